@@ -1,0 +1,54 @@
+# dpol: from a table of hospitals to the paper's Table 2 and Figure 2.
+#   snakemake --cores 2                                    the paper (config/config.yaml)
+#   snakemake --cores 2 --configfile config/demo.yaml      simulated hospitals, no network
+from snakemake.utils import min_version
+
+min_version("9.8")
+
+
+# Snakemake merges a --configfile into this one key by key; a config of ours stands alone.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/config.yaml"
+
+
+# Used only with --software-deployment-method apptainer; rules run in the active environment.
+container: "docker://python:3.11-slim"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/fetch.smk"
+include: "workflow/rules/clean.smk"
+include: "workflow/rules/streams.smk"
+include: "workflow/rules/run.smk"
+include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/render.smk"
+
+
+wildcard_constraints:
+    stream="[^/]+",
+    suite="[^/]+",
+    calibration="[^/]+",
+    level="[^/]+",
+    block=r"\d+",
+
+
+localrules:
+    all,
+    data,
+    streams,
+    runs,
+
+
+rule all:
+    default_target: True
+    input:
+        rules.data.input,
+        rules.render_average_gain.output,
+        rules.render_cumulative_gain.output,
+    message:
+        "Done: tables in {RESULTS}/tables, figures in {RESULTS}/figures"
+
+
+onsuccess:
+    announce_results()

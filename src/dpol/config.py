@@ -1,0 +1,268 @@
+"""The whole configuration as models; anything not described here is refused.
+
+Every field carries its description: the JSON schema and the commented default
+config are generated from these models (`dpol config schema`, `dpol config
+default`), and a test catches drift. Which algorithms exist is not known here;
+`dpol.experiment` checks their names and parameters against the registry.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+CalibrationName = Literal["isotropic", "isotropic-worst-case", "capacity"]
+
+
+def _relative(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
+    return path
+
+
+def _table_file(path: str) -> str:
+    if not path.endswith((".csv", ".csv.gz", ".parquet")):
+        raise ValueError("must end in .csv, .csv.gz or .parquet")
+    return path
+
+
+def _not_nan(value: float) -> float:
+    if math.isnan(value) or value <= 0:
+        raise ValueError("must be above 0; .inf means no privacy noise")
+    return value
+
+
+TableFile = Annotated[str, AfterValidator(_table_file)]
+Mu = Annotated[float, AfterValidator(_not_nan)]
+
+
+class Model(BaseModel):
+    """Base of all config models: frozen, unknown keys refused, defaults checked too."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True
+    )
+
+
+class Endpoint(Model):
+    """One place on the web that serves the table."""
+
+    kind: Literal["socrata", "file"]
+    """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
+    columns are asked for, page by page. `file`: the whole table as one CSV file."""
+    url: HttpUrl
+    """Its address."""
+
+
+class WebSource(Model):
+    """A table that is fetched once and kept."""
+
+    kind: Literal["web"]
+    endpoints: Annotated[list[Endpoint], Field(min_length=1)]
+    """Tried in this order until one delivers."""
+    file: Annotated[TableFile, AfterValidator(_relative)]
+    """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
+    page_size: Annotated[int, Field(ge=1, le=50_000)] = 20_000
+    """Rows in one page of a Socrata server."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 6
+    """Tries of one request before the next endpoint is taken."""
+    timeout_seconds: PositiveFloat = 60.0
+    """Longest silence of a server before a try counts as failed."""
+
+
+class LocalSource(Model):
+    """A table on this machine."""
+
+    kind: Literal["local"]
+    file: TableFile
+    """The table: `.csv`, `.csv.gz` or `.parquet`."""
+
+
+class SimulatedSource(Model):
+    """A simulated table in the schema of the HHS dataset."""
+
+    kind: Literal["simulated"]
+    hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    """Hospitals in each group (state) that report throughout; odd ones come on top of them."""
+    weeks: Annotated[int, Field(ge=2, le=2_000)]
+    """Number of weeks."""
+    first_week: datetime.date = datetime.date(2020, 8, 7)
+    """Start of the first week."""
+
+
+Source = Annotated[WebSource | LocalSource | SimulatedSource, Field(discriminator="kind")]
+
+
+class Columns(Model):
+    """The names the table uses for what dpol needs."""
+
+    entity: str
+    """Identifies an entity (a hospital); each becomes an expert."""
+    period: str
+    """Start of the period (week), an ISO date such as 2021-01-31."""
+    count: str
+    """Number of persons counted in the period (COVID patients)."""
+    capacity: str
+    """Capacity of the entity in the period (beds)."""
+    group: str | None = None
+    """Groups the entities (state); without it all entities form one group named `all`."""
+    name: str | None = None
+    """A name to show for an entity; without it the identifier is shown."""
+    cases: list[str] | None = None
+    """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
+
+
+class Periods(Model):
+    """Which periods are used."""
+
+    first: datetime.date | None = None
+    """First period, included; without it the first in the table."""
+    last: datetime.date | None = None
+    """Last period, included; without it the last in the table."""
+    days: PositiveInt = 7
+    """Length of a period in days."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Periods:
+        if self.first and self.last and self.first > self.last:
+            raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
+        return self
+
+
+class Cleaning(Model):
+    """How the holes of the table are filled; every rule is counted in the cleaning report."""
+
+    suppressed_markers: list[str] = ["-999999"]
+    """Values that stand for a count too small to publish."""
+    missing_markers: list[str] = ["", "NA", "NaN", "null"]
+    """Values that stand for a missing number."""
+    suppressed_value: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
+    """What a suppressed count becomes."""
+    max_carry: Annotated[int, Field(ge=0)] = 4
+    """Periods a missing count is carried forward; after that it becomes 0."""
+    min_total_cases: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 100.0
+    """Entities with fewer cases over the whole period are dropped."""
+    case_factor: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """What the case columns are multiplied by; 7 turns daily averages into weekly totals."""
+
+
+class Dataset(Model):
+    """Where the table comes from and how it is read."""
+
+    source: Source
+    """`web`, `local` or `simulated`."""
+    columns: Columns
+    periods: Periods = Periods()
+    cleaning: Cleaning = Cleaning()
+
+
+class Stream(Model):
+    """A gain stream: the entities of some groups, played as one game."""
+
+    groups: Annotated[list[str], Field(min_length=1)]
+    """Values of the group column that belong to it (`all` where there is no group column)."""
+    title: str | None = None
+    """Shown in tables and figures; without it the label of the stream."""
+    reported_as: Label | None = None
+    """Label under which the paper reports this stream; its numbers are shown beside ours when
+    the stream also has the paper's periods."""
+
+
+class Privacy(Model):
+    """Privacy levels and the unit they hold for (one person in one period)."""
+
+    levels: Annotated[dict[Label, Mu], Field(min_length=1)]
+    """Label of each level (used in file names) and its Gaussian-DP parameter mu; `.inf` = none."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """The delta at which epsilon is reported beside mu."""
+    count_sensitivity: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """How far one person can move one count; above 1: the conservative reading of cleaned data."""
+
+
+class Suite(Model):
+    """Algorithms that run together, on the same noisy gains, in one job."""
+
+    calibrations: list[CalibrationName] = ["isotropic"]
+    """How the noise is scaled, one run each; ignored by algorithms without privacy."""
+    algorithms: Annotated[list[str | dict[str, Any]], Field(min_length=1)]
+    """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
+    All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
+
+
+class Report(Model):
+    """What the table and the figure show."""
+
+    algorithms: Annotated[list[Label], Field(min_length=1)]
+    """Labels of the algorithms, in the order of the columns and of the legend."""
+    envelope: Label = "ridge"
+    """The family whose range is shaded, and whose best member has a column of its own."""
+    calibration: CalibrationName = "isotropic"
+    """The calibration that the figure shows."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    """Confidence of the intervals, all cells of the table together (Bonferroni)."""
+
+
+class Config(Model):
+    """One experiment."""
+
+    run: Label
+    """Name of the run; everything it makes lies below results/<run>/."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    """Root of all randomness."""
+    dataset: Dataset
+    streams: Annotated[dict[Label, Stream], Field(min_length=1)]
+    """Label of each gain stream and what it is made of."""
+    privacy: Privacy
+    suites: Annotated[dict[Label, Suite], Field(min_length=1)]
+    """Label of each suite and what it plays."""
+    replicates: PositiveInt = 100
+    """Independent repetitions (seeds) of every randomised run."""
+    block_replicates: PositiveInt | None = None
+    """Replicates in one job; without it all. Results do not depend on it."""
+    report: Report
+
+    @property
+    def raw_file(self) -> str:
+        """The raw table, relative to the working folder."""
+        source = self.dataset.source
+        if source.kind == "simulated":
+            return f"results/{self.run}/data/simulated.csv.gz"
+        return source.file
+
+    def problems(self) -> list[tuple[tuple[str, ...], object, str]]:
+        """Rules across keys: (location, value, what is allowed) for each one broken."""
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        source, columns = self.dataset.source, self.dataset.columns
+        if source.kind == "web" and not source.file.endswith(".csv.gz"):
+            found.append((("dataset", "source", "file"), source.file, "must end in .csv.gz"))
+        for label, stream in self.streams.items():
+            if columns.group is None and stream.groups != ["all"]:
+                allowed = "must be [all] because dataset.columns.group is not given"
+                found.append((("streams", label, "groups"), stream.groups, allowed))
+            if source.kind == "simulated" and (
+                unknown := sorted(set(stream.groups) - set(source.hospitals))
+            ):
+                allowed = f"must be among dataset.source.hospitals: {', '.join(source.hospitals)}"
+                found.append((("streams", label, "groups"), unknown, allowed))
+        by_mu: dict[float, str] = {}
+        for label, mu in self.privacy.levels.items():
+            if mu in by_mu:
+                allowed = f"must differ from the mu of {by_mu[mu]}"
+                found.append((("privacy", "levels", label), mu, allowed))
+            by_mu.setdefault(mu, label)
+        return found

@@ -1,0 +1,129 @@
+"""Turning what pydantic found into one message that a person can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from dpol.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One broken rule: where, the value found there, and what is allowed."""
+
+    key: str
+    value: object
+    allowed: str
+
+    def __str__(self) -> str:
+        shown = repr(self.value)
+        if len(shown) > 80:
+            shown = shown[:77] + "..."
+        return f"{self.key} = {shown}: {self.allowed}"
+
+
+MISSING = object()
+
+
+def dotted(location: Iterable[str | int]) -> str:
+    """A location as it is written in messages: dataset.endpoints[0].url."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """`; did you mean X?`, or the known names if none is near."""
+    known = list(known)
+    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
+    return f"; did you mean {close[0]}?" if close else f"; known: {', '.join(known)}"
+
+
+def problems_of(error: ValidationError, model: type[BaseModel], raw: object) -> list[Problem]:
+    """The problems in a validation error, without the tags that pydantic adds to locations."""
+    found = []
+    for detail in error.errors(include_url=False):
+        location, value, fields = _resolve(model, raw, detail["loc"])
+        found.append(_problem(detail, location, value, fields))
+    return found
+
+
+def raise_problems(place: str, problems: Sequence[Problem]) -> None:
+    """Raise one ConfigError that lists all problems, if there are any."""
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        raise ConfigError(f"{place}: {count}\n{lines}\nconfig/README.md explains every key.")
+
+
+def _problem(
+    detail: Any, location: tuple[str | int, ...], value: object, fields: Sequence[str]
+) -> Problem:
+    key = dotted(location)
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        return Problem(key, value, f"unknown key{nearest(location[-1], fields)}")
+    if kind == "missing":
+        return Problem(key, None, "is missing and has no default")
+    if kind == "literal_error":
+        options = [
+            option.strip("' ") for option in context["expected"].replace(" or ", ", ").split(",")
+        ]
+        return Problem(key, value, f"must be {context['expected']}{nearest(value, options)}")
+    if kind == "union_tag_invalid":
+        options = [tag.strip("' ") for tag in context["expected_tags"].split(",")]
+        return Problem(
+            f"{key}.kind", context["tag"], f"must be one of{nearest(context['tag'], options)}"
+        )
+    if kind == "union_tag_not_found":
+        return Problem(f"{key}.kind", None, "is missing: web, local or simulated")
+    message = detail["msg"].removeprefix("Value error, ")
+    return Problem(key, value, message[0].lower() + message[1:])
+
+
+def _resolve(
+    model: type[BaseModel], raw: object, location: tuple[str | int, ...]
+) -> tuple[tuple[str | int, ...], object, list[str]]:
+    """The location without union tags, the raw value there, and the keys known beside it."""
+    kept: list[str | int] = []
+    value: Any = raw
+    models: list[type[BaseModel]] = [model]
+    fields: list[str] = list(model.model_fields)
+    for part in location:
+        tagged = [m for m in models if _tag(m) == part]
+        if tagged and not (isinstance(value, dict) and part in value):
+            models = tagged
+            fields = list(models[0].model_fields)
+            continue
+        kept.append(part)
+        if models:
+            fields = list(models[0].model_fields)
+            annotations = [
+                m.model_fields[part].annotation for m in models if part in m.model_fields
+            ]
+            inner = [found for annotation in annotations for found in _models_in(annotation)]
+            # A mapping's own keys (labels) come between a field and the model inside it.
+            models = inner if inner or part in fields else models
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            value = None
+    return tuple(kept), value, fields
+
+
+def _tag(model: type[BaseModel]) -> str | None:
+    field = model.model_fields.get("kind")
+    options = get_args(field.annotation) if field else ()
+    return str(options[0]) if len(options) == 1 else None
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in _models_in(inner)]

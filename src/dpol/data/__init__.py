@@ -1,0 +1,1 @@
+"""Getting a table and cleaning it into the canonical panel."""

@@ -1,0 +1,28 @@
+"""Errors that a user can mend.
+
+Whoever raises one writes the whole story: the file, key or row, what is wrong
+with it, and the remedy. Whoever runs the program prints the message without a
+traceback; every other exception is a defect of dpol and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class DpolError(Exception):
+    """A mistake outside the program; its text is meant for the user as it is."""
+
+
+class ConfigError(DpolError):
+    """A config file breaks a rule; the text lists every broken rule at once."""
+
+
+class DataError(DpolError):
+    """A data file or table breaks a rule."""
+
+
+class FetchError(DpolError):
+    """A dataset could not be fetched."""
+
+
+class OutputError(DpolError):
+    """A result could not be written."""

@@ -1,0 +1,1 @@
+"""Playing, scoring and summing up."""

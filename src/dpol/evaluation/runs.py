@@ -1,0 +1,169 @@
+"""Playing a suite and keeping every round of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpol.errors import DataError
+from dpol.experts.play import Actions, Origin, RawGains, Source, guarantee_of, play
+from dpol.experts.registry import Member
+from dpol.files import atomic_path
+from dpol.local import privatize
+from dpol.privacy.guarantee import Guarantee
+from dpol.randomness import Floats, replicate_generators
+from dpol.streams import GainStream
+
+_METADATA_KEY = b"dpol.runs"
+RUN_COLUMNS = ("stream", "algorithm", "calibration", "mu", "replicate", "round", "action", "gain")
+
+
+@dataclass(frozen=True)
+class Played:
+    """One algorithm's runs.
+
+    Args:
+        label: name of the algorithm in tables and figures.
+        family: its registered name.
+        origin: `paper`, `standard` or `ours`.
+        guarantee: the privacy of the actions.
+        actions: (R, T) experts, counted from 0.
+        gains: (R, T) raw gains of the actions.
+    """
+
+    label: str
+    family: str
+    origin: Origin
+    guarantee: Guarantee
+    actions: Actions
+    gains: Floats
+
+
+@dataclass(frozen=True)
+class RunBlock:
+    """What one job plays: a suite on a stream, for consecutive replicates."""
+
+    stream: str
+    calibration: str
+    mu: float
+    replicates: tuple[int, ...]
+    played: tuple[Played, ...]
+
+
+def play_suite(
+    stream: GainStream,
+    members: Sequence[Member],
+    *,
+    calibration: str,
+    mu: float,
+    seed: int,
+    replicates: Sequence[int],
+) -> RunBlock:
+    """Play all algorithms of a suite on the same data and score them on the raw gains.
+
+    Local algorithms share one draw of noisy gains; the others get the raw stream.
+    """
+    source: Source
+    if members[0].algorithm.model == "local":
+        source = privatize(stream, calibration, mu, seed=seed, replicates=replicates)
+    else:
+        source = RawGains(stream, mu, len(replicates))
+    key = (stream.label, calibration, float(mu))
+    rounds = np.arange(stream.n_rounds)
+    played = []
+    for member in members:
+        generators = replicate_generators(seed, key, replicates, f"algorithm {member.label}")
+        actions = play(member.algorithm, source, generators)
+        played.append(
+            Played(
+                label=member.label,
+                family=member.family,
+                origin=member.algorithm.origin,
+                guarantee=guarantee_of(member.algorithm, source),
+                actions=actions,
+                gains=stream.gains[rounds, actions],
+            )
+        )
+    return RunBlock(stream.label, calibration, mu, tuple(replicates), tuple(played))
+
+
+def write_runs(block: RunBlock, path: Path | str) -> None:
+    """Write a block as Parquet: one row per algorithm, replicate and round (`RUN_COLUMNS`).
+
+    Rounds are counted from 1, replicates and experts from 0.
+    """
+    count = len(block.played)
+    replicates, rounds = block.played[0].actions.shape
+    size = replicates * rounds
+
+    def label(names: Sequence[str], repeats: int) -> pa.Array:
+        indices = pa.array(np.repeat(np.arange(len(names), dtype=np.int32), repeats))
+        return pa.DictionaryArray.from_arrays(indices, pa.array(list(names)))
+
+    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), rounds)
+    table = pa.table(
+        {
+            "stream": label([block.stream], count * size),
+            "algorithm": label([played.label for played in block.played], size),
+            "calibration": label([block.calibration], count * size),
+            "mu": np.full(count * size, block.mu),
+            "replicate": np.tile(replicate, count),
+            "round": np.tile(np.arange(1, rounds + 1, dtype=np.int32), count * replicates),
+            "action": np.concatenate([played.actions.ravel() for played in block.played]),
+            "gain": np.concatenate([played.gains.ravel() for played in block.played]),
+        }
+    )
+    about = {
+        "rounds": rounds,
+        "members": [
+            {
+                "label": played.label,
+                "family": played.family,
+                "origin": played.origin,
+                "guarantee": played.guarantee.as_dict(),
+            }
+            for played in block.played
+        ],
+    }
+    table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def read_runs(path: Path | str) -> RunBlock:
+    """Read a block written by `write_runs`.
+
+    Raises:
+        DataError: the file is damaged or not such a table.
+    """
+    try:
+        table = pq.read_table(path, columns=list(RUN_COLUMNS), use_threads=False)
+        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
+        rounds, members = about["rounds"], about["members"]
+        shape = (len(members), -1, rounds)
+        actions = table.column("action").to_numpy().reshape(shape)
+        gains = table.column("gain").to_numpy().reshape(shape)
+        replicates = table.column("replicate").to_numpy().reshape(shape)[0, :, 0]
+    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
+    played = tuple(
+        Played(
+            label=member["label"],
+            family=member["family"],
+            origin=member["origin"],
+            guarantee=Guarantee(**member["guarantee"]),
+            actions=actions[index],
+            gains=gains[index],
+        )
+        for index, member in enumerate(members)
+    )
+    first = {name: table.column(name)[0].as_py() for name in ("stream", "calibration", "mu")}
+    return RunBlock(
+        first["stream"], first["calibration"], first["mu"], tuple(replicates.tolist()), played
+    )

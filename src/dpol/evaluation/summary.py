@@ -1,0 +1,231 @@
+"""From the rounds of all runs to one row per cell, and to the curves of the figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy import special
+
+from dpol.evaluation.runs import Played, RunBlock
+from dpol.files import atomic_path
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.randomness import Floats
+from dpol.streams import GainStream
+
+BEST_STATIC = "best-static-expert"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All replicates of one algorithm on one stream at one privacy level; `gains` (R, T)."""
+
+    stream: str
+    calibration: str
+    mu: float
+    played: Played
+    gains: Floats
+
+
+def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
+    """Join the blocks of every cell, replicates in increasing order.
+
+    Raises:
+        ValueError: a replicate is missing or comes twice.
+    """
+    parts: dict[tuple[str, str, float, str], list[tuple[RunBlock, Played]]] = {}
+    for block in blocks:
+        for played in block.played:
+            key = (block.stream, block.calibration, block.mu, played.label)
+            parts.setdefault(key, []).append((block, played))
+    cells = []
+    for (stream, calibration, mu, label), found in parts.items():
+        found.sort(key=lambda part: part[0].replicates)
+        numbers = [r for block, _ in found for r in block.replicates]
+        if numbers != list(range(len(numbers))):
+            raise ValueError(
+                f"{stream}, {label}, mu {mu}: replicates {numbers} are not 0, 1, 2, ..."
+            )
+        gains = np.concatenate([played.gains for _, played in found])
+        cells.append(Cell(stream, calibration, mu, found[0][1], gains))
+    return cells
+
+
+def count_comparisons(cells: Sequence[Cell], algorithms: Sequence[str], envelope: str) -> int:
+    """Cells that the table shows or chooses from: the m of the Bonferroni correction.
+
+    Every member of the envelope family counts, because the best of them is shown.
+    """
+    return sum(cell.played.label in algorithms or cell.played.family == envelope for cell in cells)
+
+
+def interval_factor(confidence: float, comparisons: int) -> float:
+    """Half-width of a normal interval in standard errors, Bonferroni over `comparisons`.
+
+    >>> round(interval_factor(0.95, 1), 2)
+    1.96
+    """
+    return float(-special.ndtri((1 - confidence) / (2 * max(comparisons, 1))))
+
+
+def half_width(values: Floats, factor: float) -> Floats:
+    """Half-width of the interval for the mean over axis 0 (replicates); 0 for one replicate."""
+    replicates = values.shape[0]
+    if replicates < 2:
+        return np.zeros(values.shape[1:])
+    return np.asarray(factor * values.std(axis=0, ddof=1) / math.sqrt(replicates))
+
+
+def summarize(
+    cells: Sequence[Cell],
+    streams: Mapping[str, GainStream],
+    *,
+    levels: Mapping[str, float],
+    delta: float,
+    factor: float,
+    comparisons: int,
+) -> pd.DataFrame:
+    """One row per stream, algorithm, calibration and mu (the columns: docs/tables.md).
+
+    Args:
+        cells: all runs.
+        streams: the streams they were played on, by label.
+        levels: privacy levels by label.
+        delta: where epsilon is reported.
+        factor: half-width of the intervals in standard errors.
+        comparisons: how many cells the intervals hold for together.
+    """
+    names = {mu: label for label, mu in levels.items()}
+    rows = [
+        {
+            **_stream_facts(streams[cell.stream]),
+            "algorithm": cell.played.label,
+            "family": cell.played.family,
+            "calibration": cell.calibration,
+            "mu_label": names[cell.mu],
+            "mu": cell.mu,
+            **_score(cell.gains, streams[cell.stream], factor),
+            "ci_comparisons": comparisons,
+            "ours": cell.played.origin == "ours" or cell.calibration == "capacity",
+            **_privacy_facts(cell.played, delta),
+        }
+        for cell in cells
+    ]
+    return pd.DataFrame(rows)
+
+
+def _stream_facts(stream: GainStream) -> dict[str, Any]:
+    return {
+        "stream": stream.label,
+        "n_experts": stream.n_experts,
+        "n_rounds": stream.n_rounds,
+        "first_period": stream.periods[0],
+        "last_period": stream.periods[-1],
+        "simulated": bool(stream.provenance.get("simulated", False)),
+        "best_static_gain": _best_static_gain(stream),
+    }
+
+
+def _best_static_gain(stream: GainStream) -> float:
+    return float(stream.gains[:, stream.best_static_expert()].sum())
+
+
+def _score(gains: Floats, stream: GainStream, factor: float) -> dict[str, Any]:
+    totals = gains.sum(axis=1)
+    mean = float(totals.mean())
+    return {
+        "replicates": len(totals),
+        "mean_gain": mean,
+        "ci_half_width": float(half_width(totals, factor)),
+        "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else 0.0,
+        "static_regret": _best_static_gain(stream) - mean,
+    }
+
+
+def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
+    guarantee = played.guarantee
+    return {
+        "model": guarantee.model,
+        "mechanism": guarantee.mechanism,
+        "adjacency": guarantee.adjacency,
+        "unit": guarantee.unit,
+        "sensitivity": guarantee.sensitivity,
+        "sensitivity_unit": guarantee.sensitivity_unit,
+        "sampler": guarantee.sampler,
+        "guaranteed_mu": guarantee.mu,
+        "epsilon": epsilon_of_delta(delta, guarantee.mu),
+        "delta": delta,
+    }
+
+
+def cumulative_curves(
+    cells: Sequence[Cell],
+    streams: Mapping[str, GainStream],
+    *,
+    levels: Mapping[str, float],
+    factor: float,
+) -> pd.DataFrame:
+    """Mean cumulative gain by round, with half-widths, and that of the best static expert.
+
+    Columns: stream, algorithm, family, calibration, mu_label, mu, round (from 1), period,
+    mean_cumulative_gain, ci_half_width.
+    """
+    names = {mu: label for label, mu in levels.items()}
+    frames = [_static_curve(stream) for stream in streams.values()]
+    for cell in cells:
+        running = cell.gains.cumsum(axis=1)
+        frames.append(
+            _curve(
+                streams[cell.stream],
+                algorithm=cell.played.label,
+                family=cell.played.family,
+                calibration=cell.calibration,
+                mu_label=names[cell.mu],
+                mu=cell.mu,
+                mean_cumulative_gain=running.mean(axis=0),
+                ci_half_width=half_width(running, factor),
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _static_curve(stream: GainStream) -> pd.DataFrame:
+    return _curve(
+        stream,
+        algorithm=BEST_STATIC,
+        family=BEST_STATIC,
+        calibration="none",
+        mu_label="",
+        mu=math.nan,
+        mean_cumulative_gain=stream.gains[:, stream.best_static_expert()].cumsum(),
+        ci_half_width=0.0,
+    )
+
+
+def _curve(stream: GainStream, **columns: Any) -> pd.DataFrame:
+    head = {
+        key: columns.pop(key) for key in ("algorithm", "family", "calibration", "mu_label", "mu")
+    }
+    return pd.DataFrame(
+        {
+            "stream": stream.label,
+            **head,
+            "round": np.arange(1, stream.n_rounds + 1, dtype=np.int32),
+            "period": stream.periods.astype("datetime64[ms]"),
+            **columns,
+        }
+    )
+
+
+def write_frame(frame: pd.DataFrame, path: Path | str) -> None:
+    """Write a table as Parquet; equal tables give equal bytes."""
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)

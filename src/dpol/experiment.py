@@ -1,0 +1,199 @@
+"""A checked config together with the algorithms it names: the grid of jobs.
+
+This is the one place that knows both the config models and the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from dpol.config import Config, Suite
+from dpol.config_errors import Problem, dotted, nearest, problems_of, raise_problems
+from dpol.errors import ConfigError
+from dpol.experts.registry import REGISTRY, Member, make_members
+from dpol.privacy.guarantee import Model
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: a suite on a stream at a privacy level, for one block of replicates."""
+
+    stream: str
+    suite: str
+    calibration: str
+    level: str
+    block: int
+
+    @property
+    def path(self) -> str:
+        """Its file below results/<run>/runs/."""
+        return (
+            f"{self.stream}/{self.suite}/{self.calibration}/{self.level}/block-{self.block}.parquet"
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A config whose rules all hold, and the algorithms of its suites."""
+
+    config: Config
+    members: Mapping[str, tuple[Member, ...]]
+
+    def model(self, suite: str) -> Model:
+        """The privacy model of a suite; all its algorithms share it."""
+        return self.members[suite][0].algorithm.model
+
+    def replicates(self, block: int) -> range:
+        """The numbers of the replicates in a block."""
+        size = self._block_size
+        return range(block * size, min((block + 1) * size, self.config.replicates))
+
+    def jobs(self) -> Iterator[Job]:
+        """All runs, in the order of the config."""
+        blocks = range(-(-self.config.replicates // self._block_size))
+        for stream in self.config.streams:
+            for suite in self.config.suites:
+                for calibration, level in self._settings(suite):
+                    for block in blocks:
+                        yield Job(stream, suite, calibration, level, block)
+
+    @property
+    def _block_size(self) -> int:
+        return self.config.block_replicates or self.config.replicates
+
+    def _settings(self, suite: str) -> list[tuple[str, str]]:
+        levels = self.config.privacy.levels
+        if self.model(suite) == "none":
+            return [("none", level) for level, mu in levels.items() if mu == float("inf")]
+        calibrations = self.config.suites[suite].calibrations
+        return [(calibration, level) for calibration in calibrations for level in levels]
+
+
+def load_experiment(path: Path | str) -> Experiment:
+    """Read and check a config file.
+
+    Raises:
+        ConfigError: the file cannot be read, or breaks rules; all are listed.
+    """
+    path = Path(path)
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not YAML: {error}") from None
+    return parse_experiment(raw, str(path))
+
+
+def check_local_table(config: Config) -> None:
+    """Refuse a `local` source whose table is not there.
+
+    Raises:
+        ConfigError: no such file.
+    """
+    source = config.dataset.source
+    if source.kind == "local" and not Path(source.file).exists():
+        raise ConfigError(
+            f"dataset.source.file = {source.file}: no such file; put the table of run"
+            f" {config.run} there, or try config/demo.yaml, which needs none"
+        )
+
+
+def parse_experiment(raw: object, place: str) -> Experiment:
+    """Check a config that was read from `place`.
+
+    Raises:
+        ConfigError: rules are broken; the text lists each key, its value and what is allowed.
+    """
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
+    members, problems = _members(raw.get("suites"))
+    try:
+        config = Config.model_validate(dict(raw))
+    except ValidationError as error:
+        raise_problems(place, [*problems_of(error, Config, raw), *problems])
+        raise
+    problems += [Problem(dotted(key), value, allowed) for key, value, allowed in config.problems()]
+    if not problems:
+        problems = list(_cross_problems(config, members))
+    raise_problems(place, problems)
+    return Experiment(config, members)
+
+
+def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Problem]]:
+    """The algorithms of every suite, and what is wrong with their names and parameters."""
+    members: dict[str, tuple[Member, ...]] = {}
+    problems: list[Problem] = []
+    for label, suite in suites.items() if isinstance(suites, Mapping) else ():
+        specs = suite.get("algorithms") if isinstance(suite, Mapping) else None
+        made: list[Member] = []
+        for index, spec in enumerate(specs if isinstance(specs, list) else ()):
+            key = f"suites.{label}.algorithms[{index}]"
+            try:
+                made += make_members(spec)
+            except ValueError as error:
+                name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
+                hint = "" if name in REGISTRY else nearest(name, REGISTRY)
+                problems.append(Problem(key, spec, f"{error}{hint}"))
+        members[str(label)] = tuple(made)
+    return members, problems
+
+
+def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -> Iterator[Problem]:
+    owner: dict[str, str] = {}
+    for label, suite in config.suites.items():
+        yield from _suite_problems(config, label, suite, members[label])
+        for member in members[label]:
+            if member.label in owner:
+                allowed = f"is already played by suite {owner[member.label]}; give it a label"
+                yield Problem(f"suites.{label}.algorithms", member.label, allowed)
+            owner[member.label] = label
+    for index, name in enumerate(config.report.algorithms):
+        if name not in owner:
+            allowed = f"no suite plays it{nearest(name, owner)}"
+            yield Problem(f"report.algorithms[{index}]", name, allowed)
+    families = {member.family for suite in members.values() for member in suite}
+    if config.report.envelope not in families:
+        allowed = f"no suite plays this family{nearest(config.report.envelope, families)}"
+        yield Problem("report.envelope", config.report.envelope, allowed)
+    local = {
+        calibration
+        for label, suite in config.suites.items()
+        if members[label][0].algorithm.model == "local"
+        for calibration in suite.calibrations
+    }
+    if config.report.calibration not in local:
+        allowed = f"no local suite uses it; used: {', '.join(sorted(local)) or 'none'}"
+        yield Problem("report.calibration", config.report.calibration, allowed)
+
+
+def _suite_problems(
+    config: Config, label: str, suite: Suite, members: tuple[Member, ...]
+) -> Iterator[Problem]:
+    models: dict[str, Any] = {member.label: member.algorithm.model for member in members}
+    model = members[0].algorithm.model
+    if len(set(models.values())) > 1:
+        found = ", ".join(f"{name} ({kind})" for name, kind in models.items())
+        yield Problem(
+            f"suites.{label}.algorithms",
+            found,
+            "must all be local, all central or all without privacy",
+        )
+    elif model == "central" and suite.calibrations != ["isotropic"]:
+        yield Problem(
+            f"suites.{label}.calibrations",
+            suite.calibrations,
+            "must be [isotropic] in the central model",
+        )
+    elif model == "none" and float("inf") not in config.privacy.levels.values():
+        yield Problem(
+            "privacy.levels",
+            dict(config.privacy.levels),
+            f"must have a level .inf, because suite {label} has no privacy",
+        )

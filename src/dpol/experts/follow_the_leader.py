@@ -1,0 +1,32 @@
+"""Follow the leader on raw gains: no privacy, no randomness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
+from dpol.privacy.guarantee import Model
+from dpol.randomness import Floats, ReplicateGenerators
+
+
+@dataclass(frozen=True)
+class FollowTheLeader:
+    """x_t = argmax of the cumulative raw gains; expert 0 in round 1.
+
+    State: (R, n) cumulative gains.
+    """
+
+    model: ClassVar[Model] = "none"
+    origin: ClassVar[Origin] = "standard"
+
+    def init(self, setup: CuratorSetup) -> Floats:
+        return np.zeros((setup.n_replicates, setup.n_experts))
+
+    def step(
+        self, state: Floats, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[Floats, Actions]:
+        cumulative = state if observation is None else state + observation.gains
+        return cumulative, cumulative.argmax(axis=1).astype(np.int32)

@@ -1,0 +1,37 @@
+"""RW-FTPL: follow the leader of the noisy cumulative gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.experts.play import Actions, LocalSetup, Observation, Origin
+from dpol.privacy.guarantee import Model
+from dpol.randomness import Floats, ReplicateGenerators
+
+
+@dataclass(frozen=True)
+class RandomWalkFTPL:
+    """RW-FTPL: x_t = argmax of z_0 plus the noisy gains of rounds before t.
+
+    Regret at most (eta + 2/eta) sqrt(2 T log n) for gains in [0, 1] and constant
+    noise scale eta. Privacy: post-processing of the noisy gains. Source: "Prediction
+    with Expert Advice under Local Differential Privacy", section 3, after Devroye,
+    Lugosi and Neu, "Prediction by random-walk perturbation".
+
+    State: (R, n) noisy cumulative gains.
+    """
+
+    model: ClassVar[Model] = "local"
+    origin: ClassVar[Origin] = "paper"
+
+    def init(self, setup: LocalSetup) -> Floats:
+        return setup.initial
+
+    def step(
+        self, state: Floats, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[Floats, Actions]:
+        cumulative = state if observation is None else state + observation.gains
+        return cumulative, cumulative.argmax(axis=1).astype(np.int32)

@@ -1,0 +1,26 @@
+"""RW-FTPL as a learner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.experts.play import Actions, LocalSetup, Observation
+from dpol.randomness import Floats
+
+
+@dataclass(frozen=True)
+class LeaderBank:
+    """One learner: the leader of z_0 plus the noisy gains so far (see `RandomWalkFTPL`)."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("rw-ftpl",)
+
+    def init(self, setup: LocalSetup) -> Floats:
+        return setup.initial
+
+    def step(self, state: Floats, observation: Observation | None) -> tuple[Floats, Actions]:
+        cumulative = state if observation is None else state + observation.gains
+        return cumulative, cumulative.argmax(axis=1).astype(np.int32)[:, None]

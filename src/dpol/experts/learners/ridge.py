@@ -1,0 +1,150 @@
+"""Rolling ridge regressions of every expert's noisy gains on time.
+
+The paper ("Prediction with Expert Advice under Local Differential Privacy", section 4)
+names windows and regularisation but not the regressors; these are ours: an intercept
+without penalty and the age of a round, scaled by the window, with penalty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.experts.play import Actions, LocalSetup, Observation, Origin
+from dpol.privacy.guarantee import Model
+from dpol.randomness import Floats, ReplicateGenerators
+
+WINDOWS = (8, 16, 32, 64)
+PENALTIES: Mapping[str, float] = {"weak": 0.1, "medium": 1.0, "strong": 10.0}
+
+
+@dataclass(frozen=True)
+class WindowSums:
+    """What a window needs: sum of its gains and of age times gain (age 1 = last round), (R, n)."""
+
+    total: Floats
+    aged: Floats
+
+
+@dataclass(frozen=True)
+class RidgeState:
+    """Sums of every window and the gains still inside the longest one, oldest first."""
+
+    sums: tuple[WindowSums, ...]
+    recent: tuple[Floats, ...]
+
+
+@dataclass(frozen=True)
+class RidgeBank:
+    """Lines fitted to each expert's last w noisy gains; act on the largest prediction.
+
+    For a window of k = min(w, t - 1) rounds the regressors are 1 and u = (s - t)/w, the
+    prediction is the fitted line at u = 0. That is a fixed linear filter of the window,
+    so two running sums per window replace every refit. Action 0 in round 1.
+
+    Args:
+        windows: window lengths in rounds.
+        penalties: ridge penalty on the slope, by name.
+    """
+
+    windows: tuple[int, ...] = WINDOWS
+    penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
+
+    def __post_init__(self) -> None:
+        if not self.windows or any(int(w) != w or w < 1 for w in self.windows):
+            raise ValueError(f"windows must be whole numbers of at least 1, got {self.windows}")
+        if len(set(self.windows)) < len(self.windows):
+            raise ValueError(f"a window is listed twice: {self.windows}")
+        if not self.penalties or any(not p > 0 for p in self.penalties.values()):
+            raise ValueError(f"penalties must be above 0, got {dict(self.penalties)}")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(ridge_label(w, name) for w in self.windows for name in self.penalties)
+
+    def init(self, setup: LocalSetup) -> RidgeState:
+        zeros = np.zeros((setup.n_replicates, setup.n_experts))
+        return RidgeState(tuple(WindowSums(zeros, zeros) for _ in self.windows), ())
+
+    def step(
+        self, state: RidgeState, observation: Observation | None
+    ) -> tuple[RidgeState, Actions]:
+        if observation is None:
+            shape = (state.sums[0].total.shape[0], len(self.labels))
+            return state, np.zeros(shape, dtype=np.int32)
+        state = self._absorb(state, observation.gains)
+        columns = [
+            (sums.total + slope_share(min(len(state.recent), w), w, penalty) * sums.aged).argmax(
+                axis=1
+            )
+            for w, sums in zip(self.windows, state.sums, strict=True)
+            for penalty in self.penalties.values()
+        ]
+        return state, np.stack(columns, axis=1).astype(np.int32)
+
+    def _absorb(self, state: RidgeState, gains: Floats) -> RidgeState:
+        sums = []
+        for w, old in zip(self.windows, state.sums, strict=True):
+            # Everybody ages by one round, the newcomer enters at age 1, and who
+            # reaches age w + 1 leaves.
+            total = old.total + gains
+            aged = old.aged + total
+            if len(state.recent) >= w:
+                leaving = state.recent[-w]
+                total -= leaving
+                aged -= (w + 1) * leaving
+            sums.append(WindowSums(total, aged))
+        recent = (*state.recent, gains)[-max(self.windows) :]
+        return RidgeState(tuple(sums), recent)
+
+
+def ridge_label(window: int, penalty: str) -> str:
+    """The label of one ridge learner, such as ridge-w8-weak."""
+    return f"ridge-w{window}-{penalty}"
+
+
+def slope_share(rounds: int, window: int, penalty: float) -> float:
+    """q such that the ridge prediction is proportional to sum(x) + q * sum(age * x).
+
+    With k rounds in the window and V = k (k^2 - 1) / (12 w^2) the centred sum of squares
+    of u, the prediction is a * sum(x) + b * sum(age * x) where
+    b = -h / (w (V + penalty)), a = 1/k + h^2 / (V + penalty), h = (k + 1) / (2 w).
+    Only the ratio b / a matters to an argmax, because a > 0.
+    """
+    half = (rounds + 1) / (2 * window)
+    spread = rounds * (rounds**2 - 1) / (12 * window**2) + penalty
+    return -half / (window * spread) / (1 / rounds + half**2 / spread)
+
+
+@dataclass(frozen=True)
+class RidgeLearner:
+    """One ridge learner played on its own: a row of the tables.
+
+    Args:
+        window: rounds in the window.
+        penalty: ridge penalty on the slope.
+    """
+
+    window: int
+    penalty: float
+
+    model: ClassVar[Model] = "local"
+    origin: ClassVar[Origin] = "paper"
+
+    def __post_init__(self) -> None:
+        self._bank()
+
+    def _bank(self) -> RidgeBank:
+        return RidgeBank((self.window,), {"only": self.penalty})
+
+    def init(self, setup: LocalSetup) -> RidgeState:
+        return self._bank().init(setup)
+
+    def step(
+        self, state: RidgeState, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[RidgeState, Actions]:
+        state, actions = self._bank().step(state, observation)
+        return state, actions[:, 0]

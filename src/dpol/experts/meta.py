@@ -1,0 +1,143 @@
+"""RW-Meta: private choice among learners, from the same noisy gains they learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
+from dpol.experts.play import Actions, LocalSetup, Observation, Origin
+from dpol.privacy.guarantee import Model
+from dpol.randomness import Floats, ReplicateGenerators
+
+# Added to the variance, relative to Sigma, so that rounding cannot make it negative.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class MetaState:
+    """What RW-Meta carries from round to round.
+
+    Args:
+        rounds: number of rounds observed.
+        learners: states of the banks.
+        actions: (R, m) actions of the learners in the round being played.
+        gains: (R, m) noisy cumulative gains of the learners.
+        covariance: (R, m, m) covariance Sigma of the noise in `gains`, given the actions.
+    """
+
+    rounds: int
+    learners: tuple[Any, ...]
+    actions: Actions
+    gains: Floats
+    covariance: Floats
+
+
+@dataclass(frozen=True)
+class RWMeta:
+    """Choose among m learners by their noisy cumulative gains, evened out by fresh noise.
+
+    With Sigma the covariance of the noise in the learners' cumulative gains and
+    Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', round t adds y ~ N(0, tau I - Sigma*) with
+    tau = max(f (t - 1), lambda_max(Sigma*)), and follows the leader. Post-processing of
+    the noisy gains: their guarantee holds for the actions. Source: "Prediction with Expert
+    Advice under Local Differential Privacy", section 3.2 and Theorem 3 (f = 2).
+
+    Args:
+        exploration_floor: f; 2 in the paper, 0 adds no more noise than decorrelation needs.
+        decorrelate: False leaves y out (an ablation).
+        learners: banks of learners; by default the paper's thirteen.
+    """
+
+    exploration_floor: float = 2.0
+    decorrelate: bool = True
+    learners: tuple[LearnerBank, ...] = (RidgeBank(), LeaderBank())
+
+    model: ClassVar[Model] = "local"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.exploration_floor < float("inf"):
+            raise ValueError(
+                f"exploration_floor must be a finite number of at least 0,"
+                f" got {self.exploration_floor}"
+            )
+        if not self.learners:
+            raise ValueError("learners must not be empty")
+
+    @property
+    def origin(self) -> Origin:
+        return "paper" if self == RWMeta() else "ours"
+
+    @property
+    def n_learners(self) -> int:
+        """m."""
+        return sum(len(bank.labels) for bank in self.learners)
+
+    def init(self, setup: LocalSetup) -> MetaState:
+        replicates, m = setup.n_replicates, self.n_learners
+        return MetaState(
+            rounds=0,
+            learners=tuple(bank.init(setup) for bank in self.learners),
+            actions=np.zeros((replicates, m), dtype=np.int32),
+            gains=np.zeros((replicates, m)),
+            covariance=np.zeros((replicates, m, m)),
+        )
+
+    def step(
+        self, state: MetaState, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[MetaState, Actions]:
+        rounds, gains, covariance = state.rounds, state.gains, state.covariance
+        if observation is not None:
+            rounds += 1
+            gains = gains + np.take_along_axis(observation.gains, state.actions, axis=1)
+            covariance = covariance + shared_noise(state.actions, observation.noise_scale)
+        stepped = [
+            bank.step(learner, observation)
+            for bank, learner in zip(self.learners, state.learners, strict=True)
+        ]
+        actions = np.concatenate([own for _, own in stepped], axis=1)
+        scores = gains
+        if self.decorrelate and rounds:
+            normals = generators.standard_normal(self.n_learners)
+            scores = gains + decorrelating_noise(
+                covariance, self.exploration_floor * rounds, normals
+            )
+        chosen = np.take_along_axis(actions, scores.argmax(axis=1)[:, None], axis=1)[:, 0]
+        learners = tuple(learner for learner, _ in stepped)
+        return MetaState(rounds, learners, actions, gains, covariance), chosen
+
+
+def shared_noise(actions: Actions, noise_scale: Floats) -> Floats:
+    """X diag(eta^2) X' of one round for 0/1 rows X: (R, m, m) from (R, m) actions, (n,) scales.
+
+    Two learners share the noise of a round where they chose the same expert.
+    """
+    variance = (noise_scale**2)[actions]
+    same = actions[:, :, None] == actions[:, None, :]
+    return np.asarray(same * variance[:, :, None])
+
+
+def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Floats:
+    """y = N(0, tau I - Sigma*) from standard normals, both (R, m).
+
+    Args:
+        covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
+        least: the smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
+        normals: (R, m) standard normals.
+    """
+    size = covariance.sum(axis=2).max(axis=1)
+    centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
+    tau = np.full(len(covariance), float(least))
+    # lambda_max(Sigma*) <= lambda_max(Sigma) <= the largest row sum of Sigma, whose
+    # entries are not negative: many rounds need no eigenvalue at all.
+    unsure = size > least
+    if unsure.any():
+        tau[unsure] = np.maximum(least, np.linalg.eigvalsh(centred[unsure])[:, -1])
+    tau += _ROUNDING * size
+    noisy = tau > 0
+    target = tau[noisy, None, None] * np.eye(covariance.shape[-1]) - centred[noisy]
+    noise = np.zeros_like(normals)
+    noise[noisy] = (np.linalg.cholesky(target) @ normals[noisy, :, None])[..., 0]
+    return noise

@@ -1,0 +1,188 @@
+"""The game: what an algorithm is given, and the one loop that plays it.
+
+An algorithm is a frozen dataclass of parameters with two functions. `init`
+makes a state from what is known before round 1; `step` takes the state, the
+gains revealed after the previous round (None before round 1) and generators,
+and returns the next state and the action of every replicate. A state is a
+value: `step` leaves it as it was. Because the gains of a round are handed over
+only after its action, no algorithm can look ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.local import NoisyGains
+from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, Model
+from dpol.randomness import Floats, ReplicateGenerators
+from dpol.streams import GainStream
+
+Actions = NDArray[np.int32]
+Origin = Literal["paper", "standard", "ours"]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every algorithm knows before round 1: the size of the game."""
+
+    n_replicates: int
+    n_rounds: int
+    n_experts: int
+    gain_range: float
+
+
+@dataclass(frozen=True)
+class LocalSetup(Setup):
+    """Before round 1 of a local game: also the initial noise draw z_0, (R, n)."""
+
+    initial: Floats
+
+
+@dataclass(frozen=True)
+class CuratorSetup(Setup):
+    """Before round 1 of a game on raw gains: also what the curator must protect.
+
+    `sensitivity` is the largest L2 sensitivity of a round, `mu` the privacy level.
+    """
+
+    sensitivity: float
+    mu: float
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,)."""
+
+    gains: Floats
+    noise_scale: Floats
+
+
+@runtime_checkable
+class Algorithm(Protocol):
+    """Parameters plus the two functions of an algorithm."""
+
+    model: ClassVar[Model]
+    """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
+
+    @property
+    def origin(self) -> Origin:
+        """`paper`, `standard` (textbook baselines) or `ours`."""
+
+    def init(self, setup: Any) -> Any:
+        """The state before round 1."""
+
+    def step(
+        self, state: Any, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[Any, Actions]:
+        """The state and the (R,) actions of the next round."""
+
+
+@runtime_checkable
+class CentralAlgorithm(Algorithm, Protocol):
+    """An algorithm of the central model, which makes its own noise."""
+
+    def achieved_mu(self, setup: CuratorSetup) -> float:
+        """The Gaussian-DP parameter of its output; inf for none."""
+
+
+@dataclass(frozen=True)
+class RawGains:
+    """A raw stream in the hands of a trusted curator, at a privacy level.
+
+    Args:
+        stream: the raw gains.
+        mu: privacy level to reach; inf for none.
+        n_replicates: number of independent plays.
+    """
+
+    stream: GainStream
+    mu: float
+    n_replicates: int
+
+    def __post_init__(self) -> None:
+        if not self.mu > 0:
+            raise ValueError(f"mu must be above 0, got {self.mu}")
+
+
+Source = NoisyGains | RawGains
+
+
+def setup_of(source: Source) -> LocalSetup | CuratorSetup:
+    """What an algorithm is told before round 1 of a game on `source`."""
+    if isinstance(source, NoisyGains):
+        return LocalSetup(
+            source.n_replicates,
+            source.n_rounds,
+            source.n_experts,
+            source.gain_range,
+            source.initial,
+        )
+    stream = source.stream
+    return CuratorSetup(
+        source.n_replicates,
+        stream.n_rounds,
+        stream.n_experts,
+        stream.gain_range,
+        float(stream.sensitivity.max()),
+        source.mu,
+    )
+
+
+def observations(source: Source) -> Iterator[Observation]:
+    """The rounds of a game, in order."""
+    if isinstance(source, NoisyGains):
+        for t in range(source.n_rounds):
+            yield Observation(source.gains[:, t], source.noise_scale[t])
+    else:
+        shape = (source.n_replicates, source.stream.n_experts)
+        silence = np.zeros(source.stream.n_experts)
+        for gains in source.stream.gains:
+            yield Observation(np.broadcast_to(gains, shape), silence)
+
+
+def play(algorithm: Algorithm, source: Source, generators: ReplicateGenerators) -> Actions:
+    """Play a whole game; the (R, T) actions, experts counted from 0.
+
+    Args:
+        algorithm: its `model` must fit the source.
+        source: noisy gains for local algorithms, raw gains for all others.
+        generators: the algorithm's own randomness, one generator per replicate.
+
+    Raises:
+        TypeError: a local algorithm is given raw gains, or another one noisy gains.
+    """
+    if (algorithm.model == "local") != isinstance(source, NoisyGains):
+        raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
+    setup = setup_of(source)
+    actions = np.empty((setup.n_replicates, setup.n_rounds), dtype=np.int32)
+    state = algorithm.init(setup)
+    observation: Observation | None = None
+    for t, revealed in enumerate(observations(source)):
+        state, actions[:, t] = algorithm.step(state, observation, generators)
+        observation = revealed
+    return actions
+
+
+def guarantee_of(algorithm: Algorithm, source: Source) -> Guarantee:
+    """The privacy of the actions: the noisy gains' own, the algorithm's own, or none."""
+    if isinstance(source, NoisyGains):
+        return source.guarantee
+    if not isinstance(algorithm, CentralAlgorithm):
+        return NO_PRIVACY
+    setup = setup_of(source)
+    assert isinstance(setup, CuratorSetup)
+    return Guarantee(
+        mechanism="Gaussian noise on tree-aggregated prefix sums",
+        adjacency=NO_PRIVACY.adjacency,
+        unit=NO_PRIVACY.unit,
+        sensitivity=setup.sensitivity,
+        sensitivity_unit="L2, gain",
+        mu=algorithm.achieved_mu(setup),
+        model="central",
+        sampler="seeded",
+    )

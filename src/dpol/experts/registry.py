@@ -1,0 +1,104 @@
+"""All algorithms for expert advice, by name. To add one: its file, and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dpol.experts.follow_the_leader import FollowTheLeader
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.learners import LEARNERS
+from dpol.experts.learners.ridge import RidgeBank, RidgeLearner, ridge_label
+from dpol.experts.meta import RWMeta
+from dpol.experts.multiplicative_weights import MultiplicativeWeights
+from dpol.experts.play import Algorithm
+from dpol.experts.tree_ftpl import TreeFTPL
+
+Make = Callable[..., Algorithm | Mapping[str, Algorithm]]
+
+
+@dataclass(frozen=True)
+class Member:
+    """An algorithm with its label and the registered name it came from (its family)."""
+
+    label: str
+    family: str
+    algorithm: Algorithm
+
+
+def _ridge(**parameters: Any) -> Mapping[str, Algorithm]:
+    """One algorithm for every window and penalty."""
+    bank = RidgeBank(**parameters)
+    return {
+        ridge_label(window, name): RidgeLearner(window, penalty)
+        for window in bank.windows
+        for name, penalty in bank.penalties.items()
+    }
+
+
+def _rw_meta(**parameters: Any) -> Algorithm:
+    """RW-Meta; `learners` may be given as names or blocks, as in a config."""
+    if "learners" in parameters:
+        specs = parameters.pop("learners")
+        if not isinstance(specs, list):
+            raise ValueError(f"learners must be a list, got {specs!r}")
+        parameters["learners"] = tuple(_learner(spec) for spec in specs)
+    return RWMeta(**parameters)
+
+
+def _learner(spec: str | Mapping[str, Any]) -> Any:
+    parameters = {"learner": spec} if isinstance(spec, str) else dict(spec)
+    name = parameters.pop("learner", None)
+    if name not in LEARNERS:
+        raise ValueError(f"learner {name!r} is not one of {', '.join(LEARNERS)}")
+    return _call(LEARNERS[name], parameters)
+
+
+def _call(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
+    try:
+        return make(**values)
+    except TypeError as error:
+        raise ValueError(f"parameters do not fit: {error}") from None
+
+
+REGISTRY: dict[str, Make] = {
+    "rw-ftpl": RandomWalkFTPL,
+    "rw-meta": _rw_meta,
+    "ridge": _ridge,
+    "tree-ftpl-min-noise": partial(TreeFTPL, "min-noise"),
+    "tree-ftpl-min-regret": partial(TreeFTPL, "min-regret"),
+    "follow-the-leader": FollowTheLeader,
+    "multiplicative-weights": MultiplicativeWeights,
+}
+"""What makes an algorithm, or a family of them by label, from its parameters."""
+
+
+def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
+    """The algorithms that an entry of a suite stands for.
+
+    Args:
+        spec: a registered name, or a block with `algorithm`, optionally `label`, and the
+            parameters of that algorithm.
+
+    Raises:
+        ValueError: the name is unknown, or a parameter is unknown or out of range.
+
+    >>> [member.label for member in make_members("rw-ftpl")]
+    ['rw-ftpl']
+    >>> [m.label for m in make_members({"algorithm": "ridge", "windows": [8]})]
+    ['ridge-w8-weak', 'ridge-w8-medium', 'ridge-w8-strong']
+    """
+    parameters = {"algorithm": spec} if isinstance(spec, str) else dict(spec)
+    family = parameters.pop("algorithm", None)
+    if family not in REGISTRY:
+        raise ValueError(f"algorithm {family!r} is not one of {', '.join(REGISTRY)}")
+    label = parameters.pop("label", None)
+    made = _call(REGISTRY[family], parameters)
+    if not isinstance(made, Mapping):
+        return (Member(str(label or family), family, made),)
+    if label is not None:
+        raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
+    return tuple(Member(name, family, algorithm) for name, algorithm in made.items())

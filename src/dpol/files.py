@@ -1,0 +1,86 @@
+"""Writing files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpol.errors import OutputError
+
+_REMEDIES = {
+    errno.ENOSPC: "the disk is full; free some space and run again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run again",
+    errno.EACCES: "permission denied; make the folder writable or choose another one",
+    errno.EPERM: "permission denied; make the folder writable or choose another one",
+    errno.EROFS: "the file system is read-only; choose another folder",
+    errno.ENOTDIR: "a part of the path is a file, not a folder; rename it or choose another folder",
+}
+
+
+@contextmanager
+def atomic_path(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that becomes `path` on success.
+
+    The temporary file has the suffixes of `path` (writers look at them). It is
+    flushed to disk before it is renamed, and removed if the block raises.
+
+    Raises:
+        OutputError: the folder cannot be written, the disk is full, and so on.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name.split('.')[0]}-", suffix="".join(path.suffixes), dir=path.parent
+        )
+        os.close(handle)
+    except OSError as error:
+        raise _output_error(path, error) from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno in _REMEDIES:
+            raise _output_error(path, error) from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` as UTF-8, atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys, atomically."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def sha256(path: Path | str) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _output_error(path: Path, error: OSError) -> OutputError:
+    remedy = _REMEDIES.get(error.errno or 0, error.strerror or str(error))
+    return OutputError(f"cannot write {path}: {remedy}")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

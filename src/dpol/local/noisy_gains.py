@@ -1,0 +1,168 @@
+"""Gaussian noise on gain vectors, under three calibrations.
+
+`isotropic` and `isotropic-worst-case` are the paper's ("Prediction with Expert
+Advice under Local Differential Privacy", sections 2.2 and A.2); `capacity` is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.randomness import Floats, replicate_generators
+from dpol.streams import GainStream
+
+
+@dataclass(frozen=True)
+class NoisyGains:
+    """What a local algorithm may see: noisy gains and their public noise scale.
+
+    Args:
+        initial: (R, n) pure noise of the scale of round 1, drawn before the game (z_0).
+        gains: (R, T, n) noisy gains.
+        noise_scale: (T, n) standard deviation of the noise; 0 means none.
+        gain_range: upper end of the raw gains' range.
+        guarantee: the privacy of each round's noisy vector, and of anything made from them.
+    """
+
+    initial: Floats
+    gains: Floats
+    noise_scale: Floats
+    gain_range: float
+    guarantee: Guarantee
+
+    @property
+    def n_replicates(self) -> int:
+        """R."""
+        return int(self.gains.shape[0])
+
+    @property
+    def n_rounds(self) -> int:
+        """T."""
+        return int(self.gains.shape[1])
+
+    @property
+    def n_experts(self) -> int:
+        """n."""
+        return int(self.gains.shape[2])
+
+
+def _isotropic(stream: GainStream, mu: float) -> Floats:
+    return np.broadcast_to((stream.sensitivity / mu)[:, None], stream.gains.shape)
+
+
+def _isotropic_worst_case(stream: GainStream, mu: float) -> Floats:
+    # sqrt(2) minimises the worst-case regret bound (eta + 2/eta) sqrt(2 T log n).
+    return np.maximum(_isotropic(stream, mu), math.sqrt(2.0) * stream.gain_range)
+
+
+def _capacity(stream: GainStream, mu: float) -> Floats:
+    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * stream.capacity))
+
+
+CALIBRATIONS: dict[str, Callable[[GainStream, float], Floats]] = {
+    "isotropic": _isotropic,
+    "isotropic-worst-case": _isotropic_worst_case,
+    "capacity": _capacity,
+}
+
+
+def noise_scale(stream: GainStream, calibration: str, mu: float) -> Floats:
+    """The (T, n) noise standard deviation of a calibration at privacy level mu.
+
+    With Delta_t the L2 sensitivity of round t, c the capacities and r the gain range:
+    `isotropic` Delta_t / mu; `isotropic-worst-case` max(Delta_t / mu, sqrt(2) r), which
+    keeps noise even at mu = inf; `capacity` sqrt(2) s / (mu c_ti), that is N(0, 2 s^2 / mu^2)
+    on each count, s the count sensitivity.
+
+    Raises:
+        ValueError: unknown calibration, or mu not above 0.
+    """
+    if calibration not in CALIBRATIONS:
+        raise ValueError(f"calibration {calibration!r} is not one of {', '.join(CALIBRATIONS)}")
+    if not mu > 0:
+        raise ValueError(f"mu must be above 0, got {mu}")
+    return CALIBRATIONS[calibration](stream, mu)
+
+
+def achieved_mu(stream: GainStream, scale: Floats) -> float:
+    """The exact Gaussian-DP parameter of noise with standard deviations `scale` (T, n).
+
+    Moving one person between hospitals i and j shifts round t's noisy vector by a
+    Mahalanobis distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count
+    sensitivity; the worst pair of the worst round counts.
+    """
+    with np.errstate(divide="ignore"):
+        shift = (stream.count_sensitivity / (stream.capacity * scale)) ** 2
+    worst_two = np.sort(shift, axis=1)[:, -2:]
+    return float(np.sqrt(worst_two.sum(axis=1).max()))
+
+
+def privatize(
+    stream: GainStream,
+    calibration: str,
+    mu: float,
+    *,
+    seed: int,
+    replicates: Sequence[int],
+) -> NoisyGains:
+    """Noise a stream once for every replicate.
+
+    Args:
+        stream: the raw gains; the result holds no reference to them.
+        calibration: a key of `CALIBRATIONS`.
+        mu: privacy level; inf for no noise (but see `isotropic-worst-case`).
+        seed: root seed; the noise depends on it, the stream's label, calibration, mu and
+            the replicate's number only.
+        replicates: numbers of the replicates.
+
+    Raises:
+        ValueError: unknown calibration, mu not above 0, or no replicate.
+    """
+    scale = np.array(noise_scale(stream, calibration, mu))
+    scale.flags.writeable = False
+    rounds, n = stream.gains.shape
+    if not len(replicates):
+        raise ValueError("at least one replicate is needed")
+    # Rounds lead in memory because algorithms read one round of all replicates at a time.
+    gains = np.empty((rounds, len(replicates), n))
+    initial = np.empty((len(replicates), n))
+    generators = replicate_generators(
+        seed, (stream.label, calibration, float(mu)), replicates, "local noise"
+    )
+    for r, generator in enumerate(generators.generators):
+        noise = generator.standard_normal((rounds + 1, n))
+        np.multiply(noise[0], scale[0], out=initial[r])
+        np.multiply(noise[1:], scale, out=gains[:, r])
+    gains += stream.gains[:, None]
+    for array in (initial, gains):
+        array.flags.writeable = False
+    return NoisyGains(
+        initial=initial,
+        gains=gains.transpose(1, 0, 2),
+        noise_scale=scale,
+        gain_range=stream.gain_range,
+        guarantee=_guarantee(stream, calibration, scale),
+    )
+
+
+def _guarantee(stream: GainStream, calibration: str, scale: Floats) -> Guarantee:
+    on_counts = calibration == "capacity"
+    return Guarantee(
+        mechanism=f"Gaussian noise on every gain vector, {calibration} calibration",
+        adjacency=ONE_PERSON,
+        unit=UNIT,
+        sensitivity=(
+            math.sqrt(2.0) * stream.count_sensitivity
+            if on_counts
+            else float(stream.sensitivity.max())
+        ),
+        sensitivity_unit="L2, persons" if on_counts else "L2, gain",
+        mu=achieved_mu(stream, scale),
+        model="local",
+        sampler="seeded",
+    )

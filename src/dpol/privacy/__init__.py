@@ -1,0 +1,1 @@
+"""Privacy accounting and the records of guarantees."""

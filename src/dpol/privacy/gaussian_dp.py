@@ -1,0 +1,86 @@
+"""Gaussian differential privacy in closed form.
+
+A mechanism is mu-GDP if telling two adjacent inputs apart from its output is at
+least as hard as telling N(0, 1) from N(mu, 1). mu = 0 is perfect privacy,
+mu = inf none. Definitions: Dong, Roth and Su, "Gaussian Differential Privacy".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from dpol.randomness import Floats
+
+
+def trade_off(alpha: ArrayLike, mu: float) -> Floats:
+    """Smallest false negative rate at false positive rate `alpha`: the trade-off function G_mu.
+
+    >>> float(trade_off(0.25, 0.0))
+    0.75
+    """
+    _check_mu(mu)
+    alpha = np.asarray(alpha, dtype=float)
+    if math.isinf(mu):
+        return np.zeros_like(alpha)
+    # Phi^-1(1 - a) = -Phi^-1(a), without the rounding of 1 - a.
+    return np.asarray(special.ndtr(-special.ndtri(alpha) - mu))
+
+
+def delta_of_epsilon(epsilon: ArrayLike, mu: float) -> Floats:
+    """The smallest delta such that mu-GDP implies (epsilon, delta)-DP.
+
+    >>> round(float(delta_of_epsilon(1.0, 1.0)), 6)
+    0.126937
+    """
+    _check_mu(mu)
+    epsilon = np.asarray(epsilon, dtype=float)
+    if (epsilon < 0).any():
+        raise ValueError(f"epsilon must not be negative, got {epsilon.min()}")
+    if mu == 0:
+        return np.zeros_like(epsilon)
+    if math.isinf(mu):
+        return np.ones_like(epsilon)
+    first = special.log_ndtr(mu / 2 - epsilon / mu)
+    second = epsilon + special.log_ndtr(-mu / 2 - epsilon / mu)
+    # Phi(a) - e^eps Phi(b) in logarithms: the two terms nearly cancel in the tails.
+    return np.asarray(np.exp(first) * -np.expm1(np.minimum(second - first, 0.0)))
+
+
+def epsilon_of_delta(delta: float, mu: float) -> float:
+    """The smallest epsilon such that mu-GDP implies (epsilon, delta)-DP; inf for mu = inf.
+
+    >>> round(epsilon_of_delta(1e-6, 1.0), 3)
+    4.887
+    """
+    _check_mu(mu)
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie in (0, 1), got {delta}")
+    if math.isinf(mu):
+        return math.inf
+    if mu == 0 or float(delta_of_epsilon(0.0, mu)) <= delta:
+        return 0.0
+    upper = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
+    log_delta = math.log(delta)
+
+    def excess(epsilon: float) -> float:
+        return math.log(max(float(delta_of_epsilon(epsilon, mu)), 1e-320)) - log_delta
+
+    return float(optimize.brentq(excess, 0.0, upper, xtol=1e-12))
+
+
+def compose(mus: Iterable[float]) -> float:
+    """mu of several mu-GDP releases about the same person: the root of the sum of squares."""
+    values = list(mus)
+    for mu in values:
+        _check_mu(mu)
+    return math.hypot(*values) if values else 0.0
+
+
+def _check_mu(mu: float) -> None:
+    if not mu >= 0:
+        raise ValueError(f"mu must not be negative, got {mu}")

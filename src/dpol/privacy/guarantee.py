@@ -1,0 +1,58 @@
+"""The record of a privacy guarantee, made where the noise is made."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Model = Literal["local", "central", "none"]
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What is guaranteed, to whom, and on which assumptions.
+
+    Args:
+        mechanism: what adds the noise.
+        adjacency: which two inputs must be hard to tell apart.
+        unit: whose data differ between them.
+        sensitivity: how far the released quantity can move between them (largest round).
+        sensitivity_unit: norm and quantity of `sensitivity`.
+        mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
+            inf = no guarantee.
+        model: `local` (noised where it arises), `central` (a curator sees raw data), `none`.
+        sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
+    """
+
+    mechanism: str
+    adjacency: str
+    unit: str
+    sensitivity: float
+    sensitivity_unit: str
+    mu: float
+    model: Model
+    sampler: Literal["seeded", "secure", "none"]
+
+    def __post_init__(self) -> None:
+        if not self.mu >= 0:
+            raise ValueError(f"mu must not be negative, got {self.mu}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for storing beside a result."""
+        return dataclasses.asdict(self)
+
+
+ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
+UNIT = "one person in one round"
+
+NO_PRIVACY = Guarantee(
+    mechanism="none",
+    adjacency=ONE_PERSON,
+    unit=UNIT,
+    sensitivity=0.0,
+    sensitivity_unit="none",
+    mu=float("inf"),
+    model="none",
+    sampler="none",
+)

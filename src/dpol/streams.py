@@ -1,0 +1,255 @@
+"""Gain streams: the game that a dataset poses.
+
+A stream is the gains of n experts over T rounds with the capacities behind
+them. On disk it is a Parquet table with one row per round and expert.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.errors import DataError
+from dpol.files import atomic_path
+from dpol.randomness import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_METADATA_KEY = b"dpol.stream"
+STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
+
+
+@dataclass(frozen=True)
+class GainStream:
+    """Gains of n experts over T rounds.
+
+    Args:
+        label: name of the stream.
+        gains: (T, n), each in [0, gain_range].
+        capacity: (T, n), persons the gain is a share of (beds), positive.
+        entities: n identifiers, all different.
+        periods: (T,) start dates, strictly increasing.
+        names: n names to show.
+        gain_range: upper end r of the gains' range.
+        count_sensitivity: how far one person can move one count.
+        provenance: where the data came from.
+
+    Raises:
+        DataError: a shape, order or value breaks a rule above.
+    """
+
+    label: str
+    gains: Floats
+    capacity: Floats
+    entities: tuple[str, ...]
+    periods: NDArray[np.datetime64]
+    names: tuple[str, ...] = ()
+    gain_range: float = 1.0
+    count_sensitivity: float = 1.0
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        gains = _frozen(self.gains, np.float64)
+        capacity = _frozen(self.capacity, np.float64)
+        periods = _frozen(self.periods, "datetime64[D]")
+        object.__setattr__(self, "gains", gains)
+        object.__setattr__(self, "capacity", capacity)
+        object.__setattr__(self, "periods", periods)
+        object.__setattr__(self, "names", self.names or self.entities)
+        _check_shapes(self)
+        _check_periods(self.label, periods)
+        _check_values(self)
+
+    @property
+    def n_rounds(self) -> int:
+        """T."""
+        return int(self.gains.shape[0])
+
+    @property
+    def n_experts(self) -> int:
+        """n."""
+        return int(self.gains.shape[1])
+
+    @property
+    def sensitivity(self) -> Floats:
+        """(T,) L2 sensitivity Delta_t of the gains to one person in round t.
+
+        One person changes at most two counts, each by `count_sensitivity`.
+        """
+        smallest = self.capacity.min(axis=1)
+        return np.asarray(self.count_sensitivity * np.sqrt(2.0) / smallest)
+
+    def best_static_expert(self) -> int:
+        """Index of the expert with the largest total gain; the lowest index on a tie."""
+        return int(np.argmax(self.gains.sum(axis=0)))
+
+
+def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def _check_shapes(stream: GainStream) -> None:
+    label, gains = stream.label, stream.gains
+    if gains.ndim != 2 or 0 in gains.shape:
+        raise DataError(f"stream {label}: gains have shape {gains.shape}, not (rounds, experts)")
+    expected = {
+        "capacity": (stream.capacity.shape, gains.shape),
+        "periods": (stream.periods.shape, gains.shape[:1]),
+        "entities": ((len(stream.entities),), gains.shape[1:]),
+        "names": ((len(stream.names),), gains.shape[1:]),
+    }
+    for name, (shape, wanted) in expected.items():
+        if shape != wanted:
+            raise DataError(f"stream {label}: {name} has shape {shape}, not {wanted}")
+    if len(set(stream.entities)) < len(stream.entities):
+        raise DataError(f"stream {label}: an entity is listed twice")
+
+
+def _check_periods(label: str, periods: NDArray[np.datetime64]) -> None:
+    wrong = np.flatnonzero(np.diff(periods) <= np.timedelta64(0, "D"))
+    if np.isnat(periods).any():
+        raise DataError(f"stream {label}: a period has no date")
+    if len(wrong):
+        before, after = periods[wrong[0]], periods[wrong[0] + 1]
+        raise DataError(
+            f"stream {label}: periods out of order: round {wrong[0] + 2} ({after}) does not come"
+            f" after round {wrong[0] + 1} ({before}); sort the table by period"
+        )
+
+
+def _check_values(stream: GainStream) -> None:
+    gains, capacity = stream.gains, stream.capacity
+    if not (np.isfinite(stream.gain_range) and stream.gain_range > 0):
+        raise DataError(f"stream {stream.label}: gain range {stream.gain_range} is not positive")
+    if not (np.isfinite(stream.count_sensitivity) and stream.count_sensitivity > 0):
+        raise DataError(
+            f"stream {stream.label}: count sensitivity {stream.count_sensitivity} is not positive"
+        )
+    good = (gains >= 0) & (gains <= stream.gain_range)
+    _refuse_cell(stream, "gain", gains, good, f"a number in [0, {stream.gain_range:g}]")
+    good = (capacity > 0) & np.isfinite(capacity)
+    _refuse_cell(stream, "capacity", capacity, good, "a positive number")
+
+
+def _refuse_cell(
+    stream: GainStream, name: str, values: Floats, good: NDArray[np.bool_], allowed: str
+) -> None:
+    if good.all():
+        return
+    bad = np.argwhere(~good)
+    t, i = bad[0]
+    raise DataError(
+        f"stream {stream.label}: {name} of {stream.entities[i]} in round {t + 1}"
+        f" ({stream.periods[t]}) is {values[t, i]}, not {allowed}"
+        f" ({len(bad)} such cells); mend the table or its cleaning rules"
+    )
+
+
+def write_stream(stream: GainStream, path: Path | str) -> None:
+    """Write a stream as Parquet (`STREAM_COLUMNS`), rounds counted from 1, experts from 0."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rounds, n = stream.n_rounds, stream.n_experts
+
+    def per_expert(values: Sequence[str]) -> pa.Array:
+        indices = pa.array(np.tile(np.arange(n, dtype=np.int32), rounds))
+        return pa.DictionaryArray.from_arrays(indices, pa.array(list(values), pa.string()))
+
+    table = pa.table(
+        {
+            "round": np.repeat(np.arange(1, rounds + 1, dtype=np.int32), n),
+            "period": pa.array(np.repeat(stream.periods, n)),
+            "expert": np.tile(np.arange(n, dtype=np.int32), rounds),
+            "entity": per_expert(stream.entities),
+            "name": per_expert(stream.names),
+            "gain": stream.gains.ravel(),
+            "capacity": stream.capacity.ravel(),
+        }
+    )
+    about = {
+        "label": stream.label,
+        "gain_range": stream.gain_range,
+        "count_sensitivity": stream.count_sensitivity,
+        "provenance": stream.provenance,
+    }
+    table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def read_stream(path: Path | str) -> GainStream:
+    """Read a stream written by `write_stream`.
+
+    Raises:
+        DataError: the file is not such a table, or its values break a rule of `GainStream`.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
+        columns = {name: table.column(name).combine_chunks() for name in STREAM_COLUMNS}
+    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{path} is not a gain stream ({error}); delete it and run again") from None
+    numbers = {name: columns[name].to_numpy() for name in ("round", "expert", "gain", "capacity")}
+    rounds, n = (int(numbers[name].max(initial=-1)) for name in ("round", "expert"))
+    n += 1
+    if rounds * n != table.num_rows or rounds * n == 0:
+        raise DataError(
+            f"{path}: {table.num_rows} rows are not {rounds} rounds of {n} experts;"
+            " delete it and run again"
+        )
+    order = np.lexsort((numbers["expert"], numbers["round"]))
+    first = order[:n]
+    strings = {
+        name: tuple(columns[name].take(pa.array(first)).to_pylist()) for name in ("entity", "name")
+    }
+    return GainStream(
+        label=about["label"],
+        gains=numbers["gain"][order].reshape(rounds, n),
+        capacity=numbers["capacity"][order].reshape(rounds, n),
+        entities=strings["entity"],
+        periods=columns["period"].to_numpy(zero_copy_only=False)[order[::n]],
+        names=strings["name"],
+        gain_range=about["gain_range"],
+        count_sensitivity=about["count_sensitivity"],
+        provenance=about["provenance"],
+    )
+
+
+def build_stream(
+    panel: pd.DataFrame, label: str, count_sensitivity: float, provenance: dict[str, Any]
+) -> GainStream:
+    """The stream `label` of a canonical panel: gains are densities, capacities are beds.
+
+    Raises:
+        DataError: the panel has no such stream, or its values break a rule of `GainStream`.
+    """
+    rows = panel[panel["stream"] == label].sort_values(["period", "entity"])
+    if rows.empty:
+        raise DataError(f"the panel has no stream {label}; clean the table again")
+    n = rows["entity"].nunique()
+    rounds = rows["period"].nunique()
+    if len(rows) != n * rounds:
+        raise DataError(f"the panel's stream {label} has holes: {len(rows)} rows, not {rounds}x{n}")
+    return GainStream(
+        label=label,
+        gains=rows["density"].to_numpy().reshape(rounds, n),
+        capacity=rows["capacity"].to_numpy().reshape(rounds, n),
+        entities=tuple(rows["entity"].iloc[:n]),
+        periods=rows["period"].to_numpy().reshape(rounds, n)[:, 0],
+        names=tuple(rows["name"].iloc[:n]),
+        count_sensitivity=count_sensitivity,
+        provenance=provenance,
+    )

@@ -1,0 +1,36 @@
+if settings.dataset.source.kind == "web":
+
+    rule fetch_dataset:
+        output:
+            table=settings.raw_file,
+        log:
+            f"{RESULTS}/logs/fetch_dataset.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/fetch_dataset.tsv"
+        params:
+            dataset=model_dump(settings.dataset),
+            groups=sorted({group for stream in settings.streams.values() for group in stream.groups}),
+        message:
+            "Fetching {output.table}"
+        script:
+            "../scripts/fetch_dataset.py"
+
+
+if settings.dataset.source.kind == "simulated":
+
+    rule simulate_dataset:
+        input:
+            code=code("data"),
+        output:
+            table=settings.raw_file,
+        log:
+            f"{RESULTS}/logs/simulate_dataset.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/simulate_dataset.tsv"
+        params:
+            source=model_dump(settings.dataset.source),
+            seed=settings.seed,
+        message:
+            "Simulating hospitals"
+        script:
+            "../scripts/simulate_dataset.py"

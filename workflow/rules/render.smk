@@ -1,0 +1,39 @@
+rule render_average_gain:
+    input:
+        summary=rules.aggregate_runs.output.summary,
+        code=code("tables"),
+    output:
+        multiext(f"{RESULTS}/tables/average-gain", ".md", ".csv", ".tex", ".html"),
+    log:
+        f"{RESULTS}/logs/render_average_gain.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/render_average_gain.tsv"
+    params:
+        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        levels=settings.privacy.levels,
+        report=model_dump(settings.report),
+    message:
+        "Rendering the table of average gains"
+    script:
+        "../scripts/render_average_gain.py"
+
+
+rule render_cumulative_gain:
+    input:
+        summary=rules.aggregate_runs.output.summary,
+        cumulative=rules.aggregate_runs.output.cumulative,
+        code=code("plots"),
+    output:
+        multiext(f"{RESULTS}/figures/cumulative-gain", ".svg", ".png", ".pdf"),
+    log:
+        f"{RESULTS}/logs/render_cumulative_gain.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/render_cumulative_gain.tsv"
+    params:
+        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        levels=settings.privacy.levels,
+        report=model_dump(settings.report),
+    message:
+        "Drawing the figure of cumulative gains"
+    script:
+        "../scripts/render_cumulative_gain.py"

@@ -1,0 +1,22 @@
+rule build_stream:
+    input:
+        panel=rules.clean_panel.output.panel,
+        report=rules.clean_panel.output.report,
+        code=code("data"),
+    output:
+        stream=f"{RESULTS}/streams/{{stream}}.parquet",
+    log:
+        f"{RESULTS}/logs/build_stream/{{stream}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
+    params:
+        count_sensitivity=settings.privacy.count_sensitivity,
+    message:
+        "Building stream {wildcards.stream}"
+    script:
+        "../scripts/build_stream.py"
+
+
+rule streams:
+    input:
+        expand(rules.build_stream.output.stream, stream=settings.streams),

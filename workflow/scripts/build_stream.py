@@ -1,0 +1,17 @@
+import json
+from pathlib import Path
+
+from dpol.data.panel import read_panel
+from dpol.logs import job_log
+from dpol.streams import build_stream, write_stream
+
+with job_log(snakemake.log[0]):
+    panel = read_panel(snakemake.input.panel)
+    report = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
+    stream = build_stream(
+        panel,
+        snakemake.wildcards.stream,
+        snakemake.params.count_sensitivity,
+        report["provenance"],
+    )
+    write_stream(stream, snakemake.output.stream)

@@ -1,0 +1,19 @@
+import pandas as pd
+
+from dpol.config import Report, Stream
+from dpol.logs import job_log
+from dpol.plots.cumulative_gain import draw_cumulative_gain
+from dpol.plots.style import save_figure
+from dpol.plots.titles import stream_titles
+
+with job_log(snakemake.log[0]):
+    summary = pd.read_parquet(snakemake.input.summary)
+    streams = {k: Stream.model_validate(v) for k, v in snakemake.params.streams.items()}
+    figure = draw_cumulative_gain(
+        pd.read_parquet(snakemake.input.cumulative),
+        streams=stream_titles(summary, streams),
+        levels=snakemake.params.levels,
+        report=Report.model_validate(snakemake.params.report),
+        simulated=bool(summary["simulated"].any()),
+    )
+    save_figure(figure, snakemake.output)

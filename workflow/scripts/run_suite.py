@@ -1,0 +1,16 @@
+from dpol.evaluation.runs import play_suite, write_runs
+from dpol.experts.registry import make_members
+from dpol.logs import job_log
+from dpol.streams import read_stream
+
+with job_log(snakemake.log[0]):
+    members = [m for spec in snakemake.params.algorithms for m in make_members(spec)]
+    block = play_suite(
+        read_stream(snakemake.input.stream),
+        members,
+        calibration=snakemake.wildcards.calibration,
+        mu=snakemake.params.mu,
+        seed=snakemake.params.seed,
+        replicates=snakemake.params.replicates,
+    )
+    write_runs(block, snakemake.output.runs)

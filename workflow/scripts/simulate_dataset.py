@@ -1,0 +1,11 @@
+from dpol.config import SimulatedSource
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.table import write_table
+from dpol.logs import job_log
+
+with job_log(snakemake.log[0]):
+    source = SimulatedSource.model_validate(snakemake.params.source)
+    table = simulate_hospitals(
+        source.hospitals, source.weeks, source.first_week, snakemake.params.seed
+    )
+    write_table(table, snakemake.output.table)
