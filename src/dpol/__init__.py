@@ -1,1 +1,3 @@
-"""Differentially private online learning."""
+"""Differentially private online learning: algorithms, accounting and experiments."""
+
+__version__ = "0.1.0"

@@ -73,6 +73,7 @@ class WebSource(Model):
     """A table that is fetched once and kept."""
 
     kind: Literal["web"]
+    """This kind of source."""
     endpoints: Annotated[list[Endpoint], Field(min_length=1)]
     """Tried in this order until one delivers."""
     file: Annotated[TableFile, AfterValidator(_relative)]
@@ -89,6 +90,7 @@ class LocalSource(Model):
     """A table on this machine."""
 
     kind: Literal["local"]
+    """This kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz` or `.parquet`."""
 
@@ -97,6 +99,7 @@ class SimulatedSource(Model):
     """A simulated table in the schema of the HHS dataset."""
 
     kind: Literal["simulated"]
+    """This kind of source."""
     hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2)]], Field(min_length=1)]
     """Hospitals in each group (state) that report throughout; odd ones come on top of them."""
     weeks: Annotated[int, Field(ge=2, le=2_000)]

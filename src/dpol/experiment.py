@@ -31,11 +31,9 @@ class Job:
     block: int
 
     @property
-    def path(self) -> str:
-        """Its file below results/<run>/runs/."""
-        return (
-            f"{self.stream}/{self.suite}/{self.calibration}/{self.level}/block-{self.block}.parquet"
-        )
+    def name(self) -> str:
+        """Its file below results/<run>/runs/, without suffix."""
+        return f"{self.stream}/{self.suite}/{self.calibration}/{self.level}/block-{self.block}"
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,20 @@ def write_json(path: Path | str, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
+def check_writable(folder: Path | str) -> None:
+    """Refuse a folder in which nothing can be made; makes nothing itself.
+
+    Raises:
+        OutputError: a part of the path is a file, or may not be written to.
+    """
+    folder = Path(folder)
+    existing = next(path for path in [folder, *folder.absolute().parents] if path.exists())
+    if not existing.is_dir():
+        raise OutputError(f"cannot write {folder}: {existing} is a file, not a folder; rename it")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputError(f"cannot write {folder}: no permission to write in {existing}")
+
+
 def sha256(path: Path | str) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as stream:

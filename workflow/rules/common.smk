@@ -5,6 +5,7 @@ from pathlib import Path
 import dpol
 from dpol.errors import DpolError
 from dpol.experiment import check_local_table, parse_experiment
+from dpol.files import check_writable
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -13,20 +14,24 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 try:
     experiment = parse_experiment(config, " + ".join(map(str, workflow.configfiles)))
     check_local_table(experiment.config)
+    check_writable(f"results/{experiment.config.run}")
 except DpolError as error:
     sys.exit(f"error: {error}")
 
 settings = experiment.config
 RESULTS = f"results/{settings.run}"
-RUNS = f"{RESULTS}/runs/{{stream}}/{{suite}}/{{calibration}}/{{level}}/block-{{block}}"
+RUN = "{stream}/{suite}/{calibration}/{level}/block-{block}"
 
 PACKAGE = Path(dpol.__file__).parent
+BASE = ["__init__.py", "errors.py", "files.py", "logs.py", "randomness.py"]
+PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "experts/**/*.py"]
 CODE = {
-    "data": ["*.py", "data/*.py"],
-    "play": ["*.py", "privacy/*.py", "local/*.py", "experts/**/*.py", "evaluation/runs.py"],
-    "summary": ["*.py", "privacy/*.py", "evaluation/*.py"],
-    "tables": ["*.py", "tables/*"],
-    "plots": ["*.py", "plots/*.py"],
+    "data": [*BASE, "config.py", "data/*.py"],
+    "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
+    "play": [*PLAY, "evaluation/runs.py"],
+    "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
+    "tables": [*BASE, "config.py", "tables/*"],
+    "plots": [*BASE, "config.py", "plots/*.py"],
 }
 
 
@@ -43,7 +48,7 @@ def model_dump(part):
 
 def run_files():
     """The files of all runs."""
-    return [f"{RESULTS}/runs/{job.path.removesuffix('.parquet')}.parquet" for job in experiment.jobs()]
+    return [f"{RESULTS}/runs/{job.name}.parquet" for job in experiment.jobs()]
 
 
 def announce_results():

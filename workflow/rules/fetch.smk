@@ -9,7 +9,9 @@ if settings.dataset.source.kind == "web":
             f"{RESULTS}/benchmarks/fetch_dataset.tsv"
         params:
             dataset=model_dump(settings.dataset),
-            groups=sorted({group for stream in settings.streams.values() for group in stream.groups}),
+            groups=sorted(
+                {group for stream in settings.streams.values() for group in stream.groups}
+            ),
         message:
             "Fetching {output.table}"
         script:

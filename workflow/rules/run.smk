@@ -3,11 +3,11 @@ rule run_suite:
         stream=rules.build_stream.output.stream,
         code=code("play"),
     output:
-        runs=f"{RUNS}.parquet",
+        runs=f"{RESULTS}/runs/{RUN}.parquet",
     log:
-        f"{RUNS.replace('/runs/', '/logs/run_suite/')}.log",
+        f"{RESULTS}/logs/run_suite/{RUN}.log",
     benchmark:
-        f"{RUNS.replace('/runs/', '/benchmarks/run_suite/')}.tsv"
+        f"{RESULTS}/benchmarks/run_suite/{RUN}.tsv"
     params:
         algorithms=lambda wildcards: settings.suites[wildcards.suite].algorithms,
         mu=lambda wildcards: settings.privacy.levels[wildcards.level],

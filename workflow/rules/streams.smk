@@ -2,7 +2,7 @@ rule build_stream:
     input:
         panel=rules.clean_panel.output.panel,
         report=rules.clean_panel.output.report,
-        code=code("data"),
+        code=code("streams"),
     output:
         stream=f"{RESULTS}/streams/{{stream}}.parquet",
     log:

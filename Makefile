@@ -1,0 +1,46 @@
+# Everything a person types. Set-up (virtual environment, locked packages) happens by itself.
+PYTHON ?= python3
+CORES ?= $(shell nproc)
+VENV = .venv
+SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo paper test bench lint format clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime ## simulated hospitals, no network: table and figure in a minute
+	$(SNAKEMAKE) --configfile config/demo.yaml
+
+paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
+	$(SNAKEMAKE)
+
+test: $(VENV)/.dev ## all tests, real snakemake runs included (about 3 minutes)
+	$(VENV)/bin/python -m pytest
+
+bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
+	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
+
+lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/snakemake --lint
+
+format: $(VENV)/.dev ## format the code, renew what is generated from the config models
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/snakefmt Snakefile workflow
+	$(VENV)/bin/dpol config write
+
+clean: ## remove results and the environment; fetched tables in data/raw stay
+	rm -rf $(VENV) .snakemake results/*/
+
+$(VENV)/.runtime: requirements/runtime.txt requirements/setup.sh pyproject.toml
+	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) runtime
+
+$(VENV)/.dev: requirements/dev.txt requirements/setup.sh pyproject.toml
+	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) dev

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Make the virtual environment: setup.sh FOLDER runtime|dev
+# Installs the locked packages (hashes checked) and dpol itself, linked to this checkout.
+set -eu
+folder=$1
+kind=$2
+python=${PYTHON:-python3}
+cd "$(dirname "$0")/.."
+
+fail() {
+    echo "error: $1" >&2
+    exit 1
+}
+
+command -v "$python" >/dev/null || fail "no $python here; install Python 3.11 or newer"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail "$("$python" --version) is too old; set PYTHON to Python 3.11 or newer: make PYTHON=python3.12 demo"
+
+# Debian keeps ensurepip in a package of its own.
+if ! "$python" -c 'import ensurepip' 2>/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing python3-venv ..."
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null
+    else
+        fail "this Python cannot make virtual environments; first run: sudo apt-get install python3-venv"
+    fi
+fi
+
+echo "Setting up $folder ($kind) ..."
+[ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
+pip="$folder/bin/python -m pip --disable-pip-version-check --quiet"
+$pip install --no-deps --require-hashes --requirement "requirements/$kind.txt"
+$pip install --no-deps --no-build-isolation --editable .
+touch "$folder/.runtime"
+if [ "$kind" = dev ]; then touch "$folder/.dev"; fi

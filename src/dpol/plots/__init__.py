@@ -1,0 +1,1 @@
+"""Figures: one module each, and the look they share."""

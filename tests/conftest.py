@@ -1,0 +1,154 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from dpol.local import NoisyGains
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.streams import GainStream
+from scipy import special
+
+hypothesis.settings.register_profile("dpol", derandomize=True, deadline=None, max_examples=40)
+hypothesis.settings.load_profile("dpol")
+
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
+
+
+def _make_stream(gains: Any, capacity: Any = 10.0, **fields: Any) -> GainStream:
+    gains = np.asarray(gains, dtype=float)
+    rounds, n = gains.shape
+    facts = {
+        "label": "test",
+        "entities": tuple(f"h{i}" for i in range(n)),
+        "periods": np.datetime64("2020-01-05") + 7 * np.arange(rounds),
+    }
+    return GainStream(
+        gains=gains, capacity=np.broadcast_to(capacity, gains.shape), **{**facts, **fields}
+    )
+
+
+def _random_stream(rounds: int, n: int, seed: int = 0, **fields: Any) -> GainStream:
+    rng = np.random.default_rng(seed)
+    capacity = rng.integers(5, 50, size=(rounds, n))
+    return _make_stream(rng.random((rounds, n)), capacity, **fields)
+
+
+def _make_noisy(gains: Any, noise_scale: Any = 0.0, initial: Any = 0.0) -> NoisyGains:
+    gains = np.asarray(gains, dtype=float)
+    replicates, rounds, n = gains.shape
+    return NoisyGains(
+        initial=np.broadcast_to(np.asarray(initial, dtype=float), (replicates, n)),
+        gains=gains,
+        noise_scale=np.broadcast_to(np.asarray(noise_scale, dtype=float), (rounds, n)),
+        gain_range=1.0,
+        guarantee=dataclasses.replace(NO_PRIVACY, model="local"),
+    )
+
+
+def _draw_noisy(
+    stream_gains: Any, noise_scale: float, replicates: int, seed: int = 0
+) -> NoisyGains:
+    raw = np.asarray(stream_gains, dtype=float)
+    rng = np.random.default_rng(seed)
+    noise = noise_scale * rng.standard_normal((replicates, len(raw) + 1, raw.shape[1]))
+    return _make_noisy(raw + noise[:, 1:], noise_scale, noise[:, 0])
+
+
+class Crowd:
+    """Stands in for `ReplicateGenerators` where thousands of replicates share one generator."""
+
+    def __init__(self, n_replicates: int, seed: int = 0) -> None:
+        self.n_replicates = n_replicates
+        self._rng = np.random.default_rng(seed)
+
+    def standard_normal(self, *shape: int) -> np.ndarray:
+        return self._rng.standard_normal((self.n_replicates, *shape))
+
+    def uniform(self) -> np.ndarray:
+        return self._rng.random(self.n_replicates)
+
+
+class Checks:
+    """Tests of hypotheses; each rejects a sound sample with probability at most `ERROR`."""
+
+    @staticmethod
+    def unit_variance(sample: Any, comparisons: int = 1) -> bool:
+        """Two-sided chi-squared test that independent normals of mean 0 have variance 1."""
+        sample = np.asarray(sample)
+        total = float((sample**2).sum())
+        tail = ERROR / (2 * comparisons)
+        return min(special.chdtr(sample.size, total), special.chdtrc(sample.size, total)) > tail
+
+    @staticmethod
+    def columns_are_unit_normals(sample: Any) -> bool:
+        """Variance 1 in each column (half of the error), no correlation between any two (half).
+
+        The statistic of a pair is the mean product times sqrt(rows), about standard normal.
+        """
+        sample = np.asarray(sample)
+        rows, columns = sample.shape
+        pairs = columns * (columns - 1) // 2
+        products = sample.T @ sample / math.sqrt(rows)
+        limit = -special.ndtri(ERROR / (4 * max(pairs, 1)))
+        off = np.abs(products[np.triu_indices(columns, 1)])
+        variances = all(Checks.unit_variance(column, 2 * columns) for column in sample.T)
+        return variances and bool((off < limit).all())
+
+    @staticmethod
+    def frequencies(counts: Sequence[int], probabilities: Sequence[float]) -> bool:
+        """Pearson's chi-squared test of counts against probabilities."""
+        counts = np.asarray(counts)
+        expected = counts.sum() * np.asarray(probabilities)
+        statistic = float(((counts - expected) ** 2 / expected).sum())
+        return bool(special.chdtrc(len(counts) - 1, statistic) > ERROR)
+
+    @staticmethod
+    def mean(sample: Any, expected: float) -> bool:
+        """Two-sided normal test of the mean of a large sample."""
+        sample = np.asarray(sample)
+        error = sample.std(ddof=1) / math.sqrt(len(sample))
+        return abs(sample.mean() - expected) <= -special.ndtri(ERROR / 2) * error
+
+
+@pytest.fixture(scope="session")
+def make_stream():
+    """A stream from gains (T, n) and capacities."""
+    return _make_stream
+
+
+@pytest.fixture(scope="session")
+def random_stream():
+    """A stream of uniform gains and capacities of 5 to 49 beds."""
+    return _random_stream
+
+
+@pytest.fixture(scope="session")
+def make_noisy():
+    """Noisy gains with chosen numbers."""
+    return _make_noisy
+
+
+@pytest.fixture(scope="session")
+def draw_noisy():
+    """Noisy gains of many replicates from one generator, constant noise scale."""
+    return _draw_noisy
+
+
+@pytest.fixture(scope="session")
+def crowd():
+    """Generators of many replicates at once."""
+    return Crowd
+
+
+@pytest.fixture(scope="session")
+def checks():
+    """Statistical tests."""
+    return Checks

@@ -1,0 +1,233 @@
+"""Plain reference implementations: one replicate, loops, everything recomputed in every round.
+
+They are written from the definitions and share no code with the library. Arrays are
+`noisy_gains` (T, n), `initial` (n,), `noise_scale` (T, n); actions are lists of T experts.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from scipy.sparse.linalg import lobpcg
+
+Learner = Callable[[np.ndarray, np.ndarray], int]
+"""From the noisy gains so far, (t - 1, n), and the initial noise to an action."""
+
+
+def leader(history: np.ndarray, initial: np.ndarray) -> int:
+    """The first expert with the largest noisy total."""
+    totals = [initial[i] + sum(gains[i] for gains in history) for i in range(len(initial))]
+    return totals.index(max(totals))
+
+
+def ridge_prediction(values: Sequence[float], window: int, penalty: float) -> float:
+    """The next value by a line through the last `window` ones, fitted by penalised least squares.
+
+    The penalty on the slope is one more row of the least squares problem.
+    """
+    values = list(values)[-window:]
+    k = len(values)
+    rows = [[1.0, (j - k) / window] for j in range(k)] + [[0.0, math.sqrt(penalty)]]
+    return float(np.linalg.lstsq(np.array(rows), np.array([*values, 0.0]))[0][0])
+
+
+def ridge_learner(
+    history: np.ndarray, initial: np.ndarray, *, window: int, penalty: float
+) -> int:
+    """The first expert with the largest prediction; expert 0 in round 1."""
+    if len(history) == 0:
+        return 0
+    predictions = [ridge_prediction(column, window, penalty) for column in history.T]
+    return predictions.index(max(predictions))
+
+
+def play_learner(learner: Learner, noisy_gains: np.ndarray, initial: np.ndarray) -> list[int]:
+    """A learner on its own."""
+    return [learner(noisy_gains[:t], initial) for t in range(len(noisy_gains))]
+
+
+def paper_learners(windows: Sequence[int], penalties: Sequence[float]) -> list[Learner]:
+    """A ridge learner for every window and penalty, and RW-FTPL."""
+    ridges = [
+        partial(ridge_learner, window=window, penalty=penalty)
+        for window in windows
+        for penalty in penalties
+    ]
+    return [*ridges, leader]
+
+
+def learner_covariance(actions: Sequence[Sequence[int]], noise_scale: np.ndarray) -> np.ndarray:
+    """Sum over rounds of X diag(eta^2) X', X the 0/1 matrix of the learners' actions."""
+    n = noise_scale.shape[1]
+    total = np.zeros((len(actions[0]), len(actions[0])))
+    for chosen, scale in zip(actions, noise_scale, strict=False):
+        matrix = np.zeros((len(chosen), n))
+        for learner, action in enumerate(chosen):
+            matrix[learner, action] = 1.0
+        total += matrix @ np.diag(scale**2) @ matrix.T
+    return total
+
+
+def fresh_covariance(covariance: np.ndarray, least: float) -> tuple[float, np.ndarray]:
+    """tau = max(least, lambda_max(Sigma*)) and tau I - Sigma*, rounded to be semi-definite."""
+    m = len(covariance)
+    ones = np.ones((m, m))
+    centred = covariance - (ones * covariance).sum() / m**2 * ones
+    values, vectors = np.linalg.eigh(centred)
+    tau = max(least, values[-1])
+    return tau, vectors @ np.diag(np.maximum(tau - values, 0.0)) @ vectors.T
+
+
+def cholesky(matrix: np.ndarray) -> np.ndarray:
+    """Lower factor of a semi-definite matrix; pivots that are zero up to rounding are zero."""
+    m = len(matrix)
+    factor = np.zeros((m, m))
+    for j in range(m):
+        pivot = matrix[j, j] - factor[j, :j] @ factor[j, :j]
+        if pivot <= 1e-10 * matrix.diagonal().max():
+            continue
+        factor[j, j] = math.sqrt(pivot)
+        for i in range(j + 1, m):
+            factor[i, j] = (matrix[i, j] - factor[i, :j] @ factor[j, :j]) / factor[j, j]
+    return factor
+
+
+def rw_meta(
+    noisy_gains: np.ndarray,
+    initial: np.ndarray,
+    noise_scale: np.ndarray,
+    learners: Sequence[Learner],
+    *,
+    exploration_floor: float,
+    decorrelate: bool,
+    rng: np.random.Generator,
+) -> list[int]:
+    """RW-Meta; y is the Cholesky factor of its covariance times standard normals."""
+    m = len(learners)
+    past: list[list[int]] = []
+    played = []
+    for t in range(len(noisy_gains)):
+        actions = [learner(noisy_gains[:t], initial) for learner in learners]
+        totals = np.array([sum(noisy_gains[s][past[s][i]] for s in range(t)) for i in range(m)])
+        if decorrelate and t > 0:
+            covariance = learner_covariance(past, noise_scale[:t])
+            _, fresh = fresh_covariance(covariance, exploration_floor * t)
+            totals = totals + cholesky(fresh) @ rng.standard_normal(m)
+        played.append(actions[list(totals).index(max(totals))])
+        past.append(actions)
+    return played
+
+
+def rw_meta_paper_way(
+    stream,
+    noise_scale: np.ndarray,
+    noisy_gains: np.ndarray,
+    initial: np.ndarray,
+    windows: Sequence[int],
+    penalties: Sequence[float],
+    exploration_floor: float,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """RW-Meta as in the paper: refits, a warm-started LOBPCG for lambda_max, eigh to sample y.
+
+    Returns:
+        The (T,) actions and their raw gains in `stream`.
+    """
+    rounds, n = noisy_gains.shape
+    m = len(windows) * len(penalties) + 1
+    totals, covariance = np.zeros(m), np.zeros((m, m))
+    warm = rng.standard_normal((m, 1))
+    played = np.empty(rounds, dtype=np.int32)
+    for t in range(rounds):
+        history = noisy_gains[:t]
+        ridges = [_refit(history, w, p) for w in windows for p in penalties]
+        actions = np.array([*ridges, (initial + history.sum(axis=0)).argmax()])
+        scores = totals
+        if t > 0:
+            centred = covariance - covariance.mean()
+            largest, warm = _leading_eigenpair(centred, warm)
+            tau = max(exploration_floor * t, largest)
+            values, vectors = np.linalg.eigh(tau * np.eye(m) - centred)
+            normals = rng.standard_normal(m)
+            scores = totals + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
+        played[t] = actions[scores.argmax()]
+        choice = np.zeros((m, n))
+        choice[np.arange(m), actions] = 1.0
+        totals = totals + choice @ noisy_gains[t]
+        covariance = covariance + choice @ np.diag(noise_scale[t] ** 2) @ choice.T
+    return played, stream.gains[np.arange(rounds), played]
+
+
+def _refit(history: np.ndarray, window: int, penalty: float) -> int:
+    """Refit all experts' lines by their normal equations; the expert of the best prediction."""
+    recent = history[-window:]
+    if len(recent) == 0:
+        return 0
+    ages = np.arange(-len(recent), 0) / window
+    design = np.stack([np.ones(len(recent)), ages], axis=1)
+    normal = design.T @ design + np.diag([0.0, penalty])
+    return int(np.linalg.solve(normal, design.T @ recent)[0].argmax())
+
+
+def _leading_eigenpair(matrix: np.ndarray, warm: np.ndarray) -> tuple[float, np.ndarray]:
+    """Largest eigenvalue by LOBPCG from the last round's vector; small problems go to eigh."""
+    if not matrix.any():
+        return 0.0, warm
+    if len(matrix) < 5:
+        values, vectors = np.linalg.eigh(matrix)
+    else:
+        with warnings.catch_warnings():
+            # It warns when rounding keeps it from its tolerance; y's eigenvalues are clipped.
+            warnings.simplefilter("ignore", UserWarning)
+            values, vectors = lobpcg(matrix, warm, largest=True, maxiter=100)
+    return float(values[-1]), vectors[:, -1:]
+
+
+def prefix_nodes(count: int) -> list[tuple[int, int]]:
+    """The binary-tree nodes (first, last round) whose union is rounds 1..count, largest first."""
+    nodes, start = [], 1
+    while start <= count:
+        size = 1
+        while start + 2 * size - 1 <= count:
+            size *= 2
+        nodes.append((start, start + size - 1))
+        start += size
+    return nodes
+
+
+def most_nodes_of_a_round(rounds: int) -> tuple[int, list[int]]:
+    """How many nodes released over a game each of the rounds 1..T-1 enters, and the maximum."""
+    released = {node for count in range(1, rounds) for node in prefix_nodes(count)}
+    entered = [sum(a <= s <= b for a, b in released) for s in range(1, rounds)]
+    return max(entered, default=0), entered
+
+
+def tree_ftpl(
+    gains: np.ndarray, total_scale: float, levels: int, rng: np.random.Generator
+) -> list[int]:
+    """Tree FTPL: noise of a node drawn when it is first needed, then fresh padding."""
+    n = gains.shape[1]
+    node_scale = total_scale / math.sqrt(levels) if levels else 0.0
+    noise: dict[tuple[int, int], np.ndarray] = {}
+    played = []
+    for t in range(len(gains)):
+        nodes = prefix_nodes(t)
+        for node in nodes:
+            if node not in noise:
+                noise[node] = node_scale * rng.standard_normal(n)
+        missing = total_scale**2 - len(nodes) * node_scale**2
+        padding = math.sqrt(max(missing, 0.0)) * rng.standard_normal(n)
+        noisy = gains[:t].sum(axis=0) + sum((noise[node] for node in nodes), padding)
+        played.append(int(noisy.argmax()))
+    return played
+
+
+def weights_distribution(gains: np.ndarray, rounds: int, gain_range: float) -> list[float]:
+    """Probabilities of multiplicative weights after the rounds of `gains`, in a game of T rounds."""
+    rate = math.sqrt(8 * math.log(gains.shape[1]) / rounds) / gain_range
+    weights = [math.exp(rate * sum(column)) for column in gains.T]
+    return [weight / sum(weights) for weight in weights]

@@ -1,0 +1,89 @@
+"""A user's mistake ends a job with its message alone; a defect keeps its traceback."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpol.errors import ConfigError, DataError, DpolError, FetchError, OutputError
+from dpol.logs import LOGGER, job_log
+
+
+@pytest.fixture(autouse=True)
+def same_logger() -> Iterator[None]:
+    """The logger is left as it was found, whatever the job did."""
+    before = list(LOGGER.handlers)
+    yield
+    assert LOGGER.handlers == before
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "logs" / "job.log"
+
+
+def test_messages_go_to_the_file_with_the_time_of_day(log: Path) -> None:
+    with job_log(log) as logger:
+        logger.info("cleaned %d rows of Peña", 3)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
+
+
+def test_a_log_is_begun_anew(log: Path) -> None:
+    for text in ("first", "second"):
+        with job_log(log) as logger:
+            logger.info(text)
+    assert "first" not in log.read_text()
+    assert "second" in log.read_text()
+
+
+@pytest.mark.parametrize("echo", [False, True])
+def test_progress_is_shown_only_if_asked_for(
+    log: Path, capsys: pytest.CaptureFixture[str], echo: bool
+) -> None:
+    with job_log(log, echo=echo) as logger:
+        logger.info("half done")
+    shown = capsys.readouterr()
+    assert ("half done" in shown.err) is echo
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("error", [DpolError, ConfigError, DataError, FetchError, OutputError])
+def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(
+    log: Path, capsys: pytest.CaptureFixture[str], error: type[DpolError]
+) -> None:
+    with pytest.raises(SystemExit) as caught, job_log(log):
+        raise error("table.csv, row 7: mend it")
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "\nerror: table.csv, row 7: mend it\n\n"
+    assert log.read_text().endswith(" error: table.csv, row 7: mend it\n")
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_defect_is_raised_and_its_traceback_is_in_the_log(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ZeroDivisionError), job_log(log):
+        _ = 1 / 0
+    text = log.read_text()
+    assert "Traceback (most recent call last)" in text
+    assert "_ = 1 / 0" in text
+    assert text.endswith("ZeroDivisionError: division by zero\n\n")
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_passes_through(log: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), job_log(log):
+        raise KeyboardInterrupt
+
+
+def test_jobs_log_the_levels_a_person_wants(log: Path) -> None:
+    with job_log(log) as logger:
+        logger.debug("detail")
+        logger.warning("careful")
+    assert logging.getLogger("dpol") is LOGGER
+    assert "detail" not in log.read_text()
+    assert "careful" in log.read_text()

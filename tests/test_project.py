@@ -1,0 +1,63 @@
+"""The project's own files hold together."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dpol
+from dpol.cli import generated
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def lock(name: str) -> dict[str, str]:
+    text = (ROOT / "requirements" / name).read_text()
+    return dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", text, re.MULTILINE))
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in requirements}
+
+
+def conda_packages() -> dict[str, str]:
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pinned = [item for item in listed if isinstance(item, str) and re.search(r"[^>]=", item)]
+    return dict(item.split("=") for item in pinned)
+
+
+def test_environment_has_the_packages_and_versions_of_the_lock() -> None:
+    wanted = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["dev"])
+    assert conda_packages() == {name: lock("dev.txt")[name] for name in wanted}
+
+
+def test_locks_agree_and_hold_every_dependency() -> None:
+    runtime, dev = lock("runtime.txt"), lock("dev.txt")
+    assert {name: dev[name] for name in runtime} == runtime
+    assert names(PROJECT["dependencies"]) <= set(runtime)
+
+
+@pytest.mark.parametrize("name", ["runtime.txt", "dev.txt"])
+def test_locks_are_hashed_and_name_no_host(name: str) -> None:
+    text = (ROOT / "requirements" / name).read_text()
+    assert "://" not in text
+    assert "index" not in text
+    requirements = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert all("--hash=sha256:" in requirement for requirement in requirements)
+
+
+def test_version_is_the_same_everywhere() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert dpol.__version__ == PROJECT["version"] == citation["version"]
+    assert f"## {dpol.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_generated_config_files_are_up_to_date() -> None:
+    folder = ROOT / "config"
+    stale = [n for n, text in generated(folder).items() if (folder / n).read_text() != text]
+    assert stale == [], "run: dpol config write"

@@ -1,0 +1,245 @@
+"""Real snakemake runs: whole, repeated, killed, and with every kind of bad input."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SMALL = yaml.safe_load((Path(__file__).parent / "small.yaml").read_text())
+SHIPPED = sorted((ROOT / "config").glob("*.yaml"))
+
+pytestmark = pytest.mark.workflow
+
+
+def command(folder: Path, config: Path, *options: str) -> list[str]:
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    where = ["--directory", str(folder), "--configfile", str(config)]
+    return [*start, *where, "--cores", "2", *options]
+
+
+def snakemake(folder: Path, config: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(folder, config, *options), capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def write_config(folder: Path, **changes: Any) -> Path:
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump({**SMALL, **changes}))
+    return path
+
+
+def succeed(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """The files that must not depend on how the run was made."""
+    base = folder / "results" / "small"
+    names = ["summary.parquet", "cumulative.parquet", "tables/average-gain.csv"]
+    return {name: (base / name).read_bytes() for name in names}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    text = succeed(snakemake(folder, write_config(folder)))
+    assert "tables/average-gain.md" in text
+    assert "figures/cumulative-gain.png" in text
+    return folder
+
+
+def test_every_output_of_a_run_is_there(whole: Path) -> None:
+    base = whole / "results" / "small"
+    wanted = [f"tables/average-gain.{suffix}" for suffix in ("md", "csv", "tex", "html")]
+    wanted += [f"figures/cumulative-gain.{suffix}" for suffix in ("svg", "png", "pdf")]
+    wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
+    assert [name for name in wanted if not (base / name).stat().st_size] == []
+    summary = pd.read_parquet(base / "summary.parquet")
+    # Per stream: 3 local at 2 levels, 1 central at 2 levels, 2 without privacy at one level.
+    assert len(summary) == 2 * (3 * 2 + 1 * 2 + 2)
+    assert set(summary["replicates"]) == {6}
+
+
+def test_second_run_has_nothing_to_do(whole: Path) -> None:
+    text = succeed(snakemake(whole, whole / "config.yaml"))
+    assert "Nothing to be done" in text
+
+
+@pytest.mark.parametrize(("cores", "block"), [(1, None), (2, 1), (2, 4)])
+def test_results_do_not_depend_on_cores_or_blocks(
+    whole: Path, tmp_path: Path, cores: int, block: int | None
+) -> None:
+    config = write_config(tmp_path, block_replicates=block)
+    succeed(snakemake(tmp_path, config, "--cores", str(cores)))
+    assert results(tmp_path) == results(whole)
+
+
+def test_another_seed_gives_other_results(whole: Path, tmp_path: Path) -> None:
+    succeed(snakemake(tmp_path, write_config(tmp_path, seed=8), "results/small/summary.parquet"))
+    before = pd.read_parquet(whole / "results/small/summary.parquet")["mean_gain"]
+    after = pd.read_parquet(tmp_path / "results/small/summary.parquet")["mean_gain"]
+    assert not before.equals(after)
+
+
+def test_changed_config_reruns_only_what_it_affects(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole / "results", tmp_path / "results")
+    shutil.copytree(whole / ".snakemake", tmp_path / ".snakemake")
+    report = {**SMALL["report"], "algorithms": ["rw-ftpl"]}
+    text = succeed(snakemake(tmp_path, write_config(tmp_path, report=report), "--dry-run"))
+    assert "aggregate_runs" in text
+    assert "run_suite" not in text
+
+
+@pytest.mark.parametrize("config", SHIPPED, ids=lambda path: path.stem)
+def test_dry_run_of_every_shipped_config(tmp_path: Path, config: Path) -> None:
+    source = yaml.safe_load(config.read_text())["dataset"]["source"]
+    if source["kind"] == "local":
+        table = tmp_path / source["file"]
+        table.parent.mkdir(parents=True)
+        table.touch()
+    text = succeed(snakemake(tmp_path, config, "--dry-run"))
+    assert "render_cumulative_gain" in text
+
+
+def test_configs_are_not_mixed_with_the_default_one(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").write_text("replicats: 5\n")
+    succeed(snakemake(tmp_path, write_config(tmp_path), "--dry-run"))
+
+
+def test_default_config_is_the_paper(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    options = command(tmp_path, tmp_path / "unused", "--dry-run")
+    index = options.index("--configfile")
+    done = subprocess.run(
+        options[:index] + options[index + 2 :], capture_output=True, text=True, check=False
+    )
+    assert "results/paper/" in succeed(done)
+
+
+def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    started = subprocess.Popen(
+        command(tmp_path, config),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    runs = tmp_path / "results/small/runs"
+    deadline = time.monotonic() + 120
+    while len(list(runs.rglob("*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+    assert runs.exists()
+    assert not (tmp_path / "results/small/summary.parquet").exists()
+    again = snakemake(tmp_path, config)
+    assert again.returncode != 0
+    assert "--unlock" in again.stderr
+    succeed(snakemake(tmp_path, config, "--unlock"))
+    succeed(snakemake(tmp_path, config))
+    assert results(tmp_path) == results(whole)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Any:
+    """A folder on a disk of 300 kB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_full_disk_is_told_and_leaves_no_half_file(small_disk: Path, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/small").symlink_to(small_disk)
+    config = write_config(tmp_path, replicates=600)
+    done = snakemake(tmp_path, config)
+    assert done.returncode != 0
+    assert "disk is full" in done.stdout + done.stderr
+    for path in small_disk.rglob("*.parquet"):
+        pd.read_parquet(path)
+
+
+def local_table(folder: Path, text: str) -> Path:
+    (folder / "table.csv").write_text(text)
+    dataset = {
+        "source": {"kind": "local", "file": "table.csv"},
+        "columns": {"entity": "id", "period": "week", "count": "sick", "capacity": "beds"},
+        "cleaning": {"min_total_cases": 0},
+    }
+    streams = {"all": {"groups": ["all"]}}
+    return write_config(folder, dataset=dataset, streams=streams)
+
+
+HEADER = "id,week,sick,beds\n"
+GOOD = HEADER + "a,2021-01-01,1,10\nb,2021-01-01,2,10\na,2021-01-08,1,10\nb,2021-01-08,2,10\n"
+
+
+def test_a_table_of_ones_own_runs_without_python(tmp_path: Path) -> None:
+    succeed(snakemake(tmp_path, local_table(tmp_path, GOOD)))
+    assert (tmp_path / "results/small/tables/average-gain.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        (HEADER, "has a header but no rows"),
+        (GOOD.replace("beds", "bed"), "no column named beds"),
+        (GOOD.replace("2,10\na", "two,10\na"), "row 3: column sick holds 'two'"),
+        (GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,1,-10"), "row 4: column beds"),
+        (GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,inf,10"), "row 4: column sick"),
+        (GOOD + "a,2021-01-08,7,10\n", "rows 4 and 6: a has different numbers"),
+        (HEADER + "a,2021-01-01,1,10\na,2021-01-08,1,10\n", "keeps 1 of 1 entities"),
+    ],
+)
+def test_bad_tables_are_told_and_nothing_is_lost(tmp_path: Path, text: str, message: str) -> None:
+    done = snakemake(tmp_path, local_table(tmp_path, text))
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "table.csv").read_text() == text
+
+
+def test_missing_table_is_told_before_anything_runs(tmp_path: Path) -> None:
+    config = local_table(tmp_path, GOOD)
+    (tmp_path / "table.csv").unlink()
+    done = snakemake(tmp_path, config)
+    assert done.returncode != 0
+    assert "table.csv: no such file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_unwritable_results_are_told(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("not a folder")
+    done = snakemake(tmp_path, write_config(tmp_path))
+    assert done.returncode != 0
+    assert "cannot write results/small" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
+    levels = {"mu-inf": float("inf"), "mu-0": 0}
+    config = write_config(tmp_path, replicats=3, privacy={"levels": levels})
+    done = snakemake(tmp_path, config)
+    assert done.returncode != 0
+    assert "replicats = 3: unknown key; did you mean replicates?" in done.stderr
+    assert "privacy.levels.mu-0 = 0: must be above 0" in done.stderr
+    assert "Traceback" not in done.stderr
