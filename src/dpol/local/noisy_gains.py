@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
-from dpol.randomness import Floats, replicate_generators
+from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
 
 
@@ -123,23 +123,14 @@ def privatize(
     Raises:
         ValueError: unknown calibration, mu not above 0, or no replicate.
     """
-    scale = np.array(noise_scale(stream, calibration, mu))
-    scale.flags.writeable = False
-    rounds, n = stream.gains.shape
     if not len(replicates):
         raise ValueError("at least one replicate is needed")
-    # Rounds lead in memory because algorithms read one round of all replicates at a time.
-    gains = np.empty((rounds, len(replicates), n))
-    initial = np.empty((len(replicates), n))
+    scale = np.array(noise_scale(stream, calibration, mu))
     generators = replicate_generators(
         seed, (stream.label, calibration, float(mu)), replicates, "local noise"
     )
-    for r, generator in enumerate(generators.generators):
-        noise = generator.standard_normal((rounds + 1, n))
-        np.multiply(noise[0], scale[0], out=initial[r])
-        np.multiply(noise[1:], scale, out=gains[:, r])
-    gains += stream.gains[:, None]
-    for array in (initial, gains):
+    initial, gains = _draw(stream.gains, scale, generators)
+    for array in (scale, initial, gains):
         array.flags.writeable = False
     return NoisyGains(
         initial=initial,
@@ -148,6 +139,26 @@ def privatize(
         gain_range=stream.gain_range,
         guarantee=_guarantee(stream, calibration, scale),
     )
+
+
+def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[Floats, Floats]:
+    """The initial noise (R, n) and the noisy gains (T, R, n).
+
+    Rounds lead in memory because algorithms read one round of all replicates at a time.
+    """
+    rounds, n = raw.shape
+    replicates = generators.n_replicates
+    initial = np.zeros((replicates, n))
+    if not scale.any():
+        return initial, np.repeat(raw[:, None], replicates, axis=1)
+    gains = np.empty((rounds, replicates, n))
+    noise = np.empty((rounds + 1, n))
+    for r, generator in enumerate(generators.generators):
+        generator.standard_normal(out=noise)
+        np.multiply(noise[0], scale[0], out=initial[r])
+        noise[1:] *= scale
+        np.add(noise[1:], raw, out=gains[:, r])
+    return initial, gains
 
 
 def _guarantee(stream: GainStream, calibration: str, scale: Floats) -> Guarantee:

@@ -1,0 +1,179 @@
+"""Speed, as ratios measured side by side in this run: `make bench`.
+
+1. RW-Meta (n = 293, m = 13) against the paper's own way, one replicate at a time with a
+   warm-started LOBPCG and learners refitted every round; and against drawing the noise alone,
+   which no implementation can avoid.
+2. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
+
+Writes results.json and results.md beside this file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.data.cleaning import clean_panel, needed_columns
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.table import RawTable
+from dpol.experiment import load_experiment
+from dpol.experts.learners.ridge import PENALTIES, WINDOWS
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import play
+from dpol.files import write_json, write_text
+from dpol.local import privatize
+from dpol.randomness import replicate_generators
+from dpol.streams import GainStream, build_stream
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from experts_plain import rw_meta_paper_way  # noqa: E402  (the plain version lives in the tests)
+
+DEMO = ROOT / "config" / "demo.yaml"
+REPLICATES = 100
+REPEATS = 5
+
+
+def simulated_california() -> GainStream:
+    """The stream CA of the demo: n = 293, T = 148."""
+    config = load_experiment(DEMO).config
+    source = config.dataset.source
+    assert source.kind == "simulated"
+    cells = simulate_hospitals(source.hospitals, source.weeks, source.first_week, config.seed)
+    raw = RawTable("simulated", cells[needed_columns(config.dataset.columns)], 2)
+    panel = clean_panel(raw, config.dataset, {"CA": config.streams["CA"]})
+    return build_stream(panel.table, "CA", config.privacy.count_sensitivity, {})
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
+    """Medians over interleaved repeats, per replicate and round in microseconds, and ratios."""
+    one = privatize(stream, "isotropic", mu, seed=1, replicates=[0])
+
+    def noise_alone() -> None:
+        for replicate in range(REPLICATES):
+            rng = np.random.default_rng(replicate)
+            rng.standard_normal((stream.n_rounds + 1, stream.n_experts))
+
+    def ours() -> None:
+        noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(REPLICATES))
+        play(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
+
+    def paper_way() -> None:
+        rw_meta_paper_way(
+            stream,
+            one.noise_scale,
+            one.gains[0],
+            one.initial[0],
+            WINDOWS,
+            tuple(PENALTIES.values()),
+            2.0,
+            np.random.default_rng(0),
+        )
+
+    times: dict[str, list[float]] = {"noise": [], "ours": [], "paper_way": []}
+    for _ in range(REPEATS):
+        times["noise"].append(seconds(noise_alone) / REPLICATES)
+        times["ours"].append(seconds(ours) / REPLICATES)
+        times["paper_way"].append(seconds(paper_way))
+    median = {name: statistics.median(values) for name, values in times.items()}
+    return {
+        **{f"{name}_us": 1e6 * value / stream.n_rounds for name, value in median.items()},
+        "speedup_over_paper_way": median["paper_way"] / median["ours"],
+        "cost_over_noise_alone": median["ours"] / median["noise"],
+    }
+
+
+def snakemake(folder: Path, *targets: str) -> None:
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    options = ["--directory", str(folder), "--configfile", str(DEMO), "--cores", "2"]
+    subprocess.run([*command, *options, *targets], check=True, capture_output=True)
+
+
+def time_grid() -> dict[str, float]:
+    """Wall time of the demo's grid after cleaning, its CPU time, and the largest process."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        snakemake(folder, "data")
+        wall = seconds(lambda: snakemake(folder))
+        records = [
+            pd.read_csv(path, sep="\t", na_values="-")
+            for path in (folder / "results/demo/benchmarks").rglob("*.tsv")
+        ]
+    jobs = pd.concat(records)
+    return {
+        "wall_s": wall,
+        "jobs": len(jobs),
+        "jobs_cpu_s": float(jobs["cpu_time"].sum()),
+        "wall_over_half_cpu": wall / (jobs["cpu_time"].sum() / 2),
+        "largest_process_mb": float(jobs["max_rss"].max()),
+    }
+
+
+def as_table(found: dict[str, Any]) -> str:
+    meta = found["rw_meta"]
+    lines = [
+        "# Last benchmark",
+        "",
+        f"{found['date']}, {found['cores']} cores, Python {found['python']}, NumPy"
+        f" {found['numpy']}. Made by `make bench`; the ratios were measured side by side.",
+        "",
+        "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, per replicate and round:",
+        "",
+        "| μ | noise alone | ours | the paper's way | ours is faster by | ours / noise alone |",
+        "|---|---:|---:|---:|---:|---:|",
+        *(
+            f"| {mu} | {row['noise_us']:.1f} µs | {row['ours_us']:.1f} µs"
+            f" | {row['paper_way_us']:.0f} µs | {row['speedup_over_paper_way']:.0f}×"
+            f" | {row['cost_over_noise_alone']:.1f} |"
+            for mu, row in meta.items()
+        ),
+        "",
+        "The grid of `config/demo.yaml` (three streams, four privacy levels, three calibrations,"
+        " 100 replicates), clean panel to table and figure, two cores:",
+        "",
+        "| wall | jobs | CPU of the jobs | wall / (CPU / 2) | largest process |",
+        "|---:|---:|---:|---:|---:|",
+        "| {wall_s:.0f} s | {jobs} | {jobs_cpu_s:.0f} s | {wall_over_half_cpu:.2f}"
+        " | {largest_process_mb:.0f} MB |".format(**found["grid"]),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    stream = simulated_california()
+    found = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "rw_meta": {f"{mu:g}": time_meta(stream, mu) for mu in (np.inf, 1.0, 0.5, 0.25)},
+        "grid": time_grid(),
+    }
+    write_json(ROOT / "benchmarks" / "results.json", found)
+    text = as_table(found)
+    write_text(ROOT / "benchmarks" / "results.md", text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import math
+
+import experts_plain as plain
+import numpy as np
+import pytest
+from dpol.experts.follow_the_leader import FollowTheLeader
+from dpol.experts.multiplicative_weights import MultiplicativeWeights
+from dpol.experts.play import RawGains, play
+
+GAINS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+
+
+@pytest.fixture
+def raw(make_stream):
+    return RawGains(make_stream(GAINS), math.inf, 20_000)
+
+
+@pytest.fixture
+def weights_actions(raw, crowd):
+    return play(MultiplicativeWeights(), raw, crowd(raw.n_replicates))
+
+
+class FixedUniform:
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def uniform(self):
+        return self.values
+
+
+def test_follow_the_leader_by_hand(make_stream, crowd):
+    source = RawGains(make_stream(GAINS), math.inf, 2)
+    assert play(FollowTheLeader(), source, crowd(2)).tolist() == [[0, 0, 0, 1]] * 2
+
+
+def test_follow_the_leader_equals_plain(random_stream, crowd):
+    stream = random_stream(50, 6)
+    actions = play(FollowTheLeader(), RawGains(stream, math.inf, 1), crowd(1))[0]
+    assert actions.tolist() == plain.play_learner(plain.leader, stream.gains, np.zeros(6))
+
+
+def test_weights_by_hand(make_stream):
+    # T = 2, n = 2: rate sqrt(8 log 2 / 2); after gains (1, 0) the odds are exp(rate).
+    source = RawGains(make_stream([[1.0, 0.0], [0.0, 0.0]]), math.inf, 3)
+    odds = math.exp(math.sqrt(4 * math.log(2)))
+    edge = odds / (1 + odds)
+    actions = play(MultiplicativeWeights(), source, FixedUniform([0.0, edge - 1e-9, edge + 1e-9]))
+    assert actions.tolist() == [[0, 0], [1, 0], [1, 1]]
+
+
+def test_the_gain_range_divides_the_learning_rate(make_stream):
+    # Gains and range doubled: the same game.
+    uniform = FixedUniform(np.linspace(0, 0.999, 50))
+    for gains in (GAINS, 0.3 * GAINS):
+        games = [
+            play(
+                MultiplicativeWeights(),
+                RawGains(make_stream(r * gains, gain_range=r), math.inf, 50),
+                uniform,
+            )
+            for r in (1.0, 2.0)
+        ]
+        np.testing.assert_array_equal(*games)
+
+
+def test_every_quantile_draws_the_plain_distribution(make_stream):
+    """A uniform grid of 10,000 numbers draws each expert in proportion, to one grid step."""
+    grid = FixedUniform((np.arange(10_000) + 0.5) / 10_000)
+    source = RawGains(make_stream(GAINS), math.inf, 10_000)
+    actions = play(MultiplicativeWeights(), source, grid)
+    for t in range(4):
+        expected = plain.weights_distribution(GAINS[:t], 4, 1.0)
+        frequencies = np.bincount(actions[:, t], minlength=3) / 10_000
+        np.testing.assert_allclose(frequencies, expected, atol=1.01e-4)
+
+
+@pytest.mark.parametrize("t", range(4))
+def test_actions_have_the_frequencies_of_the_weights(weights_actions, checks, t):
+    """Error probability 1e-6; a learning rate twice as large is rejected from round 2 on."""
+    counts = np.bincount(weights_actions[:, t], minlength=3)
+    assert checks.frequencies(counts, plain.weights_distribution(GAINS[:t], 4, 1.0))
+    if t > 0:
+        assert not checks.frequencies(counts, plain.weights_distribution(GAINS[:t], 4, 0.5))
+
+
+def test_actions_of_different_rounds_are_drawn_afresh(weights_actions, checks):
+    """Error probability 1e-6 for the pairs of rounds 1 and 2; reuse of a draw is rejected."""
+    one, two = (plain.weights_distribution(GAINS[:t], 4, 1.0) for t in (0, 1))
+    both = np.outer(one, two).ravel()
+    assert checks.frequencies(
+        np.bincount(3 * weights_actions[:, 0] + weights_actions[:, 1], minlength=9), both
+    )
+    assert not checks.frequencies(np.bincount(4 * weights_actions[:, 0], minlength=9), both)
+
+
+def test_large_totals_do_not_overflow(make_stream, crowd):
+    stream = make_stream([[0.0, 1e6]] * 5, gain_range=1e6)
+    actions = play(MultiplicativeWeights(), RawGains(stream, math.inf, 200), crowd(200))
+    assert (actions[:, 4] == 1).mean() > 0.9
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 2)])
+@pytest.mark.parametrize("algorithm", [FollowTheLeader(), MultiplicativeWeights()])
+def test_the_smallest_games_can_be_played(make_stream, crowd, algorithm, shape):
+    source = RawGains(make_stream(np.zeros(shape)), math.inf, 1)
+    assert play(algorithm, source, crowd(1)).shape == (1, shape[0])
+
+
+def test_regret_of_weights_keeps_its_bound(make_stream, crowd):
+    """Alternating gains, where follow the leader fails: mean plus 5 standard errors."""
+    gains = np.array([[0.5, 0.0], *[[0.0, 1.0], [1.0, 0.0]] * 100])
+    stream = make_stream(gains)
+    rounds = len(gains)
+    best = gains.sum(axis=0).max()
+    bound = math.sqrt(rounds * math.log(2) / 2)
+
+    def regret(algorithm):
+        actions = play(algorithm, RawGains(stream, math.inf, 500), crowd(500))
+        return best - gains[np.arange(rounds), actions].sum(axis=1)
+
+    weights = regret(MultiplicativeWeights())
+    assert weights.mean() + 5 * weights.std() / math.sqrt(500) < bound
+    assert regret(FollowTheLeader()).mean() > bound
+
+
+@pytest.mark.parametrize("mu", [0.0, -1.0, math.nan])
+def test_a_game_needs_a_positive_mu(make_stream, mu):
+    with pytest.raises(ValueError, match="mu must be above 0"):
+        RawGains(make_stream(GAINS), mu, 1)

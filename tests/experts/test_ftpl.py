@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import math
+
+import experts_plain as plain
+import numpy as np
+import pytest
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.play import play
+
+
+def actions_of(noisy, crowd):
+    return play(RandomWalkFTPL(), noisy, crowd(noisy.n_replicates))
+
+
+@pytest.mark.parametrize(
+    ("initial", "expected"),
+    [
+        ([0.0, 0.0, 0.0], [0, 0, 0, 1]),  # Ties in rounds 1 and 3 go to the lowest index.
+        ([0.0, 0.0, 0.5], [2, 0, 0, 1]),
+        ([0.0, 0.5, 0.5], [1, 0, 1, 1]),
+    ],
+)
+def test_the_leader_of_a_short_game_by_hand(make_noisy, crowd, initial, expected):
+    gains = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [9.0, 9.0, 9.0]]
+    assert actions_of(make_noisy([gains], initial=initial), crowd).tolist() == [expected]
+
+
+def test_one_round_follows_the_initial_noise(make_noisy, crowd):
+    noisy = make_noisy(np.zeros((2, 1, 3)), initial=[[0.0, 0.0, 0.1], [0.0, 0.2, 0.1]])
+    assert actions_of(noisy, crowd).tolist() == [[2], [1]]
+
+
+def test_one_expert_is_always_chosen(draw_noisy, crowd):
+    assert not actions_of(draw_noisy(np.zeros((5, 1)), 1.0, 3), crowd).any()
+
+
+def test_fast_equals_plain(draw_noisy, crowd):
+    raw = np.random.default_rng(1).random((40, 6))
+    noisy = draw_noisy(raw, 1.0, 5)
+    expected = [
+        plain.play_learner(plain.leader, gains, initial)
+        for gains, initial in zip(noisy.gains, noisy.initial, strict=True)
+    ]
+    assert actions_of(noisy, crowd).tolist() == expected
+    assert len(np.unique(expected)) == 6
+
+
+@pytest.mark.parametrize("eta", [0.5, math.sqrt(2), 4.0])
+def test_regret_keeps_its_bound_where_one_expert_is_good(draw_noisy, crowd, eta):
+    """Mean regret plus 5 standard errors (error below 1e-6) stays below the bound.
+
+    The bound is sharp enough to be broken: by always choosing one bad expert.
+    """
+    rounds, n = 400, 10
+    raw = np.zeros((rounds, n))
+    raw[:, 7] = 1.0
+    regret = (actions_of(draw_noisy(raw, eta, 500), crowd) != 7).sum(axis=1)
+    bound = (eta + 2 / eta) * math.sqrt(2 * rounds * math.log(n))
+    assert regret.mean() + 5 * regret.std() / math.sqrt(500) < bound
+    assert regret.mean() > 1
+    assert rounds > bound

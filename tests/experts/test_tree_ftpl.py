@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import experts_plain as plain
+import numpy as np
+import pytest
+from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
+from dpol.experts.tree_ftpl import TreeFTPL, tree_levels
+from dpol.randomness import ReplicateGenerators
+
+LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 148: 8}
+LARGEST = math.sqrt(2) / 10  # Sensitivity of ten beds.
+
+
+class Seen(np.ndarray):
+    """Keeps every array whose argmax is asked for."""
+
+    def argmax(self, axis=None):
+        Recorder.seen.append(np.array(self))
+        return np.asarray(self).argmax(axis)
+
+
+class Recorder:
+    """Generators that show the noisy prefixes an algorithm compares."""
+
+    seen: list[np.ndarray]
+
+    def __init__(self, generators):
+        Recorder.seen = []
+        self.generators = generators
+        self.n_replicates = generators.n_replicates
+
+    def standard_normal(self, *shape):
+        return self.generators.standard_normal(*shape).view(Seen)
+
+    def noise(self, stream):
+        """(T, R, n) noise on every prefix."""
+        prefixes = np.concatenate([np.zeros((1, stream.n_experts)), stream.gains.cumsum(axis=0)])
+        return np.stack(Recorder.seen) - prefixes[:-1, None]
+
+
+class UnitDraws:
+    """Draw k is 1 in replicate k and 0 in all others: noise shows its coefficients by draw."""
+
+    def __init__(self, n_replicates):
+        self.n_replicates = n_replicates
+        self.drawn = 0
+
+    def standard_normal(self, *shape):
+        out = np.zeros((self.n_replicates, *shape))
+        out[self.drawn] = 1.0
+        self.drawn += 1
+        return out
+
+
+def noise_of(algorithm, stream, mu, generators):
+    recorder = Recorder(generators)
+    play(algorithm, RawGains(stream, mu, generators.n_replicates), recorder)
+    return recorder.noise(stream)
+
+
+def setup_for(rounds, mu, gain_range=1.0):
+    return CuratorSetup(1, rounds, 3, gain_range, LARGEST, mu)
+
+
+@pytest.mark.parametrize(("rounds", "levels"), LEVELS.items())
+def test_levels_are_the_most_nodes_that_a_round_really_enters(rounds, levels):
+    most, entered = plain.most_nodes_of_a_round(rounds)
+    assert tree_levels(rounds) == most == levels
+    assert entered[:1] == ([levels] if levels else [])
+
+
+def test_levels_by_their_formula():
+    for rounds in range(2, 300):
+        assert tree_levels(rounds) == math.floor(math.log2(rounds - 1)) + 1
+
+
+@pytest.mark.parametrize("rounds", LEVELS)
+@pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
+def test_prefixes_share_exactly_their_nodes_and_all_carry_the_same_variance(
+    random_stream, rounds, objective
+):
+    stream = random_stream(rounds, 2)
+    algorithm = TreeFTPL(objective)
+    coefficients = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))[:, :, 0]
+    levels = LEVELS[rounds]
+    total = stream.sensitivity.max() * levels / 0.5
+    if objective == "min-regret":
+        total = max(total, math.sqrt(rounds))
+    nodes = [set(plain.prefix_nodes(t)) for t in range(rounds)]
+    shared = np.array([[len(one & other) for other in nodes] for one in nodes], dtype=float)
+    np.fill_diagonal(shared, levels or 1)
+    expected = total**2 / (levels or 1) * shared
+    np.testing.assert_allclose(coefficients @ coefficients.T, expected, atol=1e-9 * total**2)
+
+
+@pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
+@pytest.mark.parametrize("rounds", [1, 2, 5, 40])
+def test_fast_equals_plain(random_stream, objective, rounds):
+    stream = random_stream(rounds, 5)
+    algorithm, mu = TreeFTPL(objective), 0.7
+    total = stream.sensitivity.max() * tree_levels(rounds) / mu
+    if objective == "min-regret":
+        total = max(total, math.sqrt(rounds))
+    generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(4)))
+    fast = play(algorithm, RawGains(stream, mu, 4), generators)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        expected = plain.tree_ftpl(stream.gains, total, tree_levels(rounds), rng)
+        assert fast[seed].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("objective", "rounds", "mu", "gain_range", "expected"),
+    [
+        ("min-noise", 148, 0.5, 1.0, 8 * LARGEST / 0.5),
+        ("min-noise", 148, math.inf, 1.0, 0.0),
+        ("min-noise", 1, 0.5, 1.0, 0.0),
+        ("min-regret", 148, 0.5, 1.0, math.sqrt(148)),
+        ("min-regret", 148, math.inf, 1.0, math.sqrt(148)),
+        ("min-regret", 148, 0.05, 1.0, 8 * LARGEST / 0.05),
+        ("min-regret", 148, 0.5, 3.0, 3 * math.sqrt(148)),
+        ("min-regret", 1, 0.5, 1.0, 1.0),
+    ],
+)
+def test_total_scale_by_hand(objective, rounds, mu, gain_range, expected):
+    state = TreeFTPL(objective).init(setup_for(rounds, mu, gain_range))
+    assert state.total_scale == pytest.approx(expected)
+
+
+def test_min_regret_minimises_the_regret_bound():
+    """Of the scales that are private enough, none has a smaller S + r^2 T / S."""
+
+    def bound(scale, setup):
+        return scale + setup.gain_range**2 * setup.n_rounds / scale
+
+    for mu in (0.02, 0.05, 0.5, 5.0):
+        setup = setup_for(148, mu, 2.0)
+        chosen = TreeFTPL("min-regret").init(setup).total_scale
+        least = TreeFTPL("min-noise").init(setup).total_scale
+        for scale in least * np.geomspace(1, 1e4, 2000):
+            assert bound(chosen, setup) <= bound(scale, setup) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("objective", "rounds", "mu", "expected"),
+    [
+        ("min-noise", 148, 0.5, 0.5),
+        ("min-noise", 148, math.inf, math.inf),
+        ("min-noise", 1, 0.5, 0.0),
+        ("min-regret", 1, math.inf, 0.0),
+        ("min-regret", 148, 0.05, 0.05),
+        ("min-regret", 148, math.inf, 8 * LARGEST / math.sqrt(148)),
+    ],
+)
+def test_achieved_mu_by_hand(objective, rounds, mu, expected):
+    assert TreeFTPL(objective).achieved_mu(setup_for(rounds, mu)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
+@pytest.mark.parametrize("rounds", [2, 5, 21])
+def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(
+    random_stream, objective, rounds
+):
+    """The largest change of all released node sums by one round, over their noise scale.
+
+    The first draw after round 1 is the noise of node (1, 1), the only node of prefix 1.
+    """
+    stream = random_stream(rounds, 2)
+    algorithm, source = TreeFTPL(objective), RawGains(stream, 0.5, 2 * rounds)
+    coefficients = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))[:, :, 0]
+    node_scale = coefficients[1, 1]
+    most, _ = plain.most_nodes_of_a_round(rounds)
+    mu = stream.sensitivity.max() * math.sqrt(most) / node_scale
+    guarantee = guarantee_of(algorithm, source)
+    assert guarantee.mu == pytest.approx(mu)
+    assert guarantee.mu <= 0.5 * (1 + 1e-12)
+    assert guarantee.sensitivity == stream.sensitivity.max()
+
+
+def test_prefix_noise_has_its_scale_and_its_covariances(random_stream, crowd, checks):
+    """20,000 replicates; error probability 1e-6.
+
+    The noise of all prefixes, whitened by the covariance of shared nodes, is white. One
+    draw used for two prefixes, fresh noise for every prefix, and a scale wrong by 5% are
+    rejected.
+    """
+    rounds = 6
+    stream = random_stream(rounds, 2)
+    noise = noise_of(TreeFTPL("min-noise"), stream, 0.5, crowd(20_000))[:, :, 1].T
+    total = stream.sensitivity.max() * 3 / 0.5
+    nodes = [set(plain.prefix_nodes(t)) for t in range(rounds)]
+    covariance = total**2 / 3 * np.array([[len(a & b) for b in nodes] for a in nodes], dtype=float)
+    np.fill_diagonal(covariance, total**2)
+
+    def whitened(values):
+        return np.linalg.solve(np.linalg.cholesky(covariance), values.T).T
+
+    assert checks.columns_are_unit_normals(whitened(noise))
+    reused = noise.copy()
+    reused[:, 4] = noise[:, 1]
+    fresh = total * np.random.default_rng(1).standard_normal(noise.shape)
+    for wrong in (reused, fresh, 1.05 * noise):
+        assert not checks.columns_are_unit_normals(whitened(wrong))
+    for t in (0, 1, 3, 5):
+        assert checks.unit_variance(noise[:, t] / total)
+
+
+def test_experts_have_independent_noise(random_stream, crowd, checks):
+    """Error probability 1e-6; the same noise for two experts is rejected."""
+    stream = random_stream(4, 3)
+    noise = noise_of(TreeFTPL("min-noise"), stream, 0.5, crowd(20_000))[3]
+    noise = noise / (stream.sensitivity.max() * 2 / 0.5)
+    assert checks.columns_are_unit_normals(noise)
+    assert not checks.columns_are_unit_normals(noise[:, [0, 1, 1]])
+
+
+def test_one_expert_and_one_round_can_be_played(make_stream, crowd):
+    for gains in ([[0.5]], [[0.5]] * 3, [[0.5, 0.5]]):
+        stream = make_stream(gains)
+        for objective in ("min-noise", "min-regret"):
+            actions = play(TreeFTPL(objective), RawGains(stream, 0.5, 1), crowd(1))
+            assert actions.shape == (1, len(gains))
+
+
+@pytest.mark.parametrize("objective", ["min_noise", "", None])
+def test_an_unknown_objective_is_refused(objective):
+    with pytest.raises(ValueError, match="objective must be min-noise or min-regret"):
+        TreeFTPL(objective)
+
+
+def test_a_state_is_not_changed_by_a_step(crowd):
+    algorithm = TreeFTPL()
+    state = algorithm.init(setup_for(5, 0.5))
+    assert state.nodes == {}
+    algorithm.step(state, None, crowd(1))
+    assert dataclasses.asdict(state)["nodes"] == {}

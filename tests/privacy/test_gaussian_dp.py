@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from dpol.privacy.gaussian_dp import compose, delta_of_epsilon, epsilon_of_delta, trade_off
+from hypothesis import given
+from hypothesis import strategies as st
+
+MUS = (0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 30.0)
+mus = st.floats(0.01, 20.0)
+
+
+def exact_delta(epsilon, mu):
+    with mpmath.workdps(30):
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        return mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
+
+
+def exact_trade_off(alpha, mu):
+    with mpmath.workdps(30):
+        # Phi^-1(1 - a) from Phi(-x) = a, by Newton's method on the logarithm.
+        log_tail = mpmath.log(mpmath.mpf(alpha))
+        start = 0.0 if alpha > 0.1 else math.sqrt(-2 * math.log(alpha)) - 1
+        x = mpmath.findroot(lambda y: mpmath.log(mpmath.ncdf(-y)) - log_tail, start)
+        return mpmath.ncdf(x - mpmath.mpf(mu))
+
+
+@pytest.mark.parametrize("mu", MUS)
+@pytest.mark.parametrize("deviations", [0, 0.1, 1, 3, 8, 15, 30, 36])
+def test_delta_is_right_to_nine_digits_far_into_the_tail(mu, deviations):
+    epsilon = mu * deviations + mu * mu / 2
+    exact = exact_delta(epsilon, mu)
+    assert abs(float(delta_of_epsilon(epsilon, mu)) / exact - 1) < 5e-9
+
+
+@pytest.mark.parametrize("mu", MUS)
+@pytest.mark.parametrize("delta", [1e-300, 1e-100, 1e-12, 1e-6, 1e-3, 0.003])
+def test_epsilon_and_delta_are_inverse(mu, delta):
+    epsilon = epsilon_of_delta(delta, mu)
+    assert epsilon > 0
+    assert abs(exact_delta(epsilon, mu) / mpmath.mpf(delta) - 1) < 1e-7
+
+
+@pytest.mark.parametrize("mu", MUS)
+def test_delta_at_epsilon_zero_is_the_total_variation_distance(mu):
+    assert float(delta_of_epsilon(0.0, mu)) == pytest.approx(math.erf(mu / math.sqrt(8)), rel=1e-13)
+
+
+def test_epsilon_is_zero_once_delta_reaches_the_total_variation_distance():
+    reached = math.erf(1 / math.sqrt(8))
+    assert epsilon_of_delta(reached * 1.0001, 1.0) == 0.0
+    assert epsilon_of_delta(reached * 0.9999, 1.0) > 0.0
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.25, 1.0, 4.0])
+@pytest.mark.parametrize("alpha", [1e-100, 1e-20, 1e-6, 0.05, 0.5, 0.99])
+def test_trade_off_is_right_to_ten_digits(mu, alpha):
+    exact = exact_trade_off(alpha, mu)
+    assert abs(float(trade_off(alpha, mu)) / exact - 1) < 1e-10
+
+
+@given(st.floats(1e-6, 1 - 1e-6), st.floats(0.0, 4.0))
+def test_the_trade_off_function_is_its_own_inverse(alpha, mu):
+    assert float(trade_off(trade_off(alpha, mu), mu)) == pytest.approx(alpha, rel=1e-6)
+
+
+def test_the_trade_off_function_ends_in_its_corners():
+    np.testing.assert_array_equal(trade_off([0.0, 1.0], 1.0), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("mu", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_delta_is_the_conjugate_of_the_trade_off_function(mu, epsilon):
+    alpha = np.linspace(0, 1, 200_001)
+    best = (1 - math.exp(epsilon) * alpha - trade_off(alpha, mu)).max()
+    assert best == pytest.approx(float(delta_of_epsilon(epsilon, mu)), abs=1e-8)
+
+
+def test_no_information_and_no_privacy_are_the_limits():
+    np.testing.assert_array_equal(delta_of_epsilon([0.0, 3.0], 0.0), [0.0, 0.0])
+    np.testing.assert_array_equal(delta_of_epsilon([0.0, 3.0], math.inf), [1.0, 1.0])
+    np.testing.assert_array_equal(trade_off([0.2, 0.7], 0.0), [0.8, 1 - 0.7])
+    np.testing.assert_array_equal(trade_off([0.2, 0.7], math.inf), [0.0, 0.0])
+    assert epsilon_of_delta(1e-6, 0.0) == 0.0
+    assert epsilon_of_delta(1e-6, math.inf) == math.inf
+
+
+@given(mus, st.floats(1e-12, 0.5), st.floats(1.01, 2.0))
+def test_epsilon_grows_with_mu_and_falls_with_delta(mu, delta, factor):
+    epsilon = epsilon_of_delta(delta, mu)
+    for other in (epsilon_of_delta(delta, mu * factor), epsilon_of_delta(delta / factor, mu)):
+        assert other > epsilon or other == epsilon == 0.0
+
+
+@given(mus, st.floats(0.0, 20.0), st.floats(1.01, 2.0))
+def test_delta_is_a_probability_that_grows_with_mu_and_falls_with_epsilon(mu, epsilon, factor):
+    delta = float(delta_of_epsilon(epsilon, mu))
+    assert 0 <= delta <= 1
+    assert float(delta_of_epsilon(epsilon, mu * factor)) >= delta
+    assert float(delta_of_epsilon(epsilon * factor, mu)) <= delta
+
+
+@pytest.mark.parametrize("mu", [0.25, 1.0, 3.0])
+def test_delta_agrees_with_dp_accounting(mu):
+    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+
+    loss = GaussianPrivacyLoss(standard_deviation=1 / mu, sensitivity=1.0)
+    for epsilon in (0.0, 0.3, 1.0, 5.0):
+        theirs = loss.get_delta_for_epsilon(epsilon)
+        assert float(delta_of_epsilon(epsilon, mu)) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_composition_agrees_with_dp_accounting():
+    from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
+
+    loss = from_gaussian_mechanism(
+        standard_deviation=4.0, sensitivity=1.0, value_discretization_interval=1e-3
+    )
+    theirs = loss.self_compose(16).get_delta_for_epsilon(1.0)
+    ours = float(delta_of_epsilon(1.0, compose([0.25] * 16)))
+    assert ours == pytest.approx(theirs, rel=1e-2)
+    assert ours < theirs  # Theirs is a pessimistic discretisation.
+
+
+def test_composition_is_the_root_of_the_sum_of_squares():
+    assert compose([3.0, 4.0]) == 5.0
+    assert compose(iter([0.5] * 4)) == 1.0
+    assert compose([]) == 0.0
+    assert compose([1.0, math.inf]) == math.inf
+
+
+@pytest.mark.parametrize("mu", [-1.0, -1e-300, math.nan])
+def test_a_negative_mu_is_refused(mu):
+    for function in (
+        lambda: trade_off(0.5, mu),
+        lambda: delta_of_epsilon(1.0, mu),
+        lambda: epsilon_of_delta(0.1, mu),
+        lambda: compose([1.0, mu]),
+    ):
+        with pytest.raises(ValueError, match="mu must not be negative"):
+            function()
+
+
+def test_a_negative_epsilon_is_refused():
+    with pytest.raises(ValueError, match="epsilon must not be negative, got -0.1"):
+        delta_of_epsilon([1.0, -0.1], 1.0)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 1.1, math.nan])
+def test_a_delta_outside_the_open_unit_interval_is_refused(delta):
+    with pytest.raises(ValueError, match="delta must lie"):
+        epsilon_of_delta(delta, 1.0)
