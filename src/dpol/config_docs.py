@@ -150,5 +150,6 @@ def _type_name(annotation: Any) -> str:
         return _type_name(inner[0])
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "block"
-    names = {"str": "text", "int": "whole number", "float": "number", "HttpUrl": "URL"}
-    return names.get(annotation.__name__, annotation.__name__)
+    words = {"str": "text", "int": "whole number", "float": "number", "HttpUrl": "URL"}
+    name = str(annotation.__name__)
+    return words.get(name, name)

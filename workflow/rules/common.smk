@@ -30,8 +30,8 @@ CODE = {
     "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/runs.py"],
     "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
-    "tables": [*BASE, "config.py", "tables/*"],
-    "plots": [*BASE, "config.py", "plots/*.py"],
+    "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
+    "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
 }
 
 

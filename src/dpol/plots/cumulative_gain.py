@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 from dpol.config import Report
 from dpol.errors import DataError
 from dpol.plots import style
-from dpol.tables import privacy_title
+from dpol.wording import privacy_title
 
 COLUMNS = (
     "stream",

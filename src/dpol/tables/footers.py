@@ -1,0 +1,115 @@
+"""Sentences below a table: what its numbers are, and what is guaranteed to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from dpol.wording import mu_title
+
+
+def amount(mean: float, half_width: float | None) -> str:
+    """A mean and the half width of its interval, if there is one."""
+    return f"{mean:.2f}" if half_width is None else f"{mean:.2f} ± {half_width:.2f}"
+
+
+def describe_data(simulated: Mapping[str, bool]) -> str:
+    """Whether the streams (by title) are simulated."""
+    made_up = [title for title, is_simulated in simulated.items() if is_simulated]
+    if not made_up:
+        return "Data: real."
+    if len(made_up) == len(simulated):
+        return "Data: simulated, not measured."
+    return f"Data: simulated, not measured, in {', '.join(made_up)}; real in the other streams."
+
+
+def describe_interval(confidence: float, comparisons: int) -> str:
+    """What the half widths are."""
+    return (
+        f"±: half width of the {100 * confidence:g}% confidence interval (normal approximation),"
+        f" Bonferroni-corrected over {comparisons} cells."
+    )
+
+
+def describe_best(column: str, family: str) -> str:
+    """What a column shows that picks the best of a family, and why its intervals hold."""
+    return (
+        f"{column}: the member of the family {family} with the largest mean, chosen in hindsight"
+        " for each cell and named in it. The cells of all members count in the Bonferroni"
+        " correction, so the interval of the chosen one holds despite the choice."
+    )
+
+
+def describe_models(columns: Sequence[tuple[str, str]]) -> list[str]:
+    """Which columns, given with their models, are local, central or without privacy."""
+    meaning = {
+        "local": "Local model (noise is added where a gain arises)",
+        "central": "Central model (a trusted curator sees the gains as they are)",
+        "none": "No privacy",
+    }
+    found = []
+    for model, text in meaning.items():
+        if titles := [title for title, of_column in columns if model in of_column.split("/")]:
+            found.append(f"{text}: {', '.join(titles)}.")
+    return found
+
+
+def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[float]) -> list[str]:
+    """The privacy guarantees, mechanism by mechanism.
+
+    Args:
+        columns: rows of the summary by the title of the table's column that shows them.
+        levels: privacy levels in the order of the table.
+    """
+    runs = pd.concat(columns.values())
+    noisy = runs[runs["model"] != "none"]
+    private = noisy[noisy["guaranteed_mu"] < float("inf")]
+    if private.empty:
+        return ["Guarantee: none, no run has privacy noise."]
+    lines = [
+        f"Guarantee: µ-Gaussian differential privacy of {_each(private['unit'])}; adjacent:"
+        f" {_each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
+        " telling N(0, 1) from N(µ, 1). The µ of a row is the level asked for; what each mechanism"
+        " guarantees there, to three digits:"
+    ]
+    for mechanism, model in dict.fromkeys(zip(noisy["mechanism"], noisy["model"], strict=True)):
+        titles: dict[str, list[str]] = {}
+        for title, own in columns.items():
+            these = own[(own["mechanism"] == mechanism) & (own["model"] == model)]
+            if not these.empty:
+                titles.setdefault(_by_level(these, levels), []).append(title)
+        for text, same in titles.items():
+            # Columns are named where one mechanism guarantees them different things.
+            whose = f", {', '.join(same)}" if len(titles) > 1 else ""
+            lines.append(f"{mechanism} ({model}{whose}): {text}.")
+    return lines
+
+
+def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
+    """What is guaranteed at each level; levels of which the same is said share a text."""
+    found: dict[str, list[str]] = {}
+    for mu in levels:
+        at_level = runs[runs["mu"] == mu]
+        largest = at_level["guaranteed_mu"].max()
+        if not largest < float("inf"):  # nothing was run there, or without noise
+            continue
+        text = f"ε {_at_most(at_level['epsilon'])}"
+        if f"{largest:.3g}" != f"{mu:.3g}":
+            text += f" (guaranteed µ {_at_most(at_level['guaranteed_mu'])})"
+        found.setdefault(text, []).append(mu_title(mu).removeprefix("µ = "))
+    if not found:
+        return "none"
+    delta = _each(f"{value:g}" for value in runs["delta"])
+    texts = [f"µ = {', '.join(same)}: {text}" for text, same in found.items()]
+    return f"{'; '.join(texts)}; at δ = {delta}"
+
+
+def _at_most(values: pd.Series) -> str:
+    """The largest value, and whether others were smaller."""
+    shown = {f"{value:.3g}" for value in values}
+    return f"{'=' if len(shown) == 1 else 'at most'} {values.max():.3g}"
+
+
+def _each(values: Iterable[str]) -> str:
+    return " / ".join(dict.fromkeys(values))

@@ -1,0 +1,133 @@
+"""The sentences below a table."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from dpol.tables.footers import (
+    amount,
+    describe_best,
+    describe_data,
+    describe_guarantee,
+    describe_interval,
+    describe_models,
+)
+
+INF = math.inf
+EPSILON = {INF: INF, 1.0: 4.886, 0.5: 2.254}
+GENERAL = (
+    "Guarantee: µ-Gaussian differential privacy of one person; adjacent: one elsewhere."
+    " Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(µ, 1)."
+    " The µ of a row is the level asked for; what each mechanism guarantees there,"
+    " to three digits:"
+)
+
+
+def run(mu: float, **changes: Any) -> dict[str, Any]:
+    return {
+        "mu": mu,
+        "model": "local",
+        "mechanism": "Noise",
+        "guaranteed_mu": mu,
+        "epsilon": EPSILON[mu],
+        "delta": 1e-6,
+        "unit": "one person",
+        "adjacency": "one elsewhere",
+    } | changes
+
+
+def column(**changes: Any) -> pd.DataFrame:
+    """An algorithm at all levels."""
+    return pd.DataFrame([run(mu, **changes) for mu in EPSILON])
+
+
+def guarantee(**columns: pd.DataFrame) -> list[str]:
+    return describe_guarantee(columns, list(EPSILON))
+
+
+def test_guarantee_of_one_mechanism() -> None:
+    assert guarantee(a=column(), b=column()) == [
+        GENERAL,
+        "Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
+    ]
+
+
+def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
+    found = describe_guarantee({"a": column()}, [0.5, INF, 1.0])
+    assert found[1] == "Noise (local): µ = 0.5: ε = 2.25; µ = 1: ε = 4.89; at δ = 1e-06."
+
+
+def test_guarantee_is_the_weakest_of_all_streams() -> None:
+    better = pd.DataFrame([run(1.0, guaranteed_mu=0.757, epsilon=3.57), run(0.5)])
+    assert guarantee(a=pd.concat([better, column()]))[1] == (
+        "Noise (local): µ = 1: ε at most 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06."
+    )
+
+
+def test_noise_that_stays_without_a_level_of_privacy_is_said() -> None:
+    streams = [column(guaranteed_mu=0.2, epsilon=0.834), column(guaranteed_mu=0.1, epsilon=0.4)]
+    assert guarantee(a=pd.concat(streams))[1] == (
+        "Noise (local): µ = ∞, 1, 0.5: ε at most 0.834 (guaranteed µ at most 0.2); at δ = 1e-06."
+    )
+
+
+def test_a_level_without_noise_in_some_stream_has_no_guarantee() -> None:
+    streams = [column(), column(guaranteed_mu=0.2, epsilon=0.834)]
+    assert "∞" not in guarantee(a=pd.concat(streams))[1]
+
+
+def test_columns_are_named_where_one_mechanism_guarantees_them_different_things() -> None:
+    tree = {"mechanism": "Tree", "model": "central"}
+    regret = column(**tree, guaranteed_mu=0.2, epsilon=0.834)
+    assert guarantee(a=column(), noise=column(**tree), regret=regret, other=regret)[1:] == [
+        "Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
+        "Tree (central, noise): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
+        "Tree (central, regret, other): µ = ∞, 1, 0.5: ε = 0.834 (guaranteed µ = 0.2);"
+        " at δ = 1e-06.",
+    ]
+
+
+def test_guarantee_has_a_line_per_calibration() -> None:
+    both = pd.concat([column(), column(mechanism="Other noise", guaranteed_mu=INF, epsilon=INF)])
+    leader = column(model="none", mechanism="none", guaranteed_mu=INF, epsilon=INF)
+    assert guarantee(leader=leader, a=both)[1:] == [
+        "Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
+        "Other noise (local): none.",
+    ]
+
+
+def test_no_guarantee_without_noise() -> None:
+    none = ["Guarantee: none, no run has privacy noise."]
+    assert guarantee(a=pd.DataFrame([run(INF)])) == none
+    assert guarantee(a=column(model="none")) == none
+
+
+def test_data() -> None:
+    assert describe_data({"NM": False, "PA": False}) == "Data: real."
+    assert describe_data({"NM": True, "PA": True}) == "Data: simulated, not measured."
+    assert describe_data({"NM": True, "PA": False}) == (
+        "Data: simulated, not measured, in NM; real in the other streams."
+    )
+
+
+def test_numbers() -> None:
+    assert (amount(1 / 3, None), amount(41.25, 0.126)) == ("0.33", "41.25 ± 0.13")
+    assert describe_interval(0.95, 12) == (
+        "±: half width of the 95% confidence interval (normal approximation),"
+        " Bonferroni-corrected over 12 cells."
+    )
+    assert describe_best("best linear model", "ridge").endswith(
+        "The cells of all members count in the Bonferroni correction, so the interval of the"
+        " chosen one holds despite the choice."
+    )
+
+
+def test_models() -> None:
+    assert describe_models([("a", "local"), ("b", "central"), ("c", "central/local")]) == [
+        "Local model (noise is added where a gain arises): a, c.",
+        "Central model (a trusted curator sees the gains as they are): b, c.",
+    ]
+    assert describe_models([("a", "none")]) == ["No privacy: a."]
