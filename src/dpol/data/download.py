@@ -30,7 +30,6 @@ _PASSING = (
     requests.ConnectionError,
     requests.Timeout,
     requests.exceptions.ChunkedEncodingError,
-    requests.exceptions.ContentDecodingError,
     urllib3.exceptions.HTTPError,
 )
 
@@ -51,7 +50,7 @@ class Http:
     log: Callable[[str], None]
 
 
-class TryAgain(Exception):
+class PassingError(Exception):
     """A try failed in a way that may pass; the text says how, in one line."""
 
     def __init__(self, reason: str, pause: float = 0.0) -> None:
@@ -61,7 +60,7 @@ class TryAgain(Exception):
 
 
 def with_retries(http: Http, action: Callable[[], _Result]) -> _Result:
-    """The result of `action`, repeated while it raises `TryAgain`.
+    """The result of `action`, repeated while it raises `PassingError`.
 
     Pauses grow exponentially, with jitter, and are never shorter than the server asked for.
 
@@ -76,14 +75,14 @@ def with_retries(http: Http, action: Callable[[], _Result]) -> _Result:
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(http.attempts),
         wait=lambda state: max(_backoff(state), _failure(state).pause),
-        retry=tenacity.retry_if_exception_type(TryAgain),
+        retry=tenacity.retry_if_exception_type(PassingError),
         sleep=http.sleep,
         before_sleep=report,
         reraise=True,
     )
     try:
         return retrying(action)
-    except TryAgain as error:
+    except PassingError as error:
         raise FetchError(f"{error} (tried {http.attempts}x)") from error
 
 
@@ -100,7 +99,7 @@ def get(
     What goes wrong while the caller reads the body is raised in the same way.
 
     Raises:
-        TryAgain: no connection, silence, a body cut short, or a status that may pass.
+        PassingError: no connection, silence, a body cut short, or a status that may pass.
         FetchError: another status, or the address is unusable.
     """
     try:
@@ -113,8 +112,8 @@ def get(
         text = _innermost(error)
         silent = isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError)
         if silent or "timed out" in text:
-            raise TryAgain(f"no answer within {http.timeout:g} s") from error
-        raise TryAgain(f"no connection, or it was cut: {text}") from error
+            raise PassingError(f"no answer within {http.timeout:g} s") from error
+        raise PassingError(f"no connection, or it was cut: {text}") from error
     except requests.RequestException as error:
         raise FetchError(f"cannot be asked: {_innermost(error)}") from error
 
@@ -161,12 +160,12 @@ def _try_file(http: Http, url: str, columns: tuple[str, ...], part: Path) -> Non
                 write_json(note, state)
             elif not _continues(response, have, state):
                 part.unlink(missing_ok=True)
-                raise TryAgain("the file changed on the server")
+                raise PassingError("the file changed on the server")
             _save(http, response, part, state.get("length"))
     try:
         _check_end(part, state)
         _check_start(part, columns)
-    except (TryAgain, FetchError):
+    except (PassingError, FetchError):
         part.unlink(missing_ok=True)  # nothing can be built on wrong bytes
         raise
 
@@ -174,7 +173,7 @@ def _try_file(http: Http, url: str, columns: tuple[str, ...], part: Path) -> Non
 def _save(http: Http, response: requests.Response, part: Path, length: object) -> None:
     """Append the body to `part`, as it travels: Range and length count these bytes."""
     if "html" in response.headers.get("Content-Type", "").lower():
-        raise TryAgain("a web page instead of a CSV file")
+        raise PassingError("a web page instead of a CSV file")
     of = f" of {length / 1e6:,.0f}" if isinstance(length, int) else ""
     have = part.stat().st_size if part.exists() else 0
     with part.open("ab") as stream:
@@ -226,34 +225,34 @@ def _check_start(part: Path, columns: tuple[str, ...]) -> None:
         try:
             start = zlib.decompressobj(wbits=31).decompress(start, CHUNK)
         except zlib.error as error:
-            raise TryAgain(f"a damaged gzip file: {error}") from error
+            raise PassingError(f"a damaged gzip file: {error}") from error
     line = start.decode("utf-8-sig", errors="replace").lstrip().partition("\n")[0]
     if line.startswith("<"):
-        raise TryAgain("a web page instead of a CSV file")
+        raise PassingError("a web page instead of a CSV file")
     header = next(csv.reader([line.rstrip("\r")]), [])
     if missing := [column for column in columns if column not in header]:
         raise FetchError(f"the file has no column {', '.join(missing)}; it starts: {line[:80]!r}")
 
 
 def _check_end(part: Path, state: Mapping[str, object]) -> None:
-    """Raise `TryAgain` unless the file is complete, as far as that can be known."""
+    """Raise `PassingError` unless the file is complete, as far as that can be known."""
     size, length, packed, last = part.stat().st_size, state.get("length"), is_gzip(part), b""
     if length is not None and size != length:
-        raise TryAgain(f"{size:,} bytes instead of {length:,}")
+        raise PassingError(f"{size:,} bytes instead of {length:,}")
     try:
         with gzip.open(part) if packed else part.open("rb") as stream:
             while chunk := stream.read(CHUNK):
                 last = chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TryAgain(f"the gzip file is cut short or damaged: {error}") from error
+        raise PassingError(f"the gzip file is cut short or damaged: {error}") from error
     if not (packed or state.get("cut_is_noticed") or last.endswith(b"\n")):
-        raise TryAgain("the file ends in the middle of a line")
+        raise PassingError("the file ends in the middle of a line")
 
 
-def _failure(state: tenacity.RetryCallState) -> TryAgain:
-    """Why the last try failed; only `TryAgain` is tried again."""
+def _failure(state: tenacity.RetryCallState) -> PassingError:
+    """Why the last try failed; only `PassingError` is tried again."""
     error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, TryAgain)
+    assert isinstance(error, PassingError)
     return error
 
 
@@ -267,7 +266,7 @@ def _check_status(response: requests.Response) -> None:
         pause = _retry_after(response.headers.get("Retry-After", ""))
         if pause > LONGEST_PAUSE:
             raise FetchError(f"{text}, come back in {pause:.0f} s")
-        raise TryAgain(text, pause)
+        raise PassingError(text, pause)
     words = next(response.iter_content(1000), b"").decode("utf-8", errors="replace")
     is_page = "html" in response.headers.get("Content-Type", "").lower()
     raise FetchError(text if is_page or not words else f"{text}: {' '.join(words.split())[:300]}")

@@ -147,7 +147,7 @@ def _publish(fetched: _Fetched, endpoint: Endpoint, destination: Path) -> None:
     with fetched.file.open("rb") as stream:
         os.fsync(stream.fileno())
     write_json(f"{destination}.provenance.json", provenance)
-    os.replace(fetched.file, destination)
+    fetched.file.replace(destination)
 
 
 def _check_writable(destination: Path, partial: Path) -> None:

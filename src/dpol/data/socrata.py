@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.data.download import Http, TryAgain, get, says_its_length, with_retries
+from dpol.data.download import Http, PassingError, get, says_its_length, with_retries
 from dpol.errors import FetchError
 from dpol.files import atomic_path, write_json
 
@@ -36,7 +36,7 @@ class Selection:
         return {"$select": ",".join(self.columns), **where, "$order": self.order}
 
 
-class _TableChanged(Exception):
+class _TableChangedError(Exception):
     """The number of matching rows is no longer what it was when reading began."""
 
 
@@ -78,7 +78,7 @@ def fetch_pages(http: Http, url: str, selection: Selection, page_size: int, fold
             _fill_folder(http, url, selection, page_size, total, folder)
             _expect_count(http, url, selection, total)
             return total
-        except _TableChanged as change:
+        except _TableChangedError as change:
             http.log(f"{change}; starting over")
             _discard(folder)
     raise FetchError(f"the table changed while it was read, {RESTARTS + 1} times in a row")
@@ -123,17 +123,17 @@ def _page(
         rows = len(_rows(text, selection.columns))
         if rows != expected:
             _expect_count(http, url, selection, total)
-            raise TryAgain(f"{rows} rows instead of {expected}")
+            raise PassingError(f"{rows} rows instead of {expected}")
         return text
 
     return with_retries(http, attempt)
 
 
 def _expect_count(http: Http, url: str, selection: Selection, total: int) -> None:
-    """Raise `_TableChanged` unless the server still counts `total` rows."""
+    """Raise `_TableChangedError` unless the server still counts `total` rows."""
     now, _ = _count(http, url, selection)
     if now != total:
-        raise _TableChanged(f"the table changed from {total:,} to {now:,} rows")
+        raise _TableChangedError(f"the table changed from {total:,} to {now:,} rows")
 
 
 def _count(http: Http, url: str, selection: Selection) -> tuple[int, str]:
@@ -144,7 +144,7 @@ def _count(http: Http, url: str, selection: Selection) -> tuple[int, str]:
         text, version = _get_csv(http, url, {"$select": "count(*)", **where})
         rows = _rows(text, None)
         if len(rows) != 1 or not rows[0][0].isdecimal():
-            raise TryAgain(f"no row count: {text[:80]!r}")
+            raise PassingError(f"no row count: {text[:80]!r}")
         return int(rows[0][0]), version
 
     return with_retries(http, attempt)
@@ -155,29 +155,29 @@ def _get_csv(http: Http, url: str, parameters: Mapping[str, str]) -> tuple[str, 
     with get(http, url, parameters) as response:
         kind = response.headers.get("Content-Type", "no content type")
         if "csv" not in kind.lower():
-            raise TryAgain(f"{kind} instead of CSV")
+            raise PassingError(f"{kind} instead of CSV")
         try:
             text = response.content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise TryAgain("the answer is not UTF-8 text") from error
+            raise PassingError("the answer is not UTF-8 text") from error
         if not text.endswith("\n"):
             if not says_its_length(response):
-                raise TryAgain("the answer ends in the middle of a line")
+                raise PassingError("the answer ends in the middle of a line")
             text += "\n"
         return text, response.headers.get("Last-Modified", "")
 
 
 def _rows(text: str, columns: tuple[str, ...] | None) -> list[list[str]]:
-    """The rows below the header of a CSV text; raises `TryAgain` if it is not such a table."""
+    """The rows below the header of a CSV text; raises `PassingError` if it is not such a table."""
     try:
         header, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     except (csv.Error, ValueError) as error:
-        raise TryAgain(f"not CSV ({error}): {text[:80]!r}") from error
+        raise PassingError(f"not CSV ({error}): {text[:80]!r}") from error
     if columns is not None and header != list(columns):
-        raise TryAgain(f"another header than asked for: {text[:80]!r}")
+        raise PassingError(f"another header than asked for: {text[:80]!r}")
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
-            raise TryAgain(f"row {number} has {len(row)} fields instead of {len(header)}")
+            raise PassingError(f"row {number} has {len(row)} fields instead of {len(header)}")
     return rows
 
 
@@ -185,7 +185,7 @@ def _is_kept(path: Path, columns: tuple[str, ...], expected: int) -> bool:
     """Whether `path` holds a whole page."""
     try:
         return len(_rows(path.read_bytes().decode(), columns)) == expected
-    except (FileNotFoundError, UnicodeDecodeError, TryAgain):
+    except (FileNotFoundError, UnicodeDecodeError, PassingError):
         return False
 
 

@@ -1,0 +1,148 @@
+"""Cleaning on real weeks of the HHS table, where they are at hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpol.config import Dataset, Stream
+from dpol.data.cleaning import CleanPanel, clean_panel, needed_columns
+from dpol.data.panel import check_panel
+from dpol.data.table import RawTable, read_table
+from dpol.streams import build_stream
+
+FOLDER = Path(os.environ.get("DPOL_REAL_DATA", Path(__file__).parents[2].parent / "shared/data"))
+PANEL = FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
+VERBATIM = FOLDER / "hhs-verbatim-nm-pa-ca-2022-09-23--2022-10-21.csv.gz"
+STATES = ("NM", "PA", "CA")
+STREAMS = {state: Stream(groups=[state]) for state in STATES}
+GAPS = (
+    "1 between 2021-01-15 and 2021-01-29",
+    "1 between 2021-02-05 and 2021-02-19",
+    "2 between 2021-02-19 and 2021-03-12",
+    "1 between 2021-03-26 and 2021-04-09",
+    "1 between 2021-04-23 and 2021-05-07",
+    "5 between 2021-05-07 and 2021-06-18",
+    "1 between 2021-07-16 and 2021-07-30",
+    "1 between 2021-08-06 and 2021-08-20",
+    "1 between 2021-09-03 and 2021-09-17",
+    "1 between 2022-04-08 and 2022-04-22",
+    "1 between 2022-05-27 and 2022-06-10",
+)
+
+
+def dataset(columns: dict[str, object], cleaning: dict[str, float]) -> Dataset:
+    keys = {"entity": "hospital_pk", "period": "collection_week", "group": "state"}
+    return Dataset.model_validate(
+        {
+            "source": {"kind": "local", "file": "table.csv.gz"},
+            "columns": {**keys, "name": "hospital_name", **columns},
+            "cleaning": cleaning,
+        }
+    )
+
+
+ADULTS = dataset(
+    {
+        "count": "total_adult_patients_hospitalized_confirmed_covid_7_day_avg",
+        "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
+    },
+    {"case_factor": 7, "min_total_cases": 100},
+)
+EVERYONE = dataset(
+    {
+        "count": "inpatient_beds_used_covid_7_day_avg",
+        "capacity": "inpatient_beds_7_day_avg",
+        "cases": [
+            "previous_day_admission_adult_covid_suspected_7_day_sum",
+            "previous_day_admission_pediatric_covid_suspected_7_day_sum",
+        ],
+    },
+    {"min_total_cases": 0},
+)
+
+
+def read(file: Path, rules: Dataset) -> RawTable:
+    if not file.exists():
+        pytest.skip(f"{file.name} is not in {FOLDER} (DPOL_REAL_DATA names another folder)")
+    return read_table(file, needed_columns(rules.columns))
+
+
+@pytest.fixture(scope="module")
+def raw() -> RawTable:
+    return read(PANEL, ADULTS)
+
+
+@pytest.fixture(scope="module")
+def panel(raw: RawTable) -> CleanPanel:
+    return clean_panel(raw, ADULTS, STREAMS)
+
+
+def test_every_row_is_read_and_none_lies_outside(panel: CleanPanel) -> None:
+    assert (panel.rows_read, panel.rows_outside) == (38_511, 0)
+
+
+def test_33_154_and_307_hospitals_are_kept_of_586(panel: CleanPanel) -> None:
+    assert {report.stream: report.entities for report in panel.reports} == {
+        "NM": 33,
+        "PA": 154,
+        "CA": 307,
+    }
+    assert sum(report.entities + len(report.dropped) for report in panel.reports) == 586
+
+
+def test_there_are_67_weeks_and_the_16_missing_ones_are_reported(panel: CleanPanel) -> None:
+    assert [report.periods for report in panel.reports] == [67, 67, 67]
+    assert [report.missing_periods for report in panel.reports] == [GAPS] * 3
+    assert sum(int(gap.split()[0]) for gap in GAPS) == 16
+
+
+def test_suppressed_cells_are_those_of_the_table(raw: RawTable, panel: CleanPanel) -> None:
+    kept = set(panel.table["entity"])
+    mine = raw.cells[raw.cells["hospital_pk"].isin(kept)]
+    hidden = mine[mine[ADULTS.columns.count].str.startswith("-999999")].groupby("state").size()
+    found = {report.stream: report.cells["suppressed_counts"] for report in panel.reports}
+    assert found == hidden.to_dict()
+    assert sum(found.values()) == 562 + 1_833 + 3_608
+
+
+def test_the_panel_keeps_its_promises(panel: CleanPanel) -> None:
+    checked = check_panel(panel.table, "panel")
+    assert len(checked) == 67 * (33 + 154 + 307)
+    assert all(0.5 < report.largest_density <= 1 for report in panel.reports)
+    assert all(report.smallest_capacity > 1 for report in panel.reports)
+
+
+def test_the_order_of_the_rows_does_not_matter(raw: RawTable, panel: CleanPanel) -> None:
+    shuffled = raw.cells.sample(frac=1, random_state=1).reset_index(drop=True)
+    again = clean_panel(dataclasses.replace(raw, cells=shuffled), ADULTS, STREAMS)
+    moved = [name for name in panel.table if not again.table[name].equals(panel.table[name])]
+    assert moved == []
+    assert again.reports == panel.reports
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_it_makes_a_stream(panel: CleanPanel, state: str) -> None:
+    stream = build_stream(panel.table, state, 1.0, {})
+    own = panel.table[panel.table["stream"] == state]
+    assert stream.n_rounds == 67
+    assert stream.n_experts == own["entity"].nunique()
+    assert stream.gains.sum() == pytest.approx(own["density"].sum())
+    assert stream.periods[0] == pd.Timestamp("2021-01-01").to_datetime64()
+
+
+def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
+    panel = clean_panel(read(VERBATIM, EVERYONE), EVERYONE, STREAMS)
+    check_panel(panel.table, "panel")
+    assert (panel.rows_read, panel.rows_outside) == (2_855, 0)
+    assert [report.periods for report in panel.reports] == [5, 5, 5]
+    assert [report.entities for report in panel.reports] == [40, 176, 352]
+    assert [report.missing_periods for report in panel.reports] == [(), (), ()]
+    reasons = {drop["reason"] for report in panel.reports for drop in report.dropped}
+    assert reasons == {"never reports a capacity above 0"}
+    assert sum(report.cells["exact_duplicates"] for report in panel.reports) == 0
+    assert all(report.cells["suppressed_counts"] > 50 for report in panel.reports)

@@ -1,0 +1,318 @@
+"""A raw table is read as it was published, or refused with the reason and the remedy."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from dpol.config import Cleaning, Dataset, Stream
+from dpol.data.cleaning import clean_panel
+from dpol.data.table import RawTable, read_table, write_table
+from dpol.errors import DataError
+
+COLUMNS = ("a", "b")
+DAMAGED = "the file is damaged or cut short: delete it, then fetch or copy it again"
+MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
+PACKED = gzip.compress(MANY_ROWS, mtime=0)
+
+
+def text(cells: pd.DataFrame) -> dict[str, list[str]]:
+    return {str(name): column.tolist() for name, column in cells.items()}
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Callable[..., RawTable]:
+    """Reads bytes as a table."""
+
+    def read(content: bytes, name: str = "t.csv") -> RawTable:
+        (tmp_path / name).write_bytes(content)
+        return read_table(tmp_path / name, COLUMNS)
+
+    return read
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Callable[[dict[str, object]], RawTable]:
+    """Reads columns written as Parquet."""
+
+    def read(columns: dict[str, object]) -> RawTable:
+        pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+        return read_table(tmp_path / "t.parquet", COLUMNS)
+
+    return read
+
+
+@pytest.fixture
+def refused(csv: Callable[..., RawTable], tmp_path: Path) -> Callable[..., str]:
+    """The message for bytes that are no table, without the path it has to begin with."""
+
+    def message(content: bytes, name: str = "t.csv") -> str:
+        with pytest.raises(DataError) as caught:
+            csv(content, name)
+        assert str(caught.value).startswith(f"{tmp_path / name}: ")
+        return str(caught.value).removeprefix(f"{tmp_path / name}: ")
+
+    return message
+
+
+def test_cells_are_text_exactly_as_published(csv: Callable[..., RawTable]) -> None:
+    table = csv(b"b,x,a\n007, 1 ,NA\n-999999.0,,\n1e3,nan,null\n")
+    assert text(table.cells) == {"a": ["NA", "", "null"], "b": ["007", "-999999.0", "1e3"]}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_plain_and_packed_csv_are_the_same(csv: Callable[..., RawTable], name: str) -> None:
+    content = MANY_ROWS if name == "t.csv" else PACKED
+    cells = csv(content, name).cells
+    assert len(cells) == 3_000
+    assert text(cells.tail(1)) == {"a": ["2999"], "b": [str(2999**2)]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\r\n1,2\r\n",
+        b"\xef\xbb\xbfa,b\n1,2\n",
+        b'"a","b"\n"1","2"\n',
+        b"a,b\n1,2",
+    ],
+    ids=["CRLF", "BOM", "quotes", "no newline at the end"],
+)
+def test_other_ways_to_write_the_same_csv_are_read(
+    csv: Callable[..., RawTable], content: bytes
+) -> None:
+    assert text(csv(content).cells) == {"a": ["1"], "b": ["2"]}
+
+
+def test_columns_come_in_the_order_asked_for_and_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n")
+    cells = read_table(tmp_path / "t.csv", ["c", "a", "c"]).cells
+    assert list(cells.columns) == ["c", "a"]
+
+
+def test_a_missing_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        read_table(tmp_path / "no.csv", COLUMNS)
+    assert str(caught.value) == (
+        f"{tmp_path / 'no.csv'}: no such file; put the table there or change dataset.source.file"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"", "the file is empty; fetch or copy it again"),
+        ("t.csv.gz", b"", "the file is empty; fetch or copy it again"),
+        ("t.parquet", b"", "the file is empty; fetch or copy it again"),
+        ("t.csv", b"\n\n", "holds no table; fetch or copy it again"),
+        ("t.csv.gz", gzip.compress(b""), "holds no table; fetch or copy it again"),
+        ("t.csv", b"a,b\n", "has a header but no rows; fetch or copy it again"),
+        ("t.csv", b"a,b", "has a header but no rows; fetch or copy it again"),
+        ("t.csv.gz", gzip.compress(b"a,b\n"), "has a header but no rows; fetch or copy it again"),
+        ("t.csv", "a,b\nMüller,1\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8 CSV"),
+        ("t.csv", "a,b,ü\n1,2,3\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8 CSV"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16"), "is not UTF-8 text; save it as UTF-8 CSV"),
+    ],
+    ids=repr,
+)
+def test_a_file_without_a_table_is_refused_with_the_remedy(
+    refused: Callable[..., str], name: str, content: bytes, message: str
+) -> None:
+    assert refused(content, name) == message
+
+
+def test_a_parquet_table_without_rows_is_refused(parquet: Callable[..., RawTable]) -> None:
+    with pytest.raises(DataError, match="has a header but no rows"):
+        parquet({"a": pa.array([], pa.int64()), "b": pa.array([], pa.int64())})
+
+
+@pytest.mark.parametrize("kept", [1, 5, 12, len(PACKED) // 2, -9, -8, -4, -1])
+def test_a_packed_table_cut_short_anywhere_is_refused(
+    refused: Callable[..., str], kept: int
+) -> None:
+    message = refused(PACKED[:kept], "t.csv.gz")
+    assert message.startswith("cannot be read (")
+    assert message.endswith(DAMAGED)
+
+
+def test_a_packed_table_with_a_flipped_bit_is_refused(refused: Callable[..., str]) -> None:
+    damaged = bytearray(PACKED)
+    damaged[len(PACKED) // 2] ^= 0x10
+    assert refused(bytes(damaged), "t.csv.gz").endswith(DAMAGED)
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
+def test_garbage_is_refused(refused: Callable[..., str], name: str) -> None:
+    assert refused(b"<html>503 Service Unavailable</html>", name).endswith(DAMAGED)
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
+def test_a_parquet_table_cut_short_is_refused(
+    refused: Callable[..., str], tmp_path: Path, kept: float
+) -> None:
+    pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    assert refused(whole[: int(kept * len(whole))], "t.parquet").endswith(DAMAGED)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'a,b\n1,2\n"3,4\n', b"a,b\n1,2\n3", b"a,b,c\n1,2,3\n1,2"],
+    ids=["open quote", "half a row", "a cell short"],
+)
+def test_a_plain_table_cut_short_within_a_row_is_refused(
+    refused: Callable[..., str], content: bytes
+) -> None:
+    assert refused(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x,a,b\nSt. Mary,1,2\nSt. Mary, Inc.,3,4\n",
+        b"a,b,x\n1,2,0,\n3,4,0,\n",
+        b"a,b,x,x\n1,2,0\n3,4,0\n",
+    ],
+    ids=["comma in a name", "comma at the end of each row", "header too long"],
+)
+def test_rows_that_do_not_fit_the_header_never_move_values_to_other_columns(
+    csv: Callable[..., RawTable], content: bytes
+) -> None:
+    try:
+        cells = csv(content).cells
+    except DataError:
+        return
+    assert text(cells) == {"a": ["1", "3"], "b": ["2", "4"]}
+
+
+@given(content=st.binary(max_size=60))
+@example(content=b'a,b\n"')
+@example(content=b"a,b\n\x00,1\n")
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_any_bytes_are_a_table_or_a_data_error(
+    csv: Callable[..., RawTable], name: str, content: bytes
+) -> None:
+    try:
+        table = csv(content, name)
+    except DataError:
+        return
+    assert list(table.cells.columns) == list(COLUMNS)
+    assert len(table.cells) > 0
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_missing_columns_are_named_beside_those_that_exist(tmp_path: Path, name: str) -> None:
+    frame = pd.DataFrame({"a": ["1"], "beds": ["2"], "week": ["3"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    with pytest.raises(DataError) as caught:
+        read_table(tmp_path / name, ["a", "capacity", "period"])
+    assert str(caught.value) == (
+        f"{tmp_path / name}: no column named capacity, period; it has a, beds, week."
+        " Name the right ones under dataset.columns in the config"
+    )
+
+
+def test_a_folder_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").mkdir()
+    with pytest.raises(DataError) as caught:
+        read_table(tmp_path / "t.csv", COLUMNS)
+    assert "delete it" not in str(caught.value)
+
+
+def test_parquet_numbers_dates_and_nulls_are_read_as_text(
+    parquet: Callable[..., RawTable],
+) -> None:
+    table = parquet({"a": [1.0, -999999.0, None, 2.5], "b": [1, None, 3, -999999]})
+    assert text(table.cells) == {"a": ["1", "-999999", "", "2.5"], "b": ["1", "", "3", "-999999"]}
+
+
+def test_a_nan_of_parquet_is_one_of_the_missing_markers(parquet: Callable[..., RawTable]) -> None:
+    (cell,) = parquet({"a": [float("nan")], "b": [1]}).cells["a"]
+    assert cell in Cleaning().missing_markers
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([datetime.date(2021, 1, 31)], "2021-01-31"),
+        ([decimal.Decimal("1.50")], "1.50"),
+        (pa.array(["x"]).dictionary_encode(), "x"),
+        (pa.array(["ü"], pa.large_string()), "ü"),
+        ([None], ""),
+    ],
+    ids=["date", "decimal", "category", "long text", "all null"],
+)
+def test_other_types_of_parquet_are_read_as_text(
+    parquet: Callable[..., RawTable], values: object, expected: str
+) -> None:
+    assert parquet({"a": values, "b": [1]}).cells["a"].tolist() == [expected]
+
+
+def test_rows_of_a_csv_are_counted_from_the_header_and_of_parquet_from_1(
+    csv: Callable[..., RawTable], parquet: Callable[..., RawTable], tmp_path: Path
+) -> None:
+    assert csv(b"a,b\n1,2\n3,4\n").place(1) == f"{tmp_path / 't.csv'}, row 3"
+    assert parquet({"a": [1, 3], "b": [2, 4]}).place(1) == f"{tmp_path / 't.parquet'}, row 2"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["e,p,k,c", "a,2021-01-01,1,9", "b,2021-01-01,oops,9"],
+        ["e,p,k,c", "a,2021-01-01,1,9", "", "", "b,2021-01-01,oops,9"],
+        ["", "e,p,k,c", "a,2021-01-01,1,9", "b,2021-01-01,oops,9"],
+    ],
+    ids=["plain", "blank lines", "blank line first"],
+)
+def test_a_message_names_the_line_of_the_file_that_holds_the_mistake(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    dataset = Dataset.model_validate(
+        {
+            "source": {"kind": "local", "file": str(path)},
+            "columns": {"entity": "e", "period": "p", "count": "k", "capacity": "c"},
+        }
+    )
+    with pytest.raises(DataError) as caught:
+        clean_panel(read_table(path, "epkc"), dataset, {"S": Stream(groups=["all"])})
+    number = next(i for i, line in enumerate(lines, start=1) if "oops" in line)
+    assert str(caught.value).startswith(f"{path}, row {number}: column k holds 'oops'")
+
+
+def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
+    cells = pd.DataFrame({"a": ["1", ""], "b": ["x, y", 'say "ü"']}, dtype=str)
+    written = []
+    for _ in range(2):
+        write_table(cells, tmp_path / "t.csv.gz")
+        written.append((tmp_path / "t.csv.gz").read_bytes())
+    assert written[0] == written[1]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8", exclude_characters="\r\x00")), st.text("01")
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_written_is_read_back(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    cells = pd.DataFrame(rows, columns=list(COLUMNS), dtype=str)
+    write_table(cells, tmp_path / "t.csv.gz")
+    assert text(read_table(tmp_path / "t.csv.gz", COLUMNS).cells) == text(cells)
