@@ -25,6 +25,11 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
+if settings.amplification is not None:
+
+    include: "workflow/rules/amplification.smk"
+
+
 wildcard_constraints:
     stream="[^/]+",
     suite="[^/]+",
@@ -46,6 +51,7 @@ rule all:
         rules.data.input,
         rules.render_average_gain.output,
         rules.render_cumulative_gain.output,
+        study_files(),
     message:
         "Done: tables in {RESULTS}/tables, figures in {RESULTS}/figures"
 

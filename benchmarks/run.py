@@ -11,7 +11,6 @@ Writes results.json and results.md beside this file.
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
 import statistics

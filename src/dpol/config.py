@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
-CalibrationName = Literal["isotropic", "isotropic-worst-case", "capacity"]
+CalibrationName = Literal["isotropic", "isotropic-constant", "isotropic-worst-case", "capacity"]
 
 
 def _relative(path: str) -> str:
@@ -207,6 +207,34 @@ class Suite(Model):
     All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
 
 
+class Amplification(Model):
+    """How much RW-AdaBatch amplifies privacy, on gains that are all zero (the worst case)."""
+
+    n_experts: Annotated[list[Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    """Numbers of experts n."""
+    mus: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1)]
+    """Gaussian-DP parameters mu of one round, for a change of its whole gain vector."""
+    n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
+    """Number of rounds T."""
+    rounds: Annotated[list[PositiveInt], Field(min_length=1)] = [500]
+    """Rounds t whose protection is computed; the figure shows the first."""
+    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
+    """Tolerance of RW-AdaBatch for batching."""
+    bounds: Annotated[list[Literal["borell-tis", "reflection"]], Field(min_length=1)] = [
+        "borell-tis",
+        "reflection",
+    ]
+    """Switching bounds."""
+    replicates: Annotated[int, Field(ge=2)] = 1000
+    """Runs of the Monte Carlo estimate."""
+
+    @model_validator(mode="after")
+    def _inside(self) -> Amplification:
+        if max(self.rounds) > self.n_rounds:
+            raise ValueError(f"rounds must be at most n_rounds ({self.n_rounds})")
+        return self
+
+
 class Report(Model):
     """What the table and the figure show."""
 
@@ -237,6 +265,8 @@ class Config(Model):
     """Independent repetitions (seeds) of every randomised run."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
+    amplification: Amplification | None = None
+    """Without this block the amplification of RW-AdaBatch is not studied."""
     report: Report
 
     @property

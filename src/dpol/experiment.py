@@ -183,7 +183,13 @@ def _suite_problems(
             found,
             "must all be local, all central or all without privacy",
         )
-    elif model == "central" and suite.calibrations != ["isotropic"]:
+    constant = [m.label for m in members if getattr(m.algorithm, "constant_noise", False)]
+    if constant and suite.calibrations != ["isotropic-constant"]:
+        allowed = (
+            f"must be [isotropic-constant], because {', '.join(constant)} needs constant noise"
+        )
+        yield Problem(f"suites.{label}.calibrations", suite.calibrations, allowed)
+    if model == "central" and suite.calibrations != ["isotropic"]:
         yield Problem(
             f"suites.{label}.calibrations",
             suite.calibrations,

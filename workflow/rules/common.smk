@@ -30,6 +30,7 @@ CODE = {
     "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/runs.py"],
     "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
+    "amplification": [*PLAY, "config.py", "evaluation/amplification.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
 }
@@ -49,6 +50,16 @@ def model_dump(part):
 def run_files():
     """The files of all runs."""
     return [f"{RESULTS}/runs/{job.name}.parquet" for job in experiment.jobs()]
+
+
+def study_files():
+    """Tables and figures of the studies that the config asks for."""
+    if settings.amplification is None:
+        return []
+    return [
+        rules.render_amplification.output,
+        rules.render_batching.output,
+    ]
 
 
 def announce_results():

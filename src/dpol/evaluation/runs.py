@@ -12,10 +12,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpol.errors import DataError
-from dpol.experts.play import Actions, Origin, RawGains, Source, guarantee_of, play
+from dpol.experts.play import (
+    Actions,
+    Origin,
+    RawGains,
+    Source,
+    amplification_of,
+    guarantee_of,
+    play,
+)
 from dpol.experts.registry import Member
 from dpol.files import atomic_path
 from dpol.local import privatize
+from dpol.privacy.amplification import BatchMixture
 from dpol.privacy.guarantee import Guarantee
 from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
@@ -35,6 +44,7 @@ class Played:
         guarantee: the privacy of the actions.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if there is one.
     """
 
     label: str
@@ -43,6 +53,7 @@ class Played:
     guarantee: Guarantee
     actions: Actions
     gains: Floats
+    amplification: BatchMixture | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,7 @@ def play_suite(
                 guarantee=guarantee_of(member.algorithm, source),
                 actions=actions,
                 gains=stream.gains[rounds, actions],
+                amplification=amplification_of(member.algorithm, source),
             )
         )
     return RunBlock(stream.label, calibration, mu, tuple(replicates), tuple(played))
@@ -127,6 +139,7 @@ def write_runs(block: RunBlock, path: Path | str) -> None:
                 "family": played.family,
                 "origin": played.origin,
                 "guarantee": played.guarantee.as_dict(),
+                "amplification": played.amplification and played.amplification.as_dict(),
             }
             for played in block.played
         ],
@@ -160,6 +173,9 @@ def read_runs(path: Path | str) -> RunBlock:
             guarantee=Guarantee(**member["guarantee"]),
             actions=actions[index],
             gains=gains[index],
+            amplification=(
+                BatchMixture.from_dict(found) if (found := member["amplification"]) else None
+            ),
         )
         for index, member in enumerate(members)
     )

@@ -150,7 +150,7 @@ def _score(gains: Floats, stream: GainStream, factor: float) -> dict[str, Any]:
 
 
 def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
-    guarantee = played.guarantee
+    guarantee, amplification = played.guarantee, played.amplification
     return {
         "model": guarantee.model,
         "mechanism": guarantee.mechanism,
@@ -162,6 +162,7 @@ def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
         "guaranteed_mu": guarantee.mu,
         "epsilon": epsilon_of_delta(delta, guarantee.mu),
         "delta": delta,
+        "amplified_epsilon": amplification.epsilon(delta) if amplification else math.nan,
     }
 
 

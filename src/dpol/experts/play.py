@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.local import NoisyGains
+from dpol.privacy.amplification import BatchMixture
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, Model
 from dpol.randomness import Floats, ReplicateGenerators
 from dpol.streams import GainStream
@@ -38,9 +39,13 @@ class Setup:
 
 @dataclass(frozen=True)
 class LocalSetup(Setup):
-    """Before round 1 of a local game: also the initial noise draw z_0, (R, n)."""
+    """Before round 1 of a local game: also the initial noise draw z_0 and the public noise.
+
+    `initial` is (R, n), `noise_scale` (T, n).
+    """
 
     initial: Floats
+    noise_scale: Floats
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,14 @@ class CentralAlgorithm(Algorithm, Protocol):
         """The Gaussian-DP parameter of its output; inf for none."""
 
 
+@runtime_checkable
+class BatchedAlgorithm(Algorithm, Protocol):
+    """A local algorithm whose batches amplify the central guarantee of its actions."""
+
+    def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
+        """A distribution of batch sizes that holds for every round; None without noise."""
+
+
 @dataclass(frozen=True)
 class RawGains:
     """A raw stream in the hands of a trusted curator, at a privacy level.
@@ -121,6 +134,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
             source.n_experts,
             source.gain_range,
             source.initial,
+            source.noise_scale,
         )
     stream = source.stream
     return CuratorSetup(
@@ -146,7 +160,18 @@ def observations(source: Source) -> Iterator[Observation]:
 
 
 def play(algorithm: Algorithm, source: Source, generators: ReplicateGenerators) -> Actions:
-    """Play a whole game; the (R, T) actions, experts counted from 0.
+    """Play a whole game; the (R, T) actions, experts counted from 0. Arguments as `rounds`."""
+    setup = setup_of(source)
+    actions = np.empty((setup.n_replicates, setup.n_rounds), dtype=np.int32)
+    for t, (_, chosen) in enumerate(rounds(algorithm, source, generators)):
+        actions[:, t] = chosen
+    return actions
+
+
+def rounds(
+    algorithm: Algorithm, source: Source, generators: ReplicateGenerators
+) -> Iterator[tuple[Any, Actions]]:
+    """Play a game; the state and the (R,) actions of every round, in order.
 
     Args:
         algorithm: its `model` must fit the source.
@@ -158,14 +183,20 @@ def play(algorithm: Algorithm, source: Source, generators: ReplicateGenerators) 
     """
     if (algorithm.model == "local") != isinstance(source, NoisyGains):
         raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
-    setup = setup_of(source)
-    actions = np.empty((setup.n_replicates, setup.n_rounds), dtype=np.int32)
-    state = algorithm.init(setup)
+    state = algorithm.init(setup_of(source))
     observation: Observation | None = None
-    for t, revealed in enumerate(observations(source)):
-        state, actions[:, t] = algorithm.step(state, observation, generators)
+    for revealed in observations(source):
+        state, actions = algorithm.step(state, observation, generators)
+        yield state, actions
         observation = revealed
-    return actions
+
+
+def amplification_of(algorithm: Algorithm, source: Source) -> BatchMixture | None:
+    """The batch sizes behind the amplified central guarantee of the actions, if there is one."""
+    setup = setup_of(source)
+    if not (isinstance(algorithm, BatchedAlgorithm) and isinstance(setup, LocalSetup)):
+        return None
+    return algorithm.amplification(setup, guarantee_of(algorithm, source).mu)
 
 
 def guarantee_of(algorithm: Algorithm, source: Source) -> Guarantee:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.learners import LEARNERS
@@ -66,6 +67,7 @@ def _call(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
 
 REGISTRY: dict[str, Make] = {
     "rw-ftpl": RandomWalkFTPL,
+    "rw-adabatch": RWAdaBatch,
     "rw-meta": _rw_meta,
     "ridge": _ridge,
     "tree-ftpl-min-noise": partial(TreeFTPL, "min-noise"),

@@ -1,7 +1,7 @@
-"""Gaussian noise on gain vectors, under three calibrations.
+"""Gaussian noise on gain vectors, under four calibrations.
 
-`isotropic` and `isotropic-worst-case` are the paper's ("Prediction with Expert
-Advice under Local Differential Privacy", sections 2.2 and A.2); `capacity` is ours.
+All but `capacity`, which is ours, are the paper's: "Prediction with Expert Advice under Local
+Differential Privacy", sections 2.2 and A.2.
 """
 
 from __future__ import annotations
@@ -64,8 +64,13 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * stream.capacity))
 
 
+def _isotropic_constant(stream: GainStream, mu: float) -> Floats:
+    return np.broadcast_to(stream.sensitivity.max() / mu, stream.gains.shape)
+
+
 CALIBRATIONS: dict[str, Callable[[GainStream, float], Floats]] = {
     "isotropic": _isotropic,
+    "isotropic-constant": _isotropic_constant,
     "isotropic-worst-case": _isotropic_worst_case,
     "capacity": _capacity,
 }
@@ -75,9 +80,10 @@ def noise_scale(stream: GainStream, calibration: str, mu: float) -> Floats:
     """The (T, n) noise standard deviation of a calibration at privacy level mu.
 
     With Delta_t the L2 sensitivity of round t, c the capacities and r the gain range:
-    `isotropic` Delta_t / mu; `isotropic-worst-case` max(Delta_t / mu, sqrt(2) r), which
-    keeps noise even at mu = inf; `capacity` sqrt(2) s / (mu c_ti), that is N(0, 2 s^2 / mu^2)
-    on each count, s the count sensitivity.
+    `isotropic` Delta_t / mu; `isotropic-constant` the largest of them in every round;
+    `isotropic-worst-case` max(Delta_t / mu, sqrt(2) r), which keeps noise even at mu = inf;
+    `capacity` sqrt(2) s / (mu c_ti), that is N(0, 2 s^2 / mu^2) on each count, s the count
+    sensitivity.
 
     Raises:
         ValueError: unknown calibration, or mu not above 0.

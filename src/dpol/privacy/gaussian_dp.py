@@ -8,7 +8,7 @@ mu = inf none. Definitions: Dong, Roth and Su, "Gaussian Differential Privacy".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,24 +31,23 @@ def trade_off(alpha: ArrayLike, mu: float) -> Floats:
     return np.asarray(special.ndtr(-special.ndtri(alpha) - mu))
 
 
-def delta_of_epsilon(epsilon: ArrayLike, mu: float) -> Floats:
-    """The smallest delta such that mu-GDP implies (epsilon, delta)-DP.
+def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
+    """The smallest delta such that mu-GDP implies (epsilon, delta)-DP; arguments broadcast.
 
     >>> round(float(delta_of_epsilon(1.0, 1.0)), 6)
     0.126937
     """
+    epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, float), np.asarray(mu, float))
     _check_mu(mu)
-    epsilon = np.asarray(epsilon, dtype=float)
     if (epsilon < 0).any():
         raise ValueError(f"epsilon must not be negative, got {epsilon.min()}")
-    if mu == 0:
-        return np.zeros_like(epsilon)
-    if math.isinf(mu):
-        return np.ones_like(epsilon)
-    first = special.log_ndtr(mu / 2 - epsilon / mu)
-    second = epsilon + special.log_ndtr(-mu / 2 - epsilon / mu)
+    # 1 stands in for the two limits, which are filled in at the end.
+    inner = np.where((mu > 0) & np.isfinite(mu), mu, 1.0)
+    first = special.log_ndtr(inner / 2 - epsilon / inner)
+    second = epsilon + special.log_ndtr(-inner / 2 - epsilon / inner)
     # Phi(a) - e^eps Phi(b) in logarithms: the two terms nearly cancel in the tails.
-    return np.asarray(np.exp(first) * -np.expm1(np.minimum(second - first, 0.0)))
+    delta = np.exp(first) * -np.expm1(np.minimum(second - first, 0.0))
+    return np.select([mu == 0, np.isinf(mu)], [0.0, 1.0], delta)
 
 
 def epsilon_of_delta(delta: float, mu: float) -> float:
@@ -62,14 +61,21 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
         raise ValueError(f"delta must lie in (0, 1), got {delta}")
     if math.isinf(mu):
         return math.inf
-    if mu == 0 or float(delta_of_epsilon(0.0, mu)) <= delta:
-        return 0.0
     upper = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
+    return smallest_epsilon(lambda e: float(delta_of_epsilon(e, mu)), delta, upper)
+
+
+def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float) -> float:
+    """Where a falling curve delta(eps) reaches `delta`; 0 if it starts below, `upper` at most."""
+    if curve(0.0) <= delta:
+        return 0.0
     log_delta = math.log(delta)
 
     def excess(epsilon: float) -> float:
-        return math.log(max(float(delta_of_epsilon(epsilon, mu)), 1e-320)) - log_delta
+        return math.log(max(curve(epsilon), 1e-320)) - log_delta
 
+    if excess(upper) >= 0:
+        return upper
     return float(optimize.brentq(excess, 0.0, upper, xtol=1e-12))
 
 
@@ -81,6 +87,6 @@ def compose(mus: Iterable[float]) -> float:
     return math.hypot(*values) if values else 0.0
 
 
-def _check_mu(mu: float) -> None:
-    if not mu >= 0:
-        raise ValueError(f"mu must not be negative, got {mu}")
+def _check_mu(mu: ArrayLike) -> None:
+    if not np.all(np.asarray(mu) >= 0):
+        raise ValueError(f"mu must not be negative, got {np.min(mu)}")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import jinja2
+
+from dpol.files import write_text
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -36,6 +39,9 @@ _LATEX = {
     "µ": r"$\mu$",
     "δ": r"$\delta$",
     "ε": r"$\varepsilon$",
+    "α": r"$\alpha$",
+    "η": r"$\eta$",
+    "×": r"$\times$",
     "\n": " ",
 }
 
@@ -189,3 +195,16 @@ def to_html(table: TextTable) -> str:
         keep_trailing_newline=True,
     )
     return environment.get_template("table.html.j2").render(table=table)
+
+
+def write_table(table: TextTable, path: Path) -> None:
+    """Write a table as `.md`, `.tex` or `.html`.
+
+    Raises:
+        ValueError: another suffix.
+        OutputError: the file cannot be written.
+    """
+    renderers = {".md": to_markdown, ".tex": to_latex, ".html": to_html}
+    if path.suffix not in renderers:
+        raise ValueError(f"{path}: a table is written as {', '.join(renderers)}")
+    write_text(path, renderers[path.suffix](table))

@@ -1,0 +1,215 @@
+"""RW-AdaBatch: follow the leader in batches that grow with its lead."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.experts.play import Actions, LocalSetup, Observation, Origin, rounds
+from dpol.experts.switching import BOUNDS, SwitchingBound
+from dpol.local import NoisyGains
+from dpol.privacy.amplification import BatchMixture, containing_batch, weakest
+from dpol.privacy.guarantee import Model
+from dpol.randomness import Floats, ReplicateGenerators
+
+BatchSizes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BatchRule:
+    """How long the next batch may be: the largest B in 1..`longest` whose switching bound holds.
+
+    The gap may shrink by r B while B rounds of gains come in, so B is allowed if
+    bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
+    gap > r B + eta sqrt(2 B) z, with z the bound's threshold for the right-hand side. The
+    left side of that grows with B, so the largest B is found bit by bit. Source: "Prediction
+    with Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
+
+    Args:
+        gain_range: r.
+        noise_scale: eta; 0 leaves the condition gap > r B.
+        thresholds: z for every t + B up to T + `longest`; -inf where any gap will do.
+        longest: B_max.
+    """
+
+    gain_range: float
+    noise_scale: float
+    thresholds: Floats
+    longest: int
+
+    def required_gap(self, size: BatchSizes | int, t: BatchSizes | int) -> Floats:
+        """The gap above which a batch of `size` may start before round t."""
+        z = self.thresholds[np.asarray(t) + size]
+        noise = np.where(np.isneginf(z), -np.inf, self.noise_scale * np.where(np.isneginf(z), 0, z))
+        return np.asarray(
+            self.gain_range * np.asarray(size) + noise * np.sqrt(2 * np.asarray(size))
+        )
+
+    def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
+        """The sizes (R,) of batches that start before round t with the given gaps; at least 1."""
+        # A larger batch than gap / r never fits, unless its target is 1 or more.
+        free = int(np.isneginf(self.thresholds[t + 1 :]).sum())
+        most = min(self.longest, max(1, free, int(gap.max(initial=0.0) / self.gain_range)))
+        sizes = np.zeros(gap.shape, dtype=np.int64)
+        for bit in reversed(range(most.bit_length())):
+            longer = sizes + (1 << bit)
+            fits = self.required_gap(np.minimum(longer, self.longest), t) < gap
+            sizes = np.where(fits & (longer <= self.longest), longer, sizes)
+        return np.maximum(sizes, 1)
+
+
+def batch_rule(
+    bound: SwitchingBound,
+    *,
+    alpha: float,
+    n_experts: int,
+    n_rounds: int,
+    gain_range: float,
+    noise_scale: float,
+) -> BatchRule:
+    """The rule of RW-AdaBatch for a game; thresholds are computed once.
+
+    Raises:
+        ValueError: alpha is not positive, n is below 2, or another size is out of range.
+    """
+    if not alpha > 0 or math.isinf(alpha):
+        raise ValueError(f"alpha must be a positive number, got {alpha}")
+    if n_experts < 2:
+        raise ValueError(f"RW-AdaBatch needs at least 2 experts, got {n_experts}")
+    if n_rounds < 1 or not gain_range > 0 or not 0 <= noise_scale < math.inf:
+        raise ValueError("n_rounds and gain_range must be positive, noise_scale finite and >= 0")
+    after = np.arange(2 * n_rounds + 1, dtype=float)
+    after[0] = 1.0  # t + B is at least 2
+    target = alpha * np.sqrt(math.log(n_experts) / after)
+    thresholds = np.full(len(after), -np.inf)
+    small = target < 1
+    thresholds[small] = bound.threshold(target[small], n_experts)
+    return BatchRule(gain_range, noise_scale, thresholds, n_rounds)
+
+
+@dataclass(frozen=True)
+class AdaBatchState:
+    """What RW-AdaBatch carries from round to round.
+
+    Args:
+        rule: how long batches may be.
+        started: number of rounds begun.
+        cumulative: (R, n) initial noise plus all noisy gains so far.
+        actions: (R,) leader of the current batch.
+        planned: (R,) planned size of the current batch; it may run past the last round.
+        left: (R,) rounds of it still to come.
+    """
+
+    rule: BatchRule
+    started: int
+    cumulative: Floats
+    actions: Actions
+    planned: BatchSizes
+    left: BatchSizes
+
+
+@dataclass(frozen=True)
+class RWAdaBatch:
+    """RW-FTPL that looks at its noisy gains only between batches.
+
+    While the leader is far ahead, a switch within the next B rounds is unlikely, so these
+    rounds are played as one batch, in whose order the output does not depend: a point in a
+    batch of size B is protected by the noise of all of it (central mu / sqrt(B)), at a regret
+    of at most 1 + alpha/2 times that of RW-FTPL. The local guarantee is that of the noisy
+    gains. Source: "Prediction with Expert Advice under Local Differential Privacy",
+    section 3.1; the bound `reflection` is ours.
+
+    Args:
+        alpha: tolerance for batching.
+        bound: switching bound, `borell-tis` (Theorem 1) or `reflection` (ours).
+
+    Without noise (mu = inf) a batch lasts while its gap exceeds the gains that could close it.
+    """
+
+    alpha: float = 0.1
+    bound: Literal["borell-tis", "reflection"] = "borell-tis"
+
+    model: ClassVar[Model] = "local"
+    constant_noise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.bound not in BOUNDS:
+            raise ValueError(f"bound {self.bound!r} is not one of {', '.join(BOUNDS)}")
+        if not 0 < self.alpha < math.inf:
+            raise ValueError(f"alpha must be a positive number, got {self.alpha}")
+
+    @property
+    def origin(self) -> Origin:
+        return "ours" if BOUNDS[self.bound].ours else "paper"
+
+    def init(self, setup: LocalSetup) -> AdaBatchState:
+        """Raises ValueError if the noise varies over rounds or experts, or n is below 2."""
+        none = np.zeros(setup.n_replicates, dtype=np.int64)
+        actions = none.astype(np.int32)
+        return AdaBatchState(self.rule(setup), 0, setup.initial, actions, none, none)
+
+    def rule(self, setup: LocalSetup) -> BatchRule:
+        """The rule for batch sizes in a game. Raises as `init`."""
+        scale = float(setup.noise_scale.flat[0])
+        if (setup.noise_scale != scale).any():
+            raise ValueError(
+                "RW-AdaBatch needs noise of one scale for all rounds and experts;"
+                " use the calibration isotropic-constant"
+            )
+        return batch_rule(
+            BOUNDS[self.bound],
+            alpha=self.alpha,
+            n_experts=setup.n_experts,
+            n_rounds=setup.n_rounds,
+            gain_range=setup.gain_range,
+            noise_scale=scale,
+        )
+
+    def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
+        """A lower bound on the batch sizes of all rounds at once; None without noise."""
+        rule = self.rule(setup)
+        if not (rule.noise_scale > 0 and mu < math.inf):
+            return None
+        switching = BOUNDS[self.bound]
+        return weakest(
+            [
+                containing_batch(
+                    t, n_experts=setup.n_experts, mu=mu, batching=rule, switching=switching
+                )
+                for t in range(1, setup.n_rounds + 1)
+            ]
+        )
+
+    def step(
+        self, state: AdaBatchState, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[AdaBatchState, Actions]:
+        t = state.started + 1
+        cumulative = state.cumulative
+        if observation is not None:
+            cumulative = cumulative + observation.gains
+        actions, planned, left = state.actions, state.planned, state.left
+        due = np.flatnonzero(left == 0)
+        if len(due):
+            rows = cumulative[due]
+            two = np.partition(rows, rows.shape[1] - 2, axis=1)[:, -2:]
+            sizes = state.rule.batch_sizes(two[:, 1] - two[:, 0], t)
+            actions, planned, left = actions.copy(), planned.copy(), left.copy()
+            actions[due] = rows.argmax(axis=1)
+            planned[due] = left[due] = sizes
+        return AdaBatchState(state.rule, t, cumulative, actions, planned, left - 1), actions
+
+
+def play_batches(
+    algorithm: RWAdaBatch, noisy: NoisyGains, generators: ReplicateGenerators
+) -> tuple[Actions, BatchSizes]:
+    """The actions and the planned size of the batch that contains each round, (R, T) both."""
+    actions = np.empty((noisy.n_replicates, noisy.n_rounds), dtype=np.int32)
+    sizes = np.empty(actions.shape, dtype=np.int64)
+    for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
+        actions[:, t] = chosen
+        sizes[:, t] = state.planned
+    return actions, sizes

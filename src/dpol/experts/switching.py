@@ -1,0 +1,165 @@
+"""How likely the leader of a Gaussian random walk is to change: two bounds and their inverses.
+
+A vector of n experts has a leader and a gap (leader minus runner-up). It takes B
+steps, each adding N(0, eta^2 I). Both bounds limit the probability that the leader
+changes at any of the B steps, and that a gap of k + l ever falls below l.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+from scipy.interpolate import PchipInterpolator
+
+from dpol.randomness import Floats
+
+
+def borell_tis(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike) -> Floats:
+    """The paper's bound, from the Borell-TIS inequality.
+
+    2 Phi(-sqrt(2) b) + 2 sqrt(pi) phi(b) (Phi(b) - Phi(-b)) with
+    b = gap / (eta sqrt(2 B)) - sqrt(log(2n - 2)); 1 where b <= 0. Source: "Prediction with
+    Expert Advice under Local Differential Privacy", Theorem 1.
+
+    Args:
+        gap: k, any shape; 1 is returned where it is not positive.
+        steps: B, at least 1; broadcast with `gap`.
+        n_experts: n, at least 2.
+        noise_scale: eta, at least 0; at 0 nothing moves and the bound is 0 for positive gaps.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    return BOUNDS["borell-tis"].tail(_standardised(gap, steps, n_experts, noise_scale), n_experts)
+
+
+def reflection(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike) -> Floats:
+    """Our bound, from the reflection principle: 2 (n - 1) Phi(-gap / (eta sqrt(2 B))), at most 1.
+
+    The leader changes only if one of its n - 1 differences to the others, walks with steps
+    N(0, 2 eta^2) that start at `gap` or above, falls below 0. Arguments as `borell_tis`.
+    Ours, not in the papers.
+
+    >>> round(float(reflection(40, 100, 20, 1.0)), 3)
+    0.089
+    """
+    return BOUNDS["reflection"].tail(_standardised(gap, steps, n_experts, noise_scale), n_experts)
+
+
+def reflection_of_vector(values: ArrayLike, steps: ArrayLike, noise_scale: ArrayLike) -> Floats:
+    """Our bound when the whole vector is known: the sum over the others of their own tails.
+
+    Args:
+        values: (..., n) positions before the walk; never larger than `reflection` of their gap.
+        steps: B, broadcast with the leading axes of `values`.
+        noise_scale: eta, likewise.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    values = np.sort(np.asarray(values, dtype=float), axis=-1)
+    behind = values[..., -1:] - values[..., :-1]
+    n = values.shape[-1]
+    steps, noise_scale = (np.asarray(it, dtype=float)[..., None] for it in (steps, noise_scale))
+    tails = special.ndtr(-_standardised(behind, steps, n, noise_scale))
+    return np.asarray(np.minimum(2 * tails.sum(axis=-1), 1.0))
+
+
+def _standardised(
+    gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike
+) -> Floats:
+    """gap / (eta sqrt(2 B)); infinite for positive gaps without noise, 0 for no gap."""
+    gap, steps, noise_scale = (np.asarray(it, dtype=float) for it in (gap, steps, noise_scale))
+    if n_experts < 2:
+        raise ValueError(f"at least 2 experts are needed, got {n_experts}")
+    if (steps < 1).any() or (noise_scale < 0).any() or np.isnan(gap).any():
+        raise ValueError("steps must be at least 1, noise_scale at least 0, and gap a number")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.maximum(gap, 0.0) / (noise_scale * np.sqrt(2 * steps))
+    return np.where(gap > 0, ratio, 0.0)
+
+
+def _expected_maximum(n_experts: int) -> float:
+    """sqrt(log(2n - 2)), in units of eta sqrt(2 B): bounds the mean maximum of the others."""
+    return math.sqrt(math.log(2 * n_experts - 2))
+
+
+def _borell_tis_tail(b: Floats) -> Floats:
+    b = np.maximum(b, 0.0)
+    overtaken = np.sqrt(2.0) * np.exp(-(b**2) / 2) * special.erf(b / np.sqrt(2.0))
+    return np.asarray(np.minimum(2 * special.ndtr(-np.sqrt(2.0) * b) + overtaken, 1.0))
+
+
+@dataclass(frozen=True)
+class SwitchingBound:
+    """A bound on the probability that the leader changes, and its inverse.
+
+    Both depend on gap, steps B and noise scale eta through z = gap / (eta sqrt(2 B)) only.
+
+    Args:
+        name: `borell-tis` or `reflection`.
+        ours: whether it is ours rather than the paper's.
+        tail: (z, n) to the bound; non-increasing in z.
+        threshold: (probability, n) to the smallest z at which the bound is at most the
+            probability, for probabilities in (0, 1); rounded up by less than 1e-6.
+    """
+
+    name: str
+    ours: bool
+    tail: Callable[[Floats, int], Floats]
+    threshold: Callable[[Floats, int], Floats]
+
+
+def _reflection_threshold(probability: Floats, n_experts: int) -> Floats:
+    return np.asarray(np.maximum(-special.ndtri(probability / (2 * (n_experts - 1))), 0.0))
+
+
+# Reach and nodes of the interpolant; its tail is below 1e-17 at the far end.
+_LARGEST_B = 9.0
+_NODES = 4096
+_SAFETY = 1e-7
+
+
+@cache
+def _inverse_borell_tis() -> PchipInterpolator:
+    """b by the logarithm of its tail: a monotone interpolant, built once."""
+    # Denser near 0, where the tail is flat.
+    b = _LARGEST_B * np.linspace(0.0, 1.0, _NODES) ** 2
+    log_tail = np.log(_borell_tis_tail(b))
+    falling = np.concatenate([[True], log_tail[1:] < np.minimum.accumulate(log_tail)[:-1]])
+    return PchipInterpolator(log_tail[falling][::-1], b[falling][::-1])
+
+
+def _borell_tis_threshold(probability: Floats, n_experts: int) -> Floats:
+    log_probability = np.log(np.asarray(probability, dtype=float))
+    inverse = _inverse_borell_tis()
+    if (log_probability < inverse.x[0]).any():
+        raise ValueError(f"probabilities below {math.exp(inverse.x[0]):.1g} are not tabulated")
+    b = inverse(np.minimum(log_probability, 0.0)) + _SAFETY
+    return np.asarray(b + _expected_maximum(n_experts))
+
+
+BOUNDS = {
+    bound.name: bound
+    for bound in (
+        SwitchingBound(
+            "borell-tis",
+            False,
+            lambda z, n: _borell_tis_tail(z - _expected_maximum(n)),
+            _borell_tis_threshold,
+        ),
+        SwitchingBound(
+            "reflection",
+            True,
+            lambda z, n: np.minimum(2 * (n - 1) * special.ndtr(-z), 1.0),
+            _reflection_threshold,
+        ),
+    )
+}
+"""The switching bounds by name."""

@@ -1,0 +1,127 @@
+"""The tables of amplified privacy and of the regret that batching costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from dpol.errors import DataError
+from dpol.tables.text import Entry, Group, Section, TextTable
+from dpol.wording import mu_title
+
+PAPER = "“Prediction with Expert Advice under Local Differential Privacy”"
+BOUND_TITLES = {"borell-tis": "Borell-TIS", "reflection": "reflection †"}
+_OURS = "†: ours, not in the paper."
+
+
+def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
+    """One row per setting and kind: what the table of amplification shows.
+
+    Raises:
+        DataError: the table of curves is empty.
+    """
+    if curves.empty:
+        raise DataError("the table of amplification is empty; delete it and run again")
+    columns = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
+    return curves[[*columns, "epsilon_at_delta", "mean_batch"]].drop_duplicates(columns)
+
+
+def amplification_table(curves: pd.DataFrame) -> TextTable:
+    """Epsilon at the reported delta: not amplified, analytic bound and Monte Carlo estimate."""
+    settings = settings_of(curves)
+    bounds = list(dict.fromkeys(settings["bound"]))
+    first = settings.iloc[0]
+
+    def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
+        plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
+        cells = [Entry(f"{plain:.4g}")]
+        for bound in bounds:
+            for kind in ("analytic", "monte-carlo"):
+                found = rows[(rows["bound"] == bound) & (rows["kind"] == kind)].iloc[0]
+                batch = f"mean batch {found['mean_batch']:.1f}"
+                cells.append(Entry(f"{found['epsilon_at_delta']:.4g}", (batch,)))
+        return tuple(cells)
+
+    return TextTable(
+        caption=f"ε at δ = {first['delta_reported']:g} of RW-AdaBatch in the central model",
+        name="amplification",
+        corner=("experts", "round", "privacy of one round"),
+        headers=(
+            "not amplified",
+            *(
+                f"{BOUND_TITLES[bound]}, {kind}"
+                for bound in bounds
+                for kind in ("analytic bound", "Monte Carlo")
+            ),
+        ),
+        sections=_sections(settings, "t", lambda t: f"t = {t}", entries),
+        footers=(
+            f"All-zero gains, the worst case for privacy; α = {first['alpha']:g}. Adjacent: two"
+            " streams that differ in one round's whole gain vector in [0, 1]^n; Gaussian noise of"
+            " scale sqrt(n) / µ on every gain vector (local model: the ε that is not amplified).",
+            "Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: the"
+            " batch sizes of simulated runs; an estimate, not a guarantee.",
+            f"Method: {PAPER}, section 3.1. {_OURS}",
+        ),
+    )
+
+
+def batching_table(batching: pd.DataFrame) -> TextTable:
+    """Regret of RW-AdaBatch beside RW-FTPL with the same noise, and the bound of Corollary 2.
+
+    Raises:
+        DataError: the table is empty.
+    """
+    if batching.empty:
+        raise DataError("the table of batching is empty; delete it and run again")
+    bounds = list(dict.fromkeys(batching["bound"]))
+    first = batching.iloc[0]
+
+    def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
+        plain = rows.iloc[0]
+        cells = [Entry(f"{plain['ftpl_regret']:.1f} ± {1.96 * plain['ftpl_error']:.1f}")]
+        for bound in bounds:
+            found = rows[rows["bound"] == bound].iloc[0]
+            extra = f"{found['extra_regret']:+.3f} ± {1.96 * found['extra_error']:.3f}"
+            cells.append(Entry(extra, (f"mean batch {found['mean_batch']:.1f}",)))
+        cells.append(Entry(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
+        return tuple(cells)
+
+    return TextTable(
+        caption="What batching costs: regret of RW-FTPL and extra regret of RW-AdaBatch",
+        name="batching",
+        corner=("experts", "stream", "privacy of one round"),
+        headers=(
+            "RW-FTPL",
+            *(f"extra, {BOUND_TITLES[bound]}" for bound in bounds),
+            "bound on regret",
+        ),
+        sections=_sections(batching, "stream", str, entries),
+        footers=(
+            f"Means over {first['replicates']} runs of T = {first['T']} rounds, α ="
+            f" {first['alpha']:g}; ± is 1.96 standard errors. Both algorithms see the same noise,"
+            " so the error of the difference is that of pairs.",
+            "Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for"
+            f" RW-AdaBatch. {PAPER}, Corollary 2. {_OURS}",
+        ),
+    )
+
+
+def _sections(
+    frame: pd.DataFrame,
+    group: str,
+    title: Callable[[object], str],
+    entries: Callable[[pd.DataFrame], tuple[Entry, ...]],
+) -> tuple[Section, ...]:
+    """A section per number of experts, a group per value of `group`, a line per mu."""
+    sections = []
+    for n, of_size in frame.groupby("n", sort=False):
+        groups = []
+        for value, rows in of_size.groupby(group, sort=False):
+            lines = [
+                (mu_title(mu), entries(rows[rows["mu"] == mu])) for mu in sorted(set(rows["mu"]))
+            ]
+            groups.append(Group(title(value), tuple(lines)))
+        sections.append(Section(f"n = {n}", f"T = {of_size['T'].iloc[0]}", tuple(groups)))
+    return tuple(sections)
