@@ -10,10 +10,11 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
+from scipy import special
+
 from dpol.local import NoisyGains
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.streams import GainStream
-from scipy import special
 
 hypothesis.settings.register_profile("dpol", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.load_profile("dpol")

@@ -35,9 +35,7 @@ def ridge_prediction(values: Sequence[float], window: int, penalty: float) -> fl
     return float(np.linalg.lstsq(np.array(rows), np.array([*values, 0.0]))[0][0])
 
 
-def ridge_learner(
-    history: np.ndarray, initial: np.ndarray, *, window: int, penalty: float
-) -> int:
+def ridge_learner(history: np.ndarray, initial: np.ndarray, *, window: int, penalty: float) -> int:
     """The first expert with the largest prediction; expert 0 in round 1."""
     if len(history) == 0:
         return 0
@@ -140,7 +138,7 @@ def rw_meta_paper_way(
     rounds, n = noisy_gains.shape
     m = len(windows) * len(penalties) + 1
     totals, covariance = np.zeros(m), np.zeros((m, m))
-    warm = rng.standard_normal((m, 1))
+    warm = np.arange(1.0, m + 1)[:, None]
     played = np.empty(rounds, dtype=np.int32)
     for t in range(rounds):
         history = noisy_gains[:t]
@@ -227,7 +225,7 @@ def tree_ftpl(
 
 
 def weights_distribution(gains: np.ndarray, rounds: int, gain_range: float) -> list[float]:
-    """Probabilities of multiplicative weights after the rounds of `gains`, in a game of T rounds."""
+    """Probabilities of multiplicative weights after `gains`, in a game of `rounds` rounds."""
     rate = math.sqrt(8 * math.log(gains.shape[1]) / rounds) / gain_range
     weights = [math.exp(rate * sum(column)) for column in gains.T]
     return [weight / sum(weights) for weight in weights]

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dpol.randomness import ReplicateGenerators, replicate_generators, seed_sequence
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dpol.randomness import ReplicateGenerators, replicate_generators, seed_sequence
 
 KEY = ("CA", "isotropic", 0.5)
 parts = st.lists(

@@ -59,7 +59,7 @@ def replicate_generators(
     """Generators for `replicates`, keyed by `key`, the replicate's number and the purpose."""
     return ReplicateGenerators(
         tuple(
-            np.random.default_rng(seed_sequence(root, (*key, replicate, purpose)))
+            np.random.default_rng(seed_sequence(root, (*key, int(replicate), purpose)))
             for replicate in replicates
         )
     )

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import math
 
-import experts_plain as plain
 import numpy as np
 import pytest
+
+import experts_plain as plain
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play
 

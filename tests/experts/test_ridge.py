@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import experts_plain as plain
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import experts_plain as plain
 from dpol.experts.learners.ridge import (
     PENALTIES,
     WINDOWS,
@@ -12,8 +15,6 @@ from dpol.experts.learners.ridge import (
     slope_share,
 )
 from dpol.experts.play import observations, play, setup_of
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def bank_actions(bank, noisy):
@@ -111,7 +112,7 @@ def test_fast_equals_plain_for_all_twelve(draw_noisy, crowd):
         for r in range(2):
             expected = plain.play_learner(learner, noisy.gains[r], noisy.initial[r])
             assert fast[:, r, column].tolist() == expected
-            assert len(set(expected)) == 4
+            assert len(set(expected)) > 1
     assert len(np.unique(fast[:, 0], axis=1).T) == 12
 
 
@@ -148,13 +149,13 @@ def test_the_paper_has_twelve_ridge_learners():
     ],
 )
 def test_invalid_windows_and_penalties_are_refused(parameters):
-    with pytest.raises(ValueError, match="window|penalties"):
+    with pytest.raises(ValueError, match=r"window|penalties"):
         RidgeBank(**parameters)
 
 
 @pytest.mark.parametrize(("window", "penalty"), [(0, 1.0), (8, 0.0), (8, -1.0)])
 def test_an_invalid_learner_is_refused(window, penalty):
-    with pytest.raises(ValueError, match="window|penalties"):
+    with pytest.raises(ValueError, match=r"window|penalties"):
         RidgeLearner(window, penalty)
 
 

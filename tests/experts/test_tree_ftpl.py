@@ -3,9 +3,10 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import experts_plain as plain
 import numpy as np
 import pytest
+
+import experts_plain as plain
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
 from dpol.experts.tree_ftpl import TreeFTPL, tree_levels
 from dpol.randomness import ReplicateGenerators
@@ -161,9 +162,7 @@ def test_achieved_mu_by_hand(objective, rounds, mu, expected):
 
 @pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
 @pytest.mark.parametrize("rounds", [2, 5, 21])
-def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(
-    random_stream, objective, rounds
-):
+def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(random_stream, objective, rounds):
     """The largest change of all released node sums by one round, over their noise scale.
 
     The first draw after round 1 is the noise of node (1, 1), the only node of prefix 1.

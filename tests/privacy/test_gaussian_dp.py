@@ -5,9 +5,10 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from dpol.privacy.gaussian_dp import compose, delta_of_epsilon, epsilon_of_delta, trade_off
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dpol.privacy.gaussian_dp import compose, delta_of_epsilon, epsilon_of_delta, trade_off
 
 MUS = (0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 30.0)
 mus = st.floats(0.01, 20.0)
@@ -145,7 +146,7 @@ def test_a_negative_mu_is_refused(mu):
 
 
 def test_a_negative_epsilon_is_refused():
-    with pytest.raises(ValueError, match="epsilon must not be negative, got -0.1"):
+    with pytest.raises(ValueError, match=r"epsilon must not be negative, got -0\.1"):
         delta_of_epsilon([1.0, -0.1], 1.0)
 
 

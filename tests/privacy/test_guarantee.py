@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -163,9 +164,20 @@ def read_runs(path: Path | str) -> RunBlock:
         actions = table.column("action").to_numpy().reshape(shape)
         gains = table.column("gain").to_numpy().reshape(shape)
         replicates = table.column("replicate").to_numpy().reshape(shape)[0, :, 0]
-    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        first = {name: table.column(name)[0].as_py() for name in ("stream", "calibration", "mu")}
+        played = _read_members(members, actions, gains)
+    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
-    played = tuple(
+    return RunBlock(
+        first["stream"], first["calibration"], first["mu"], tuple(replicates.tolist()), played
+    )
+
+
+def _read_members(
+    members: Sequence[dict[str, Any]], actions: Actions, gains: Floats
+) -> tuple[Played, ...]:
+    """The members from the file's metadata, with their (R, T) slices of the columns."""
+    return tuple(
         Played(
             label=member["label"],
             family=member["family"],
@@ -178,8 +190,4 @@ def read_runs(path: Path | str) -> RunBlock:
             ),
         )
         for index, member in enumerate(members)
-    )
-    first = {name: table.column(name)[0].as_py() for name in ("stream", "calibration", "mu")}
-    return RunBlock(
-        first["stream"], first["calibration"], first["mu"], tuple(replicates.tolist()), played
     )

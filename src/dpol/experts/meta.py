@@ -63,6 +63,8 @@ class RWMeta:
                 f"exploration_floor must be a finite number of at least 0,"
                 f" got {self.exploration_floor}"
             )
+        if not isinstance(self.decorrelate, bool):
+            raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")
         if not self.learners:
             raise ValueError("learners must not be empty")
 

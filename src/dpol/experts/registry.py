@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -43,21 +44,34 @@ def _rw_meta(**parameters: Any) -> Algorithm:
     """RW-Meta; `learners` may be given as names or blocks, as in a config."""
     if "learners" in parameters:
         specs = parameters.pop("learners")
-        if not isinstance(specs, list):
+        if not isinstance(specs, tuple):
             raise ValueError(f"learners must be a list, got {specs!r}")
         parameters["learners"] = tuple(_learner(spec) for spec in specs)
     return RWMeta(**parameters)
 
 
 def _learner(spec: str | Mapping[str, Any]) -> Any:
-    parameters = {"learner": spec} if isinstance(spec, str) else dict(spec)
-    name = parameters.pop("learner", None)
-    if name not in LEARNERS:
-        raise ValueError(f"learner {name!r} is not one of {', '.join(LEARNERS)}")
+    name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
     return _call(LEARNERS[name], parameters)
 
 
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def _name_and_parameters(
+    spec: object, key: str, known: Mapping[str, object]
+) -> tuple[str, dict[str, Any]]:
+    """The registered name in a spec, and the rest of it."""
+    parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
+    name = parameters.pop(key, None)
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"{key} {name!r} is not one of {', '.join(known)}")
+    return name, parameters
+
+
 def _call(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
+    if not all(isinstance(key, str) for key in parameters):
+        raise ValueError(f"names of parameters must be text, got {list(parameters)}")
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
     try:
         return make(**values)
@@ -93,14 +107,13 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     >>> [m.label for m in make_members({"algorithm": "ridge", "windows": [8]})]
     ['ridge-w8-weak', 'ridge-w8-medium', 'ridge-w8-strong']
     """
-    parameters = {"algorithm": spec} if isinstance(spec, str) else dict(spec)
-    family = parameters.pop("algorithm", None)
-    if family not in REGISTRY:
-        raise ValueError(f"algorithm {family!r} is not one of {', '.join(REGISTRY)}")
+    family, parameters = _name_and_parameters(spec, "algorithm", REGISTRY)
     label = parameters.pop("label", None)
+    if label is not None and not (isinstance(label, str) and _LABEL.fullmatch(label)):
+        raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
     made = _call(REGISTRY[family], parameters)
     if not isinstance(made, Mapping):
-        return (Member(str(label or family), family, made),)
+        return (Member(label or family, family, made),)
     if label is not None:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
     return tuple(Member(name, family, algorithm) for name, algorithm in made.items())

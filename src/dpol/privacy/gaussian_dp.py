@@ -25,6 +25,8 @@ def trade_off(alpha: ArrayLike, mu: float) -> Floats:
     """
     _check_mu(mu)
     alpha = np.asarray(alpha, dtype=float)
+    if not ((alpha >= 0) & (alpha <= 1)).all():
+        raise ValueError(f"alpha must lie in [0, 1], got {alpha}")
     if math.isinf(mu):
         return np.zeros_like(alpha)
     # Phi^-1(1 - a) = -Phi^-1(a), without the rounding of 1 - a.
@@ -41,13 +43,14 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
     _check_mu(mu)
     if (epsilon < 0).any():
         raise ValueError(f"epsilon must not be negative, got {epsilon.min()}")
-    # 1 stands in for the two limits, which are filled in at the end.
+    # 1 stands in for the limits, which are filled in at the end.
     inner = np.where((mu > 0) & np.isfinite(mu), mu, 1.0)
-    first = special.log_ndtr(inner / 2 - epsilon / inner)
-    second = epsilon + special.log_ndtr(-inner / 2 - epsilon / inner)
+    finite = np.where(np.isfinite(epsilon), epsilon, 1.0)
+    first = special.log_ndtr(inner / 2 - finite / inner)
+    second = finite + special.log_ndtr(-inner / 2 - finite / inner)
     # Phi(a) - e^eps Phi(b) in logarithms: the two terms nearly cancel in the tails.
     delta = np.exp(first) * -np.expm1(np.minimum(second - first, 0.0))
-    return np.select([mu == 0, np.isinf(mu)], [0.0, 1.0], delta)
+    return np.select([np.isinf(mu), (mu == 0) | np.isinf(epsilon)], [1.0, 0.0], delta)
 
 
 def epsilon_of_delta(delta: float, mu: float) -> float:
@@ -61,7 +64,7 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
         raise ValueError(f"delta must lie in (0, 1), got {delta}")
     if math.isinf(mu):
         return math.inf
-    upper = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
+    upper = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))
     return smallest_epsilon(lambda e: float(delta_of_epsilon(e, mu)), delta, upper)
 
 

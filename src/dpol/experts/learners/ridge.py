@@ -7,6 +7,7 @@ without penalty and the age of a round, scaled by the window, with penalty.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -21,6 +22,11 @@ WINDOWS = (8, 16, 32, 64)
 PENALTIES: Mapping[str, float] = {"weak": 0.1, "medium": 1.0, "strong": 10.0}
 
 
+# Gains are rounded to multiples of about 1e-11 of their range. Such numbers add and subtract
+# exactly, so a round that has left a window leaves no trace in its sums, and ties stay ties.
+_GRID_BITS = 36
+
+
 @dataclass(frozen=True)
 class WindowSums:
     """What a window needs: sum of its gains and of age times gain (age 1 = last round), (R, n)."""
@@ -31,10 +37,11 @@ class WindowSums:
 
 @dataclass(frozen=True)
 class RidgeState:
-    """Sums of every window and the gains still inside the longest one, oldest first."""
+    """Sums of every window, the gains inside the longest one (oldest first), and their grid."""
 
     sums: tuple[WindowSums, ...]
     recent: tuple[Floats, ...]
+    grid: float
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class RidgeBank:
 
     For a window of k = min(w, t - 1) rounds the regressors are 1 and u = (s - t)/w, the
     prediction is the fitted line at u = 0. That is a fixed linear filter of the window,
-    so two running sums per window replace every refit. Action 0 in round 1.
+    so two sums per window replace every refit. Action 0 in round 1.
 
     Args:
         windows: window lengths in rounds.
@@ -54,12 +61,16 @@ class RidgeBank:
     penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
 
     def __post_init__(self) -> None:
-        if not self.windows or any(int(w) != w or w < 1 for w in self.windows):
+        if not self.windows or not all(isinstance(w, int) and w >= 1 for w in self.windows):
             raise ValueError(f"windows must be whole numbers of at least 1, got {self.windows}")
         if len(set(self.windows)) < len(self.windows):
             raise ValueError(f"a window is listed twice: {self.windows}")
-        if not self.penalties or any(not p > 0 for p in self.penalties.values()):
-            raise ValueError(f"penalties must be above 0, got {dict(self.penalties)}")
+        if not isinstance(self.penalties, Mapping) or not self.penalties:
+            raise ValueError(f"penalties must be named, like {{weak: 0.1}}, got {self.penalties!r}")
+        if not all(
+            isinstance(p, int | float) and 0 < p < math.inf for p in self.penalties.values()
+        ):
+            raise ValueError(f"penalties must be numbers above 0, got {dict(self.penalties)}")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -67,7 +78,8 @@ class RidgeBank:
 
     def init(self, setup: LocalSetup) -> RidgeState:
         zeros = np.zeros((setup.n_replicates, setup.n_experts))
-        return RidgeState(tuple(WindowSums(zeros, zeros) for _ in self.windows), ())
+        grid = 2.0 ** (math.floor(math.log2(setup.gain_range)) - _GRID_BITS)
+        return RidgeState(tuple(WindowSums(zeros, zeros) for _ in self.windows), (), grid)
 
     def step(
         self, state: RidgeState, observation: Observation | None
@@ -75,30 +87,31 @@ class RidgeBank:
         if observation is None:
             shape = (state.sums[0].total.shape[0], len(self.labels))
             return state, np.zeros(shape, dtype=np.int32)
-        state = self._absorb(state, observation.gains)
+        gains = np.rint(observation.gains / state.grid) * state.grid
+        sums = tuple(
+            _slide(old, w, gains, state.recent)
+            for w, old in zip(self.windows, state.sums, strict=True)
+        )
+        recent = (*state.recent, gains)[-max(self.windows) :]
         columns = [
-            (sums.total + slope_share(min(len(state.recent), w), w, penalty) * sums.aged).argmax(
-                axis=1
-            )
-            for w, sums in zip(self.windows, state.sums, strict=True)
+            (it.total + slope_share(min(len(recent), w), w, penalty) * it.aged).argmax(axis=1)
+            for w, it in zip(self.windows, sums, strict=True)
             for penalty in self.penalties.values()
         ]
-        return state, np.stack(columns, axis=1).astype(np.int32)
+        actions = np.stack(columns, axis=1).astype(np.int32)
+        return RidgeState(sums, recent, state.grid), actions
 
-    def _absorb(self, state: RidgeState, gains: Floats) -> RidgeState:
-        sums = []
-        for w, old in zip(self.windows, state.sums, strict=True):
-            # Everybody ages by one round, the newcomer enters at age 1, and who
-            # reaches age w + 1 leaves.
-            total = old.total + gains
-            aged = old.aged + total
-            if len(state.recent) >= w:
-                leaving = state.recent[-w]
-                total -= leaving
-                aged -= (w + 1) * leaving
-            sums.append(WindowSums(total, aged))
-        recent = (*state.recent, gains)[-max(self.windows) :]
-        return RidgeState(tuple(sums), recent)
+
+def _slide(old: WindowSums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> WindowSums:
+    """The sums one round later; `recent` holds earlier gains, oldest first."""
+    # Everybody ages by a round, the newcomer enters at age 1, who reaches w + 1 leaves.
+    total = old.total + gains
+    aged = old.aged + total
+    if len(recent) >= window:
+        leaving = recent[-window]
+        total -= leaving
+        aged -= (window + 1) * leaving
+    return WindowSums(total, aged)
 
 
 def ridge_label(window: int, penalty: str) -> str:

@@ -1,0 +1,406 @@
+"""What must hold for every registered algorithm; new ones are covered by their registration."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+
+from dpol.config import Label
+from dpol.evaluation.runs import play_suite, read_runs, write_runs
+from dpol.experts.learners import LEARNERS
+from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import (
+    Algorithm,
+    RawGains,
+    guarantee_of,
+    observations,
+    play,
+    setup_of,
+)
+from dpol.experts.registry import REGISTRY, make_members
+from dpol.local import NoisyGains, privatize
+from dpol.randomness import replicate_generators
+
+MEMBERS = [
+    member
+    for spec in (
+        *REGISTRY,
+        {"algorithm": "rw-meta", "label": "rw-meta-floor-0", "exploration_floor": 0.0},
+        {"algorithm": "rw-meta", "label": "rw-meta-correlated", "decorrelate": False},
+    )
+    for member in make_members(spec)
+]
+LABELS = [member.label for member in MEMBERS]
+NOISE_FREE = {"follow-the-leader"}
+
+every_member = pytest.mark.parametrize("member", MEMBERS, ids=LABELS)
+
+
+def by_label(label):
+    return MEMBERS[LABELS.index(label)].algorithm
+
+
+def is_local(algorithm):
+    return algorithm.model == "local"
+
+
+def source_for(algorithm, stream, mu=0.5, replicates=range(7)):
+    if is_local(algorithm):
+        return privatize(stream, "isotropic", mu, seed=1, replicates=replicates)
+    return RawGains(stream, mu, len(replicates))
+
+
+def generators(replicates=range(7), seed=1):
+    return replicate_generators(seed, ("registry",), replicates, "own")
+
+
+def run(algorithm, source, *, player=play, seed=1):
+    return player(algorithm, source, generators(range(source.n_replicates), seed))
+
+
+def suite_of(member, stream, replicates, seed=1, mu=0.5):
+    return play_suite(
+        stream, [member], calibration="isotropic", mu=mu, seed=seed, replicates=replicates
+    )
+
+
+BEDS = (5.0, 17.0, 30.0, 44.0, 21.0)
+
+
+@pytest.fixture(scope="module")
+def game(make_stream):
+    """A stream of random gains; every round has the same noise scale, as some algorithms need."""
+
+    def make(rounds, n):
+        gains = np.random.default_rng(0).random((rounds, n))
+        return make_stream(gains, BEDS[:n])
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def stream(game):
+    return game(12, 4)
+
+
+@every_member
+def test_it_is_an_algorithm_with_a_valid_label_model_and_origin(member):
+    assert isinstance(member.algorithm, Algorithm)
+    assert TypeAdapter(Label).validate_python(member.label) == member.label
+    assert member.family in REGISTRY
+    assert member.algorithm.model in ("local", "central", "none")
+    assert member.algorithm.origin in ("paper", "standard", "ours")
+
+
+def test_labels_are_all_different():
+    assert len(set(LABELS)) == len(LABELS)
+    assert {member.family for member in MEMBERS} == set(REGISTRY)
+
+
+@every_member
+def test_the_same_seed_plays_the_same_game(member, stream):
+    one, other = (suite_of(member, stream, range(3)).played[0] for _ in range(2))
+    np.testing.assert_array_equal(one.actions, other.actions)
+
+
+@every_member
+def test_another_seed_plays_another_game_if_there_is_noise(member, stream):
+    one, other = (suite_of(member, stream, range(7), seed).played[0] for seed in (1, 2))
+    assert (one.actions == other.actions).all() == (member.label in NOISE_FREE)
+
+
+@every_member
+def test_actions_are_experts(member, stream):
+    algorithm = member.algorithm
+    actions = run(algorithm, source_for(algorithm, stream))
+    assert actions.shape == (7, 12)
+    assert actions.dtype == np.int32
+    assert set(actions.ravel()) <= set(range(4))
+    assert len(set(actions.ravel())) > 1
+
+
+@every_member
+@pytest.mark.parametrize("shape", [(1, 2), (1, 3), (2, 2)])
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+def test_the_smallest_games_can_be_played(member, game, shape, mu):
+    actions = run(member.algorithm, source_for(member.algorithm, game(*shape), mu, range(1)))
+    assert actions.shape == (1, shape[0])
+    assert ((actions >= 0) & (actions < shape[1])).all()
+
+
+@every_member
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_one_expert_alone_is_chosen_or_the_game_refused(member, game, rounds):
+    source = source_for(member.algorithm, game(rounds, 1), 0.5, range(1))
+    try:
+        actions = run(member.algorithm, source)
+    except ValueError as error:
+        assert "needs at least 2 experts" in str(error)  # noqa: PT017 (either is right)
+    else:
+        assert actions.tolist() == [[0] * rounds]
+
+
+def changed_in_round(source, s):
+    """The source with other gains in round s; capacities and noise scales are public."""
+    other = np.random.default_rng(s).permutation(np.linspace(0, 1, 4))
+    if isinstance(source, RawGains):
+        gains = source.stream.gains.copy()
+        gains[s] = other
+        return dataclasses.replace(source, stream=dataclasses.replace(source.stream, gains=gains))
+    gains = source.gains.copy()
+    gains[:, s] = 10 * other
+    return dataclasses.replace(source, gains=gains)
+
+
+def rounds_moved(player, algorithm, stream):
+    """For each changed round s: the rounds whose actions move."""
+    source = source_for(algorithm, stream)
+    before = run(algorithm, source, player=player)
+    return [
+        np.flatnonzero(
+            (run(algorithm, changed_in_round(source, s), player=player) != before).any(axis=0)
+        )
+        for s in range(stream.n_rounds)
+    ]
+
+
+def play_with_foresight(algorithm, source, own):
+    """A driver with the fault that the causality test is there to catch."""
+    state, actions = algorithm.init(setup_of(source)), []
+    for revealed in observations(source):
+        state, chosen = algorithm.step(state, revealed, own)
+        actions.append(chosen)
+    return np.stack(actions, axis=1)
+
+
+@every_member
+def test_the_gains_of_a_round_move_later_actions_only(member, stream):
+    moved = rounds_moved(play, member.algorithm, stream)
+    assert all((rounds > s).all() for s, rounds in enumerate(moved))
+    assert any(len(rounds) for rounds in moved)
+
+
+@every_member
+def test_a_look_ahead_is_caught(member, stream):
+    moved = rounds_moved(play_with_foresight, member.algorithm, stream)
+    assert any((rounds <= s).any() for s, rounds in enumerate(moved))
+
+
+@every_member
+def test_a_step_changes_neither_the_state_nor_the_observation(member, stream):
+    """And so the same step twice gives the same state and actions."""
+    algorithm = member.algorithm
+    source = source_for(algorithm, stream, replicates=range(3))
+    state, observation = algorithm.init(setup_of(source)), None
+    for t, revealed in enumerate(observations(source)):
+        before = pickle.dumps((state, observation))
+        following, actions = algorithm.step(state, observation, generators(range(3), t))
+        again, same = algorithm.step(state, observation, generators(range(3), t))
+        assert pickle.dumps((state, observation)) == before
+        np.testing.assert_array_equal(actions, same)
+        assert pickle.dumps(following) == pickle.dumps(again)
+        state, observation = following, revealed
+
+
+@every_member
+def test_algorithms_survive_pickling(member, stream):
+    copy = pickle.loads(pickle.dumps(member.algorithm))
+    assert copy == member.algorithm
+    source = source_for(member.algorithm, stream)
+    np.testing.assert_array_equal(run(copy, source), run(member.algorithm, source))
+
+
+@every_member
+def test_results_survive_pickling(member, stream):
+    played = suite_of(member, stream, range(2)).played[0]
+    copy = pickle.loads(pickle.dumps(played))
+    np.testing.assert_equal(dataclasses.asdict(copy), dataclasses.asdict(played))
+
+
+@every_member
+def test_parameters_cannot_be_changed(member):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        member.algorithm.anything = 1
+
+
+@every_member
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_any_block_size_plays_the_same_games(member, stream, size):
+    whole = suite_of(member, stream, range(7)).played[0]
+    blocks = [
+        suite_of(member, stream, range(7)[start : start + size]).played[0]
+        for start in range(0, 7, size)
+    ]
+    for name in ("actions", "gains"):
+        joined = np.concatenate([getattr(block, name) for block in blocks])
+        np.testing.assert_array_equal(joined, getattr(whole, name))
+
+
+@every_member
+def test_the_wrong_source_is_refused(member, stream):
+    wrong = source_for(
+        by_label("follow-the-leader" if is_local(member.algorithm) else "rw-ftpl"), stream
+    )
+    with pytest.raises(TypeError, match="cannot play"):
+        run(member.algorithm, wrong)
+
+
+@every_member
+def test_the_guarantee_is_complete(member, stream):
+    algorithm = member.algorithm
+    guarantee = guarantee_of(algorithm, source_for(algorithm, stream))
+    assert guarantee.model == algorithm.model
+    assert all(isinstance(value, float) or value for value in guarantee.as_dict().values())
+    assert json.loads(json.dumps(guarantee.as_dict())) == guarantee.as_dict()
+    if algorithm.model == "none":
+        assert (guarantee.mu, guarantee.sampler) == (math.inf, "none")
+    else:
+        assert 0 < guarantee.mu <= 0.5 * (1 + 1e-12)
+        assert guarantee.sensitivity == pytest.approx(stream.sensitivity.max())
+        assert guarantee.sampler == "seeded"
+
+
+def contents(block):
+    """Plain values; batch sizes without weight are not kept on disk."""
+    values = dataclasses.asdict(block)
+    for played, own in zip(block.played, values["played"], strict=True):
+        if own["amplification"] is not None:
+            own["amplification"] = played.amplification.as_dict()
+    return values
+
+
+@every_member
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+def test_runs_survive_the_disk(member, stream, tmp_path, mu):
+    block = suite_of(member, stream, range(2, 5), mu=mu)
+    write_runs(block, tmp_path / "runs.parquet")
+    again = read_runs(tmp_path / "runs.parquet")
+    np.testing.assert_equal(contents(again), contents(block))
+    assert again.played[0].actions.dtype == np.int32
+
+
+# --- No privacy is the limit of little privacy ---
+
+
+def limits(algorithm, stream):
+    """The game at mu = 1e12 and at mu = inf.
+
+    With noisy gains the initial noise is the same in both: without any, round 1 is a tie.
+    """
+    near, limit = (source_for(algorithm, stream, mu) for mu in (1e12, math.inf))
+    if isinstance(near, NoisyGains):
+        initial = 0.1 * np.random.default_rng(0).random(near.initial.shape)
+        near, limit = (dataclasses.replace(one, initial=initial) for one in (near, limit))
+    return near, limit
+
+
+@pytest.mark.parametrize(
+    "member",
+    [member for member in MEMBERS if member.label != "rw-meta-floor-0"],
+    ids=lambda member: member.label,
+)
+def test_a_huge_mu_plays_like_no_privacy(member, game):
+    """From round 2 on, where raw gains leave no ties."""
+    near, limit = limits(member.algorithm, game(30, 4))
+    with_noise, without = (run(member.algorithm, source) for source in (near, limit))
+    np.testing.assert_array_equal(with_noise[:, 1:], without[:, 1:])
+    assert len(np.unique(without)) > 1
+
+
+def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(game):
+    """Learners tie at mu = inf as long as they have acted alike; any of them may be played."""
+    algorithm = by_label("rw-meta-floor-0")
+    near, limit = limits(algorithm, game(30, 4))
+    actions = run(algorithm, near)
+    state, observation = algorithm.init(setup_of(limit)), None
+    for t, revealed in enumerate(observations(limit)):
+        state, _ = algorithm.step(state, observation, generators())
+        leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
+        assert ((state.actions == actions[:, t : t + 1]) & leading).any(axis=1).all()
+        observation = revealed
+
+
+@pytest.mark.parametrize("label", ["rw-ftpl", "tree-ftpl-min-noise"])
+def test_without_noise_it_is_follow_the_leader(label, game):
+    stream = game(40, 5)
+    leader = by_label("follow-the-leader")
+    expected = run(leader, source_for(leader, stream, math.inf))
+    algorithm = by_label(label)
+    np.testing.assert_array_equal(run(algorithm, source_for(algorithm, stream, math.inf)), expected)
+    assert (run(algorithm, source_for(algorithm, stream, 0.5)) != expected).any()
+
+
+# --- Making algorithms from a config ---
+
+
+def test_parameters_reach_the_algorithm():
+    (member,) = make_members(
+        {"algorithm": "rw-meta", "label": "own", "exploration_floor": 0.5, "decorrelate": False}
+    )
+    assert (member.label, member.family) == ("own", "rw-meta")
+    assert member.algorithm == RWMeta(0.5, False)
+    members = make_members({"algorithm": "ridge", "windows": [4, 2], "penalties": {"x": 3.0}})
+    assert [(m.label, m.family) for m in members] == [
+        ("ridge-w4-x", "ridge"),
+        ("ridge-w2-x", "ridge"),
+    ]
+    assert [(m.algorithm.window, m.algorithm.penalty) for m in members] == [(4, 3.0), (2, 3.0)]
+
+
+def test_the_registry_makes_the_papers_algorithms():
+    assert by_label("rw-meta") == RWMeta()
+    assert by_label("tree-ftpl-min-noise").objective == "min-noise"
+    assert by_label("tree-ftpl-min-regret").objective == "min-regret"
+    assert sum(member.family == "ridge" for member in MEMBERS) == 12
+
+
+def test_learners_of_rw_meta_can_be_given():
+    spec = {"algorithm": "rw-meta", "learners": ["rw-ftpl", {"learner": "ridge", "windows": [4]}]}
+    (member,) = make_members(spec)
+    expected = (LEARNERS["rw-ftpl"](), RidgeBank((4,)))
+    assert member.algorithm == RWMeta(learners=expected)
+    assert spec["learners"][1] == {"learner": "ridge", "windows": [4]}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "no-such-algorithm",
+        {"algorithm": "no-such-algorithm"},
+        {"label": "nothing"},
+        {"algorithm": ["rw-ftpl"]},
+        5,
+        None,
+        {"algorithm": "rw-ftpl", "unknown": 1},
+        {"algorithm": "tree-ftpl-min-noise", "objective": "min-regret"},
+        {"algorithm": "ridge", "label": "mine"},
+        {"algorithm": "ridge", "windows": [0]},
+        {"algorithm": "ridge", "windows": []},
+        {"algorithm": "ridge", "windows": 8},
+        {"algorithm": "ridge", "windows": ["eight"]},
+        {"algorithm": "ridge", "windows": [math.inf]},
+        {"algorithm": "ridge", "penalties": {"weak": 0}},
+        {"algorithm": "ridge", "penalties": {"weak": "0.1"}},
+        {"algorithm": "ridge", "penalties": [0.1, 1.0]},
+        {"algorithm": "ridge", "penalties": 0.1},
+        {"algorithm": "rw-meta", "exploration_floor": -1},
+        {"algorithm": "rw-meta", "exploration_floor": "two"},
+        {"algorithm": "rw-meta", "exploration_floor": math.inf},
+        {"algorithm": "rw-meta", "learners": []},
+        {"algorithm": "rw-meta", "learners": "rw-ftpl"},
+        {"algorithm": "rw-meta", "learners": ["no-such-learner"]},
+        {"algorithm": "rw-meta", "learners": [{"learner": "ridge", "windows": [0]}]},
+        {"algorithm": "rw-meta", "learners": [5]},
+    ],
+    ids=str,
+)
+def test_invalid_specs_are_refused(spec):
+    with pytest.raises(ValueError, match=r"\w"):
+        make_members(spec)
