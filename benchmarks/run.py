@@ -52,7 +52,7 @@ def simulated_california() -> GainStream:
     source = config.dataset.source
     assert source.kind == "simulated"
     cells = simulate_hospitals(source.hospitals, source.weeks, source.first_week, config.seed)
-    raw = RawTable("simulated", cells[needed_columns(config.dataset.columns)], 2)
+    raw = RawTable("simulated", cells[needed_columns(config.dataset.columns)])
     panel = clean_panel(raw, config.dataset, {"CA": config.streams["CA"]})
     return build_stream(panel.table, "CA", config.privacy.count_sensitivity, {})
 

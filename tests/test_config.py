@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pydantic
 import pytest
@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from dpol import config as models
 from dpol.errors import ConfigError
 from dpol.experiment import Experiment, check_local_table, load_experiment, parse_experiment
+from dpol.experts.registry import REGISTRY
 
 Raw = dict[str, Any]
 Path_ = tuple[str | int, ...]
@@ -46,10 +47,10 @@ WEB: Raw = {
     "file": "data/raw/table.csv.gz",
 }
 LOCAL: Raw = {"kind": "local", "file": "table.parquet"}
-ALGORITHMS = (
-    "rw-ftpl, rw-meta, ridge, tree-ftpl-min-noise, tree-ftpl-min-regret, follow-the-leader,"
-    " multiplicative-weights"
-)
+STUDY: Raw = {"n_experts": [2, 10], "mus": [0.5]}
+ALGORITHMS = ", ".join(REGISTRY)
+*OTHERS, LAST = map(repr, get_args(models.CalibrationName))
+CALIBRATIONS = f"{', '.join(OTHERS)} or {LAST}"
 DELETED = object()
 
 
@@ -142,12 +143,14 @@ def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
         (None, ("privacy",)),
         (None, ("suites", "noisy")),
         (None, ("report",)),
+        (None, ("amplification",)),
     ],
     ids=str,
 )
 def test_an_unknown_key_is_refused_everywhere(source: Raw | None, path: Path_) -> None:
     replaced = [(at("dataset", "source"), source)] if source else []
-    (line,) = problems(changed(*replaced, ((*path, "zzz"), 5)))
+    study = (at("amplification"), STUDY)
+    (line,) = problems(changed(*replaced, study, ((*path, "zzz"), 5)))
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in (*path, "zzz"))
     assert line.startswith(f"{key[1:]} = 5: unknown key; known: ")
 
@@ -213,13 +216,11 @@ WHOLE_LINES = {
     ),
     "calibration of a suite": (
         changed((at("suites", "noisy", "calibrations"), ["isotropic", "capacty"])),
-        "suites.noisy.calibrations[1] = 'capacty': must be 'isotropic', 'isotropic-worst-case' or"
-        " 'capacity'; did you mean capacity?",
+        f"suites.noisy.calibrations[1] = 'capacty': must be {CALIBRATIONS}; did you mean capacity?",
     ),
     "calibration of the report": (
         changed((at("report", "calibration"), "isotropc")),
-        "report.calibration = 'isotropc': must be 'isotropic', 'isotropic-worst-case' or"
-        " 'capacity'; did you mean isotropic?",
+        f"report.calibration = 'isotropc': must be {CALIBRATIONS}; did you mean isotropic?",
     ),
     "algorithm": (
         changed((at("suites", "open", "algorithms", 0), "follow-leader")),
@@ -295,6 +296,21 @@ WHOLE_LINES = {
     "calibration of a central suite": (
         changed((at("suites", "trusted", "calibrations"), ["capacity"])),
         "suites.trusted.calibrations = ['capacity']: must be [isotropic] in the central model",
+    ),
+    "calibration of batched noise": (
+        changed((at("suites", "batched"), {"algorithms": ["rw-adabatch"]})),
+        "suites.batched.calibrations = ['isotropic']: must be [isotropic-constant], because"
+        " rw-adabatch needs constant noise",
+    ),
+    "round beyond the last": (
+        changed((at("amplification"), {**STUDY, "n_rounds": 10, "rounds": [5, 11]})),
+        "amplification = {'n_experts': [2, 10], 'mus': [0.5], 'n_rounds': 10, 'rounds': [5, 11]}:"
+        " rounds must be at most n_rounds (10)",
+    ),
+    "switching bound": (
+        changed((at("amplification"), {**STUDY, "bounds": ["reflexion"]})),
+        "amplification.bounds[0] = 'reflexion': must be 'borell-tis' or 'reflection';"
+        " did you mean reflection?",
     ),
     "label twice in a suite": (
         changed((at("suites", "open", "algorithms"), ["follow-the-leader"] * 2)),
@@ -374,6 +390,25 @@ def test_a_value_out_of_range_is_refused_with_its_key_and_value(case: str) -> No
     path, value = BEGINNINGS[case]
     (line,) = problems(changed((path, value)))
     assert line.startswith(f"{'.'.join(map(str, path))} = {value!r}: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ({"n_experts": [2, 1]}, "n_experts[1] = 1"),
+        ({"n_experts": []}, "n_experts = []"),
+        ({"mus": [0.5, 0]}, "mus[1] = 0"),
+        ({"mus": [math.inf]}, "mus[0] = inf"),
+        ({"n_rounds": 0}, "n_rounds = 0"),
+        ({"rounds": [0]}, "rounds[0] = 0"),
+        ({"alpha": -0.1}, "alpha = -0.1"),
+        ({"replicates": 1}, "replicates = 1"),
+    ],
+    ids=str,
+)
+def test_a_study_out_of_range_is_refused_with_its_key_and_value(change: Raw, value: str) -> None:
+    (line,) = problems(changed((at("amplification"), {**STUDY, **change})))
+    assert line.startswith(f"amplification.{value}: ")
 
 
 @pytest.mark.parametrize("path", [("seed",), ("dataset", "columns", "entity"), ("suites",)])
@@ -590,6 +625,17 @@ def places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
         yield from places(inner, (*path, key))
 
 
+def lies_in(raw: Raw, key: str) -> bool:
+    """Whether the block is there that a key such as a.b[0].c belongs to."""
+    inner: Any = raw
+    try:
+        for index, name in re.findall(r"\[(\d+)\]|([^.\[\]]+)", key)[:-1]:
+            inner = inner[int(index) if index else name]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return isinstance(inner, dict | list)
+
+
 JUNK = st.one_of(
     st.none(),
     st.booleans(),
@@ -615,13 +661,10 @@ def test_junk_anywhere_is_accepted_or_refused_where_it_is(place: Path_, junk: ob
     try:
         found = parse_experiment(raw, "my.yaml")
     except ConfigError as error:
-        keys = [line.strip().split(" = ")[0] for line in str(error).splitlines()[1:-1]]
-        assert keys
-        for key in keys:
-            inner: Any = raw
-            parts = re.findall(r"\[(\d+)\]|([^.\[\]]+)", key)
-            for index, name in parts[:-1]:
-                inner = inner[int(index) if index else name]
+        lines = str(error).splitlines()[1:-1]
+        lost = [line for line in lines if not lies_in(raw, line.strip().split(" = ")[0])]
+        assert lines
+        assert not lost
     else:
         assert isinstance(found, Experiment)
 

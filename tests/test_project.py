@@ -11,6 +11,9 @@ import yaml
 
 import dpol
 from dpol.cli import generated
+from dpol.data.panel import PANEL_COLUMNS
+from dpol.evaluation.runs import RUN_COLUMNS
+from dpol.streams import STREAM_COLUMNS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -61,3 +64,25 @@ def test_generated_config_files_are_up_to_date() -> None:
     folder = ROOT / "config"
     stale = [n for n, text in generated(folder).items() if (folder / n).read_text() != text]
     assert stale == [], "run: dpol config write"
+
+
+def documented_columns(heading: str) -> list[str]:
+    section = (ROOT / "docs/tables.md").read_text().split(f"## {heading}")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("heading", "columns"),
+    [("data/panel", PANEL_COLUMNS), ("streams/", STREAM_COLUMNS), ("runs/", RUN_COLUMNS)],
+)
+def test_columns_are_documented(heading: str, columns: tuple[str, ...]) -> None:
+    assert documented_columns(heading) == list(columns)
+
+
+def test_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert code
+    exec(compile(code[1], "README.md", "exec"), {})
+    shape, mu = capsys.readouterr().out.rsplit(" ", 1)
+    assert shape == "(20, 52)"
+    assert float(mu) == pytest.approx(0.5)

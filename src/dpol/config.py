@@ -21,6 +21,7 @@ from pydantic import (
     HttpUrl,
     PositiveFloat,
     PositiveInt,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -47,6 +48,14 @@ def _not_nan(value: float) -> float:
     return value
 
 
+def _all_different(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("must not name anything twice")
+    return names
+
+
+# What an algorithm is, is checked against the registry; one message is enough.
+AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 TableFile = Annotated[str, AfterValidator(_table_file)]
 Mu = Annotated[float, AfterValidator(_not_nan)]
 
@@ -200,9 +209,11 @@ class Privacy(Model):
 class Suite(Model):
     """Algorithms that run together, on the same noisy gains, in one job."""
 
-    calibrations: list[CalibrationName] = ["isotropic"]
+    calibrations: Annotated[
+        list[CalibrationName], Field(min_length=1), AfterValidator(_all_different)
+    ] = ["isotropic"]
     """How the noise is scaled, one run each; ignored by algorithms without privacy."""
-    algorithms: Annotated[list[str | dict[str, Any]], Field(min_length=1)]
+    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
     """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
     All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
 

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from dpol.errors import ConfigError
 
+MISSING = object()
+"""The value of a key that is not there."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -21,13 +24,12 @@ class Problem:
     allowed: str
 
     def __str__(self) -> str:
+        if self.value is MISSING:
+            return f"{self.key}: {self.allowed}"
         shown = repr(self.value)
         if len(shown) > 80:
             shown = shown[:77] + "..."
         return f"{self.key} = {shown}: {self.allowed}"
-
-
-MISSING = object()
 
 
 def dotted(location: Iterable[str | int]) -> str:
@@ -38,11 +40,16 @@ def dotted(location: Iterable[str | int]) -> str:
     return text
 
 
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """`; did you mean X?` if a known name is near."""
+    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
 def nearest(name: object, known: Iterable[str]) -> str:
     """`; did you mean X?`, or the known names if none is near."""
     known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else f"; known: {', '.join(known)}"
+    return did_you_mean(name, known) or f"; known: {', '.join(known)}"
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], raw: object) -> list[Problem]:
@@ -70,50 +77,54 @@ def _problem(
     if kind == "extra_forbidden":
         return Problem(key, value, f"unknown key{nearest(location[-1], fields)}")
     if kind == "missing":
-        return Problem(key, None, "is missing and has no default")
+        return Problem(key, MISSING, "is missing and has no default")
     if kind == "literal_error":
-        options = [
-            option.strip("' ") for option in context["expected"].replace(" or ", ", ").split(",")
-        ]
-        return Problem(key, value, f"must be {context['expected']}{nearest(value, options)}")
+        options = _options(context["expected"].replace(" or ", ", "))
+        allowed = f"must be {context['expected']}{did_you_mean(value, options)}"
+        return Problem(key, value, allowed)
     if kind == "union_tag_invalid":
-        options = [tag.strip("' ") for tag in context["expected_tags"].split(",")]
-        return Problem(
-            f"{key}.kind", context["tag"], f"must be one of{nearest(context['tag'], options)}"
-        )
+        options, tag = _options(context["expected_tags"]), context["tag"]
+        allowed = f"must be {' or '.join(options)}{did_you_mean(tag, options)}"
+        return Problem(f"{key}.kind", tag, allowed)
     if kind == "union_tag_not_found":
-        return Problem(f"{key}.kind", None, "is missing: web, local or simulated")
+        return Problem(f"{key}.kind", MISSING, "is missing: web, local or simulated")
+    if kind == "string_pattern_mismatch":
+        allowed = "must be letters, digits, '.', '_' and '-', and begin with a letter or digit"
+        return Problem(key, value, allowed)
     message = detail["msg"].removeprefix("Value error, ")
-    return Problem(key, value, message[0].lower() + message[1:])
+    if message[1:2].islower():
+        message = message[0].lower() + message[1:]
+    return Problem(key, value, message)
+
+
+def _options(quoted: str) -> list[str]:
+    return [option.strip("' ") for option in quoted.split(",")]
 
 
 def _resolve(
     model: type[BaseModel], raw: object, location: tuple[str | int, ...]
 ) -> tuple[tuple[str | int, ...], object, list[str]]:
-    """The location without union tags, the raw value there, and the keys known beside it."""
+    """The location without pydantic's tags, the raw value there, and the keys known beside it."""
     kept: list[str | int] = []
     value: Any = raw
     models: list[type[BaseModel]] = [model]
     fields: list[str] = list(model.model_fields)
-    for part in location:
-        tagged = [m for m in models if _tag(m) == part]
-        if tagged and not (isinstance(value, dict) and part in value):
-            models = tagged
-            fields = list(models[0].model_fields)
+    for index, part in enumerate(location):
+        if part == "[key]" and index == len(location) - 1:
+            return tuple(kept), kept[-1], fields
+        tagged = [m for m in models if _tag(m) == part] if len(models) > 1 else []
+        if tagged:
+            models, fields = tagged, list(tagged[0].model_fields)
             continue
         kept.append(part)
-        if models:
-            fields = list(models[0].model_fields)
-            annotations = [
-                m.model_fields[part].annotation for m in models if part in m.model_fields
-            ]
-            inner = [found for annotation in annotations for found in _models_in(annotation)]
-            # A mapping's own keys (labels) come between a field and the model inside it.
-            models = inner if inner or part in fields else models
+        fields = list(models[0].model_fields) if models else fields
+        annotations = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        if annotations:
+            models = [found for annotation in annotations for found in _models_in(annotation)]
         try:
             value = value[part]
         except (KeyError, IndexError, TypeError):
-            value = None
+            value = MISSING
     return tuple(kept), value, fields
 
 

@@ -14,7 +14,14 @@ import yaml
 from pydantic import ValidationError
 
 from dpol.config import Config, Suite
-from dpol.config_errors import Problem, dotted, nearest, problems_of, raise_problems
+from dpol.config_errors import (
+    Problem,
+    did_you_mean,
+    dotted,
+    nearest,
+    problems_of,
+    raise_problems,
+)
 from dpol.errors import ConfigError
 from dpol.experts.registry import REGISTRY, Member, make_members
 from dpol.privacy.guarantee import Model
@@ -80,13 +87,46 @@ def load_experiment(path: Path | str) -> Experiment:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
     path = Path(path)
+    return parse_experiment(read_yaml(path), str(path))
+
+
+def read_yaml(path: Path | str) -> object:
+    """The content of a YAML file; a key given twice in one block is refused.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not such YAML.
+    """
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(Path(path).read_text(encoding="utf-8"), _UniqueKeys)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: is not YAML: {error}") from None
-    return parse_experiment(raw, str(path))
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML that takes no key twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = key_node.value
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+    def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return super().construct_yaml_timestamp(node)
+        except ValueError as error:
+            problem = f"{node.value}: {error}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
+_UniqueKeys.add_constructor("tag:yaml.org,2002:timestamp", _UniqueKeys.construct_yaml_timestamp)
 
 
 def check_local_table(config: Config) -> None:
@@ -117,9 +157,9 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     except ValidationError as error:
         raise_problems(place, [*problems_of(error, Config, raw), *problems])
         raise
-    problems += [Problem(dotted(key), value, allowed) for key, value, allowed in config.problems()]
     if not problems:
-        problems = list(_cross_problems(config, members))
+        problems += _cross_problems(config, members)
+    problems += [Problem(dotted(key), value, allowed) for key, value, allowed in config.problems()]
     raise_problems(place, problems)
     return Experiment(config, members)
 
@@ -137,7 +177,7 @@ def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Proble
                 made += make_members(spec)
             except ValueError as error:
                 name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
-                hint = "" if name in REGISTRY else nearest(name, REGISTRY)
+                hint = did_you_mean(name, REGISTRY) if str(name) not in REGISTRY else ""
                 problems.append(Problem(key, spec, f"{error}{hint}"))
         members[str(label)] = tuple(made)
     return members, problems
@@ -166,7 +206,7 @@ def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -
         if members[label][0].algorithm.model == "local"
         for calibration in suite.calibrations
     }
-    if config.report.calibration not in local:
+    if local and config.report.calibration not in local:
         allowed = f"no local suite uses it; used: {', '.join(sorted(local)) or 'none'}"
         yield Problem("report.calibration", config.report.calibration, allowed)
 

@@ -21,6 +21,8 @@ _REMEDIES = {
     errno.EPERM: "permission denied; make the folder writable or choose another one",
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.ENOTDIR: "a part of the path is a file, not a folder; rename it or choose another folder",
+    errno.EEXIST: "a part of the path is a file, not a folder; rename it or choose another folder",
+    errno.EISDIR: "there is a folder of that name; rename it or choose another name",
 }
 
 

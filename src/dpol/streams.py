@@ -23,10 +23,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _METADATA_KEY = b"dpol.stream"
+_FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("round", "expert"), np.int64),
+    **dict.fromkeys(("gain", "capacity"), np.float64),
+    "period": "datetime64[D]",
+}
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GainStream:
     """Gains of n experts over T rounds.
 
@@ -92,7 +98,10 @@ class GainStream:
 
 
 def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
-    array = np.array(values, dtype=dtype)
+    try:
+        array = np.array(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a stream's arrays must be rectangular and of numbers: {error}") from None
     array.flags.writeable = False
     return array
 
@@ -199,33 +208,45 @@ def read_stream(path: Path | str) -> GainStream:
     try:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
-        columns = {name: table.column(name).combine_chunks() for name in STREAM_COLUMNS}
-    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        facts = {key: about[key] for key in _FACTS}
+        if any(table.column(name).null_count for name in STREAM_COLUMNS):
+            raise ValueError("it has empty cells")
+        columns = {
+            name: table.column(name).to_numpy().astype(_DTYPES.get(name, object))
+            for name in STREAM_COLUMNS
+        }
+        rounds, n = (int(columns[name].max(initial=-1)) for name in ("round", "expert"))
+    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a gain stream ({error}); delete it and run again") from None
-    numbers = {name: columns[name].to_numpy() for name in ("round", "expert", "gain", "capacity")}
-    rounds, n = (int(numbers[name].max(initial=-1)) for name in ("round", "expert"))
-    n += 1
-    if rounds * n != table.num_rows or rounds * n == 0:
+    return GainStream(**facts, **_grid(path, columns, rounds, n + 1))
+
+
+def _grid(path: Path | str, columns: dict[str, NDArray[Any]], rounds: int, n: int) -> Any:
+    """The columns as arrays over rounds and experts; every cell must be there exactly once."""
+    order = np.lexsort((columns["expert"], columns["round"]))
+    size = len(order)
+    full = np.arange(size)
+    if (
+        size != rounds * n
+        or not size
+        or (columns["round"][order] != full // n + 1).any()
+        or (columns["expert"][order] != full % n).any()
+    ):
         raise DataError(
-            f"{path}: {table.num_rows} rows are not {rounds} rounds of {n} experts;"
-            " delete it and run again"
+            f"{path}: {size} rows are not {rounds} rounds of {n} experts; delete it and run again"
         )
-    order = np.lexsort((numbers["expert"], numbers["round"]))
-    first = order[:n]
-    strings = {
-        name: tuple(columns[name].take(pa.array(first)).to_pylist()) for name in ("entity", "name")
+    grids = {name: values[order].reshape(rounds, n) for name, values in columns.items()}
+    constant = {"period": grids["period"].T, "entity": grids["entity"], "name": grids["name"]}
+    for name, values in constant.items():
+        if (values != values[:1]).any():
+            raise DataError(f"{path}: column {name} contradicts itself; delete it and run again")
+    return {
+        "gains": grids["gain"],
+        "capacity": grids["capacity"],
+        "entities": tuple(grids["entity"][0]),
+        "periods": grids["period"][:, 0],
+        "names": tuple(grids["name"][0]),
     }
-    return GainStream(
-        label=about["label"],
-        gains=numbers["gain"][order].reshape(rounds, n),
-        capacity=numbers["capacity"][order].reshape(rounds, n),
-        entities=strings["entity"],
-        periods=columns["period"].to_numpy(zero_copy_only=False)[order[::n]],
-        names=strings["name"],
-        gain_range=about["gain_range"],
-        count_sensitivity=about["count_sensitivity"],
-        provenance=about["provenance"],
-    )
 
 
 def build_stream(

@@ -66,7 +66,7 @@ def rows(drawn: Drawn, state: str = "A") -> list[Row]:
 
 def table(of: Iterable[Row]) -> RawTable:
     """As if read from hospitals.csv."""
-    return RawTable("hospitals.csv", pd.DataFrame(list(of), dtype=str), 2)
+    return RawTable("hospitals.csv", pd.DataFrame(list(of), dtype=str))
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
@@ -178,6 +178,12 @@ def test_conflicting_duplicates_are_refused_with_both_rows(change: Row) -> None:
         "hospitals.csv, rows 3 and 7: h has different numbers for the period 2021-01-10"
         " (1 such pairs); keep one row of each"
     )
+
+
+def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
+    once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
+    hidden = {**once[5], "patients": "-999999"}
+    assert "rows 7 and 12: a has" in refused([*once, hidden], dataset({"cases": ["cases"]}))
 
 
 @pytest.mark.parametrize("marker", ["-999999", "-999999.0", "-9.99999e5"])
@@ -365,7 +371,13 @@ def test_what_is_no_date_is_refused_with_its_place_and_the_remedy(value: str) ->
 
 
 @pytest.mark.parametrize(
-    "value", ["2021-01-03", "2021-01-03T00:00:00.000", "2021-01-03 00:00:00.000000000", "20210103"]
+    "value",
+    [
+        "2021-01-03",
+        "2021-01-03T00:00:00.000",
+        "2021-01-03 00:00:00.000000000",
+        "2021-01-03T08:30:00",
+    ],
 )
 def test_dates_may_carry_a_time_of_day(value: str) -> None:
     given_rows = rows({"a": ("1 2", "9 9"), "b": ("1 2", "9 9")})
@@ -384,7 +396,8 @@ def test_a_stream_without_rows_is_told_with_the_groups_that_exist() -> None:
     of = rows({"a": ("1", "9"), "b": ("1", "9")}) + rows({"c": ("1", "9")}, "D")
     assert refused(of, dataset(), streams(S=["A"], T=["B", "C"])) == (
         "hospitals.csv: no row for stream T (group B, C, periods any to any);"
-        " groups within these periods: A, D. Change streams.T.groups or dataset.periods"
+        " groups within these periods: A, D; the table's periods: 2021-01-03 to 2021-01-03."
+        " Change streams.T.groups or dataset.periods"
     )
 
 
@@ -392,7 +405,8 @@ def test_periods_without_rows_are_told() -> None:
     rules = dataset(periods={"first": "2022-01-01", "last": "2022-12-31"})
     assert refused(PLAIN, rules) == (
         "hospitals.csv: no row for stream S (group A, periods 2022-01-01 to 2022-12-31);"
-        " groups within these periods: none. Change streams.S.groups or dataset.periods"
+        " groups within these periods: none; the table's periods: 2021-01-03 to 2021-01-31."
+        " Change streams.S.groups or dataset.periods"
     )
 
 
@@ -402,7 +416,6 @@ def test_periods_without_rows_are_told() -> None:
         ({"a": ("1", "9"), "b": ("5", "9")}, 5, 1, 2),
         ({"a": ("1", "9"), "b": ("5", "9"), "c": ("6", "9")}, 7, 0, 3),
         ({"a": ("1", "0"), "b": ("5", ".")}, 0, 0, 2),
-        ({"a": ("1", "9")}, 0, 1, 1),
     ],
 )
 def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedy(
@@ -414,6 +427,13 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedy(
     )
 
 
+def test_a_table_of_one_entity_is_refused_with_another_remedy() -> None:
+    assert refused({"a": ("1", "9")}, dataset(min_total_cases=0)) == (
+        "hospitals.csv: stream S keeps 1 of 1 entities after filtering, at least 2 are needed;"
+        " add groups to streams.S.groups"
+    )
+
+
 @pytest.mark.parametrize(
     ("first", "last", "counts"),
     [
@@ -421,6 +441,7 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedy(
         (week(1), week(3), [2, 3, 4]),
         ("2021-01-04", "2021-01-30", [2, 3, 4]),
         (week(4), None, [5]),
+        (week(2), week(2), [3]),
         (None, week(0), [1]),
     ],
 )
@@ -461,6 +482,11 @@ def dated(*dates: str) -> list[Row]:
             ("1 between 2020-12-18 and 2021-01-03",),
         ),
         (
+            ["2021-01-03", "2021-01-15"],
+            7,
+            ("1 between 2021-01-03 and 2021-01-15",),
+        ),
+        (
             ["2021-01-03", "2021-01-17", "2021-01-24", "2021-02-21"],
             7,
             ("1 between 2021-01-03 and 2021-01-17", "3 between 2021-01-24 and 2021-02-21"),
@@ -468,7 +494,15 @@ def dated(*dates: str) -> list[Row]:
         (["2021-01-03", "2021-01-17"], 14, ()),
         (["2021-01-03", "2021-01-05"], 1, ("1 between 2021-01-03 and 2021-01-05",)),
     ],
-    ids=["Friday to Sunday", "Sunday to Friday", "Friday, gap, Sunday", "gaps", "14 days", "daily"],
+    ids=[
+        "Friday to Sunday",
+        "Sunday to Friday",
+        "Friday, gap, Sunday",
+        "Sunday, gap, Friday",
+        "gaps",
+        "14 days",
+        "daily",
+    ],
 )
 def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
     dates: list[str], days: int, gaps: tuple[str, ...]
@@ -581,15 +615,15 @@ def by_hand(
         k != "_" and c not in "0*." for k, c in zip(counts.split(), capacities.split(), strict=True)
     ]
     cells = []
-    last, age, beds = 0.0, max_carry, None
+    last, when, beds = 0.0, None, None
     first = next(float(c) for c, good in zip(capacities.split(), known, strict=True) if good)
     for t in present:
         count = counts.split()[t]
         if count in "._":
-            age += 1
-            last, source = (last, "carried") if age <= max_carry else (0.0, "zero")
+            recent = when is not None and t - when <= max_carry
+            last, source = (last, "carried") if recent else (0.0, "zero")
         else:
-            age = 0
+            when = t
             last, source = (2.0, "suppressed") if count == "*" else (float(count), "reported")
         if known[t]:
             beds = float(capacities.split()[t])
@@ -601,16 +635,16 @@ def by_hand(
 @given(drawn=drawings(), max_carry=st.integers(0, 4))
 def test_any_table_is_cleaned_as_by_hand(drawn: Drawn, max_carry: int) -> None:
     panel = clean(drawn, dataset(max_carry=max_carry))
-    present = [
-        t
-        for t, cells in enumerate(zip(*(k.split() for k, _ in drawn.values()), strict=True))
-        if set(cells) != {"_"}
-    ]
     kept = {
         entity: lines
         for entity, lines in drawn.items()
         if any(k != "_" and c not in "0*." for k, c in zip(*map(str.split, lines), strict=True))
     }
+    present = [
+        t
+        for t, cells in enumerate(zip(*(k.split() for k, _ in kept.values()), strict=True))
+        if set(cells) != {"_"}
+    ]
     columns = ["count", "count_source", "capacity", "capacity_source"]
     assert set(panel.table["entity"]) == set(kept)
     for entity, lines in kept.items():

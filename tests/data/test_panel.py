@@ -111,7 +111,8 @@ def test_a_value_that_breaks_a_rule_is_refused_and_shown(
 
 
 def test_a_cell_given_twice_is_refused() -> None:
-    assert any("multiple_fields_uniqueness" in line for line in refused(panel({})))
+    for change in ({}, {"count": 2.0}):
+        assert any("multiple_fields_uniqueness" in line for line in refused(panel(change)))
 
 
 def test_text_in_a_number_column_is_refused() -> None:

@@ -145,9 +145,12 @@ def test_a_packed_table_cut_short_anywhere_is_refused(
     assert message.endswith(DAMAGED)
 
 
-def test_a_packed_table_with_a_flipped_bit_is_refused(refused: Callable[..., str]) -> None:
+@pytest.mark.parametrize("place", [0, 10, len(PACKED) // 2, -5])
+def test_a_packed_table_with_flipped_bits_is_refused(
+    refused: Callable[..., str], place: int
+) -> None:
     damaged = bytearray(PACKED)
-    damaged[len(PACKED) // 2] ^= 0x10
+    damaged[place] ^= 0xFF
     assert refused(bytes(damaged), "t.csv.gz").endswith(DAMAGED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -71,6 +72,14 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     # Per stream: 3 local at 2 levels, 1 central at 2 levels, 2 without privacy at one level.
     assert len(summary) == 2 * (3 * 2 + 1 * 2 + 2)
     assert set(summary["replicates"]) == {6}
+
+
+def test_columns_of_the_summaries_are_documented(whole: Path) -> None:
+    for name in ("summary", "cumulative"):
+        found = list(pd.read_parquet(whole / f"results/small/{name}.parquet").columns)
+        section = (ROOT / "docs/tables.md").read_text().split(f"## {name}.parquet")[1]
+        documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)
+        assert found == documented
 
 
 def test_second_run_has_nothing_to_do(whole: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import dpol
 from dpol.errors import DpolError
-from dpol.experiment import check_local_table, parse_experiment
+from dpol.experiment import check_local_table, parse_experiment, read_yaml
 from dpol.files import check_writable
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
@@ -12,6 +12,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 try:
+    for file in workflow.configfiles:
+        read_yaml(file)
     experiment = parse_experiment(config, " + ".join(map(str, workflow.configfiles)))
     check_local_table(experiment.config)
     check_writable(f"results/{experiment.config.run}")

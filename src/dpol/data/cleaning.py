@@ -90,15 +90,15 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
         DataError: text where a number or date belongs, a negative number, conflicting
             duplicates, or a stream that keeps fewer than two entities or no period.
     """
-    rows = _parse(raw, dataset)
-    rows = rows[_inside(rows["period"], dataset.periods)]
+    where = _locate(raw, dataset)
+    inside = _inside(where["period"], dataset.periods)
     wanted = {group for stream in streams.values() for group in stream.groups}
-    chosen = rows[rows["group"].isin(wanted)]
+    chosen = _parse(raw, dataset, where[inside & where["group"].isin(wanted)])
     tables, reports = [], []
     for label, stream in streams.items():
         own = chosen[chosen["group"].isin(stream.groups)]
         if own.empty:
-            raise DataError(_nothing_left(raw, label, stream, rows, dataset))
+            raise DataError(_nothing_left(raw, label, stream, where, dataset))
         table, report = _clean_stream(label, own, raw, dataset)
         tables.append(table)
         reports.append(report)
@@ -111,13 +111,16 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
 
 
 def _nothing_left(
-    raw: RawTable, label: str, stream: Stream, rows: pd.DataFrame, dataset: Dataset
+    raw: RawTable, label: str, stream: Stream, where: pd.DataFrame, dataset: Dataset
 ) -> str:
-    known = ", ".join(sorted(rows["group"].unique())[:60]) or "none"
+    inside = where[_inside(where["period"], dataset.periods)]
+    known = ", ".join(sorted(inside["group"].unique())[:60]) or "none"
+    first, last = where["period"].min(), where["period"].max()
     return (
         f"{raw.file}: no row for stream {label} (group {', '.join(stream.groups)}, periods"
         f" {dataset.periods.first or 'any'} to {dataset.periods.last or 'any'});"
-        f" groups within these periods: {known}. Change streams.{label}.groups or dataset.periods"
+        f" groups within these periods: {known}; the table's periods: {first.date()} to"
+        f" {last.date()}. Change streams.{label}.groups or dataset.periods"
     )
 
 
@@ -127,32 +130,41 @@ def _inside(period: pd.Series[Any], periods: Periods) -> pd.Series[bool]:
     return period.between(first, last)
 
 
-def _parse(raw: RawTable, dataset: Dataset) -> pd.DataFrame:
-    """Typed rows: group, entity, name, period, count, suppressed, capacity, cases, row."""
-    columns, rules = dataset.columns, dataset.cleaning
-    cells = raw.cells.apply(lambda column: column.str.strip())
-    empty = np.flatnonzero(cells[columns.entity] == "")
+def _locate(raw: RawTable, dataset: Dataset) -> pd.DataFrame:
+    """Entity, group and period of every row, and its number."""
+    columns = dataset.columns
+    entity = raw.cells[columns.entity].str.strip()
+    empty = np.flatnonzero(entity == "")
     if len(empty):
         raise DataError(f"{raw.place(empty[0])}: column {columns.entity} is empty; name the entity")
+    return pd.DataFrame(
+        {
+            "group": raw.cells[columns.group].str.strip() if columns.group else NO_GROUP,
+            "entity": entity,
+            "period": _dates(raw, columns.period),
+            "row": np.arange(len(entity)),
+        }
+    )
+
+
+def _parse(raw: RawTable, dataset: Dataset, where: pd.DataFrame) -> pd.DataFrame:
+    """The located rows with name, count, suppressed, capacity and cases, by period and entity."""
+    columns, rules = dataset.columns, dataset.cleaning
+    cells = raw.cells.iloc[where["row"]].apply(lambda column: column.str.strip())
     count, suppressed = _numbers(raw, cells, columns.count, rules)
     capacity, _ = _numbers(raw, cells, columns.capacity, rules)
     cases = np.zeros(len(cells))
     for name in columns.cases or [columns.count]:
         values, hidden = _numbers(raw, cells, name, rules)
         cases += np.where(hidden, rules.suppressed_value, np.nan_to_num(values))
-    return pd.DataFrame(
-        {
-            "group": cells[columns.group] if columns.group else NO_GROUP,
-            "entity": cells[columns.entity],
-            "name": cells[columns.name or columns.entity],
-            "period": _dates(raw, cells, columns.period),
-            "count": count,
-            "suppressed": suppressed,
-            "capacity": capacity,
-            "cases": cases * rules.case_factor,
-            "row": np.arange(len(cells)),
-        }
+    parsed = where.assign(
+        name=cells[columns.name or columns.entity],
+        count=count,
+        suppressed=suppressed,
+        capacity=capacity,
+        cases=cases * rules.case_factor,
     )
+    return parsed.sort_values(["period", "entity", "name"], kind="stable")
 
 
 def _numbers(
@@ -168,25 +180,28 @@ def _numbers(
     known = ~missing & ~suppressed
     wrong = np.flatnonzero(known & ~(np.isfinite(values) & (values >= 0)))
     if len(wrong):
-        row = int(wrong[0])
+        place, text = raw.place(int(cells.index[wrong[0]])), texts.iloc[wrong[0]]
         raise DataError(
-            f"{raw.place(row)}: column {column} holds {texts.iloc[row]!r}, not a number of at least"
+            f"{place}: column {column} holds {text!r}, not a number of at least"
             f" 0 ({len(wrong)} such cells). Mend the table, or list the value under"
             " dataset.cleaning.missing_markers or suppressed_markers"
         )
     return np.where(known, values, np.nan), suppressed
 
 
-def _dates(raw: RawTable, cells: pd.DataFrame, column: str) -> pd.Series[Any]:
-    parsed = pd.to_datetime(cells[column], format="ISO8601", errors="coerce", utc=True)
+def _dates(raw: RawTable, column: str) -> pd.Series[Any]:
+    """Dates of a column; a time of day or zone after the date is left out."""
+    texts = raw.cells[column].str.strip()
+    dates = texts.where(texts.str.fullmatch(r"\d{4}-\d{2}-\d{2}([T ].*)?")).str.slice(0, 10)
+    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
     wrong = np.flatnonzero(parsed.isna())
     if len(wrong):
         row = int(wrong[0])
         raise DataError(
-            f"{raw.place(row)}: column {column} holds {cells[column].iloc[row]!r}, not a date like"
+            f"{raw.place(row)}: column {column} holds {texts.iloc[row]!r}, not a date like"
             f" 2021-01-31 ({len(wrong)} such cells); mend the table or dataset.columns.period"
         )
-    return parsed.dt.tz_localize(None).dt.normalize()
+    return parsed
 
 
 def _clean_stream(
@@ -194,15 +209,17 @@ def _clean_stream(
 ) -> tuple[pd.DataFrame, StreamReport]:
     rules = dataset.cleaning
     unique = _without_duplicates(rows, raw)
-    periods = np.sort(unique["period"].unique())
     kept, dropped = _split(unique, rules)
     if kept["entity"].nunique() < 2:
+        remedy = "lower dataset.cleaning.min_total_cases or check dataset.columns.capacity"
         raise DataError(
             f"{raw.file}: stream {label} keeps {kept['entity'].nunique()} of"
-            f" {unique['entity'].nunique()} entities after filtering, at least 2 are needed; lower"
-            " dataset.cleaning.min_total_cases or check dataset.columns.capacity"
+            f" {unique['entity'].nunique()} entities after filtering, at least 2 are needed;"
+            f" {remedy if dropped else f'add groups to streams.{label}.groups'}"
         )
-    table, cells = _fill(kept, periods, rules)
+    periods = np.sort(kept["period"].unique())
+    _refuse_overlap(raw, label, periods, dataset.periods.days)
+    table, cells = _fill(kept, periods, rules, dataset.periods.days)
     table.insert(0, "stream", label)
     report = StreamReport(
         stream=label,
@@ -219,12 +236,12 @@ def _clean_stream(
 
 def _without_duplicates(rows: pd.DataFrame, raw: RawTable) -> pd.DataFrame:
     values = ["group", "entity", "period", "count", "suppressed", "capacity", "cases"]
-    unique = rows.drop_duplicates(values)
+    unique = rows.drop_duplicates(values, keep="last")
     twice = unique[unique.duplicated(["entity", "period"], keep=False)]
     if not twice.empty:
         entity, period = twice.iloc[0][["entity", "period"]]
         same = twice[(twice["entity"] == entity) & (twice["period"] == period)]
-        places = " and ".join(str(row + raw.first_line) for row in same["row"][:3])
+        places = " and ".join(str(raw.line(row)) for row in sorted(same["row"])[:3])
         raise DataError(
             f"{raw.file}, rows {places}: {entity} has different numbers for the period"
             f" {period.date()} ({twice.groupby(['entity', 'period']).ngroups} such pairs);"
@@ -233,7 +250,7 @@ def _without_duplicates(rows: pd.DataFrame, raw: RawTable) -> pd.DataFrame:
     return unique
 
 
-def _split(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, Iterable[Mapping[str, str]]]:
+def _split(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, list[Mapping[str, str]]]:
     """Rows of the entities that stay, and the entities that do not, with the reason."""
     by_entity = rows.groupby("entity").agg(
         name=("name", "last"), cases=("cases", "sum"), capacity=("capacity", "max")
@@ -243,11 +260,11 @@ def _split(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, Iterable[
     reasons = np.where(
         no_capacity,
         "never reports a capacity above 0",
-        by_entity["cases"].map(lambda cases: f"{cases:g} cases in all")
-        + f", fewer than {rules.min_total_cases:g}",
+        by_entity["cases"].map(lambda cases: f"{cases:.10g} cases in all")
+        + f", fewer than {rules.min_total_cases:.10g}",
     )
     out = few | no_capacity
-    dropped = [
+    dropped: list[Mapping[str, str]] = [
         {"entity": entity, "name": name, "reason": reason}
         for entity, name, reason in zip(
             by_entity.index[out], by_entity["name"][out], reasons[out], strict=True
@@ -257,7 +274,7 @@ def _split(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, Iterable[
 
 
 def _fill(
-    rows: pd.DataFrame, periods: NDArray[np.datetime64], rules: Cleaning
+    rows: pd.DataFrame, periods: NDArray[np.datetime64], rules: Cleaning, days: int
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """The full grid of periods by entities, and how many cells each rule touched."""
     latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
@@ -270,9 +287,8 @@ def _fill(
         return np.asarray(grid[column].reindex(full).to_numpy(dtype=float)).reshape(shape)
 
     suppressed = matrix("suppressed") == 1
-    count, carried, zero = _fill_counts(
-        np.where(suppressed, rules.suppressed_value, matrix("count")), rules.max_carry
-    )
+    known = np.where(suppressed, rules.suppressed_value, matrix("count"))
+    count, carried, zero = _fill_counts(known, periods, rules.max_carry * days + days / 2)
     capacity, forward, backward = _fill_capacities(matrix("capacity"))
     density = count / capacity
     table = pd.DataFrame(
@@ -305,11 +321,17 @@ def _fill(
     return table, {rule: int(cells.sum()) for rule, cells in touched.items()}
 
 
-def _fill_counts(count: Floats, max_carry: int) -> tuple[Floats, Flags, Flags]:
+def _fill_counts(
+    count: Floats, periods: NDArray[np.datetime64], days: float
+) -> tuple[Floats, Flags, Flags]:
+    """Carry counts forward for less than `days`, so that a gap in the calendar counts too."""
     missing = np.isnan(count)
-    filled = pd.DataFrame(count).ffill(limit=max_carry).to_numpy() if max_carry else count
-    zero = np.isnan(filled)
-    return np.where(zero, 0.0, filled), missing & ~zero, zero
+    date = (periods - periods[0]) / np.timedelta64(1, "D")
+    reported = np.where(missing, -np.inf, date[:, None])
+    recent = date[:, None] - np.maximum.accumulate(reported, axis=0) < days
+    carried = missing & recent
+    filled = np.where(carried, pd.DataFrame(count).ffill().to_numpy(), count)
+    return np.where(missing & ~recent, 0.0, filled), carried, missing & ~recent
 
 
 def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
@@ -317,6 +339,17 @@ def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
     forward = pd.DataFrame(np.where(known, capacity, np.nan)).ffill()
     carried = ~known & forward.notna().to_numpy()
     return forward.bfill().to_numpy(), carried, ~known & ~carried
+
+
+def _refuse_overlap(raw: RawTable, label: str, periods: NDArray[np.datetime64], days: int) -> None:
+    dates = pd.DatetimeIndex(periods)
+    for before, after in itertools.pairwise(dates):
+        if (after - before).days <= days / 2:
+            raise DataError(
+                f"{raw.file}: stream {label} has periods {before.date()} and {after.date()}, less"
+                f" than a period of {days} days apart; give all entities the same start of a"
+                " period, or change dataset.periods.days"
+            )
 
 
 def _gaps(periods: NDArray[np.datetime64], days: int) -> Iterable[str]:

@@ -50,11 +50,13 @@ def check_panel(table: pd.DataFrame, place: str) -> pd.DataFrame:
         DataError: the table breaks the schema; every broken rule is listed.
     """
     try:
-        return PANEL_SCHEMA.validate(table, lazy=True)
+        return PANEL_SCHEMA.validate(table.reset_index(drop=True), lazy=True)
     except pa.errors.SchemaErrors as error:
-        cases = error.failure_cases[["column", "check", "failure_case"]].drop_duplicates().head(10)
+        cases = error.failure_cases
+        rules = cases.fillna({"column": ""}).drop_duplicates(["column", "check"])
         lines = "\n".join(
-            f"  {c.column}: {c.failure_case!r} breaks {c.check}" for c in cases.itertuples()
+            f"  {it.column or 'column'}: {it.failure_case!r} breaks {it.check}"
+            for it in rules.itertuples()
         )
         raise DataError(f"{place} is not a canonical panel:\n{lines}") from None
 
@@ -82,7 +84,10 @@ def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
     record = raw_file.with_name(raw_file.name + ".provenance.json")
     if record.exists():
-        recorded = json.loads(record.read_text(encoding="utf-8"))
+        try:
+            recorded = json.loads(record.read_text(encoding="utf-8"))
+        except ValueError:
+            recorded = {}
         # A table replaced by hand no longer is the one that was fetched.
         if recorded.get("sha256") == digest:
             facts["fetched"] = recorded
@@ -137,6 +142,11 @@ def _row(title: str, values: list[Any]) -> str:
     return f"| {title} | " + " | ".join(str(value) for value in values) + " |"
 
 
+def _plain(text: str) -> str:
+    """Text that cannot break out of a cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
 def _details(report: StreamReport) -> list[str]:
     gaps = "; ".join(report.missing_periods) or "none"
     lines = [f"Periods missing for the whole stream, left out: {gaps}.", ""]
@@ -146,5 +156,5 @@ def _details(report: StreamReport) -> list[str]:
         *lines,
         "| dropped | name | reason |",
         "|---|---|---|",
-        *(f"| {d['entity']} | {d['name']} | {d['reason']} |" for d in report.dropped),
+        *(_row(_plain(d["entity"]), [_plain(d["name"]), d["reason"]]) for d in report.dropped),
     ]

@@ -2,92 +2,157 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 from dpol.errors import DataError
 from dpol.files import atomic_path
 
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
+
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table whose cells are text; row i of `cells` is line i + `first_line` of the file."""
+    """A table whose cells are text.
+
+    Args:
+        file: where it was read from.
+        cells: the wanted columns, rows numbered from 0.
+    """
 
     file: str
     cells: pd.DataFrame
-    first_line: int
+
+    def line(self, row: int) -> int:
+        """The line of a CSV file, or the row of a Parquet file, that holds a row of `cells`."""
+        path = Path(self.file)
+        if path.suffix == ".parquet":
+            return row + 1
+        if not path.is_file():
+            return row + 2
+        with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
+            reader = csv.reader(text)
+            found = -2  # the header is no row
+            for cells in reader:
+                found += bool(cells)  # blank lines are skipped, but they count as lines
+                if found == row:
+                    return reader.line_num
+        return row + 2
 
     def place(self, row: int) -> str:
         """How a message names a row."""
-        return f"{self.file}, row {row + self.first_line}"
+        return f"{self.file}, row {self.line(row)}"
 
 
 def read_table(path: Path | str, columns: Sequence[str]) -> RawTable:
     """Read some columns of a `.csv`, `.csv.gz` or `.parquet` table as text.
 
-    Missing cells of a Parquet table become empty text.
+    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
 
     Raises:
         DataError: no such file, empty, cut short, not a table, or a column is missing.
     """
     path = Path(path)
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder, not a table; name the file in dataset.source.file")
     if not path.exists():
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
     if path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; fetch or copy it again")
     wanted = list(dict.fromkeys(columns))
+    read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
-        cells = (
-            _read_parquet(path, wanted) if path.suffix == ".parquet" else _read_csv(path, wanted)
-        )
-    except (EOFError, zlib.error, OSError, pa.ArrowException, pd.errors.ParserError) as error:
-        raise DataError(
-            f"{path}: cannot be read ({error}); the file is damaged or cut short:"
-            " delete it, then fetch or copy it again"
-        ) from None
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{path}: holds no table; fetch or copy it again") from None
+        cells = read(path, wanted)
     except UnicodeDecodeError:
         raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8 CSV") from None
+    except OSError as error:
+        if isinstance(error, gzip.BadGzipFile) or error.errno is None:
+            raise DataError(_damaged(path, error)) from None
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except _DAMAGE as error:
+        raise DataError(_damaged(path, error)) from None
     if cells.empty:
         raise DataError(f"{path}: has a header but no rows; fetch or copy it again")
-    return RawTable(str(path), cells, 1 if path.suffix == ".parquet" else 2)
+    return RawTable(str(path), cells)
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    return (
+        f"{path}: cannot be read ({error}); the file is damaged or cut short:"
+        " delete it, then fetch or copy it again"
+    )
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 def _read_csv(path: Path, columns: list[str]) -> pd.DataFrame:
-    _refuse_missing(path, columns, list(pd.read_csv(path, nrows=0, dtype=str).columns))
-    cells: pd.DataFrame = pd.read_csv(
-        path, usecols=columns, dtype=str, keep_default_na=False, na_filter=False, low_memory=False
-    )
-    return cells[columns]
+    with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
+        rows = (cells for cells in csv.reader(text) if cells)
+        header, first = next(rows, None), next(rows, None)
+    if header is None:
+        raise DataError(f"{path}: holds no table; fetch or copy it again")
+    _refuse_columns(path, columns, header)
+    if first is None:
+        return pd.DataFrame(columns=columns, dtype=str)
+    with _open(path) as binary:
+        table = pyarrow.csv.read_csv(
+            binary,
+            read_options=pyarrow.csv.ReadOptions(use_threads=False),
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
+            ),
+        )
+    return _as_text(table, columns)
 
 
 def _read_parquet(path: Path, columns: list[str]) -> pd.DataFrame:
-    _refuse_missing(path, columns, pq.read_schema(path).names)
-    table = pq.read_table(path, columns=columns)
-    texts = {name: table.column(name).cast(pa.string()).fill_null("") for name in columns}
+    _refuse_columns(path, columns, pq.read_schema(path).names)
+    return _as_text(pq.read_table(path, columns=columns), columns)
+
+
+def _as_text(table: pa.Table, columns: list[str]) -> pd.DataFrame:
+    texts = {}
+    for name in columns:
+        values = table.column(name)
+        if pa.types.is_floating(values.type):
+            values = pc.if_else(pc.is_nan(values), None, values)
+        texts[name] = values.cast(pa.string()).fill_null("")
     frame: pd.DataFrame = pa.table(texts).to_pandas().astype(str)
     return frame
 
 
-def _refuse_missing(path: Path, wanted: list[str], present: list[str]) -> None:
+def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
     missing = [name for name in wanted if name not in present]
     if missing:
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has {', '.join(present)}."
             " Name the right ones under dataset.columns in the config"
         )
+    twice = [name for name in wanted if present.count(name) > 1]
+    if twice:
+        raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
 
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:
     """Write a table of text as `.csv.gz`; equal tables give equal bytes."""
-    with atomic_path(path) as temporary:
-        cells.to_csv(
-            temporary, index=False, lineterminator="\n", compression={"method": "gzip", "mtime": 0}
-        )
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("wb") as stream,
+        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
+    ):
+        packed.write(cells.to_csv(index=False, lineterminator="\n").encode())

@@ -6,13 +6,20 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.learners import LEARNERS
-from dpol.experts.learners.ridge import RidgeBank, RidgeLearner, ridge_label
+from dpol.experts.learners.ridge import (
+    PENALTIES,
+    WINDOWS,
+    RidgeBank,
+    RidgeLearner,
+    ridge_label,
+)
 from dpol.experts.meta import RWMeta
 from dpol.experts.multiplicative_weights import MultiplicativeWeights
 from dpol.experts.play import Algorithm
@@ -30,9 +37,11 @@ class Member:
     algorithm: Algorithm
 
 
-def _ridge(**parameters: Any) -> Mapping[str, Algorithm]:
+def _ridge(
+    windows: tuple[int, ...] = WINDOWS, penalties: Mapping[str, float] = PENALTIES
+) -> Mapping[str, Algorithm]:
     """One algorithm for every window and penalty."""
-    bank = RidgeBank(**parameters)
+    bank = RidgeBank(windows, penalties)
     return {
         ridge_label(window, name): RidgeLearner(window, penalty)
         for window in bank.windows
@@ -40,19 +49,21 @@ def _ridge(**parameters: Any) -> Mapping[str, Algorithm]:
     }
 
 
-def _rw_meta(**parameters: Any) -> Algorithm:
-    """RW-Meta; `learners` may be given as names or blocks, as in a config."""
-    if "learners" in parameters:
-        specs = parameters.pop("learners")
-        if not isinstance(specs, tuple):
-            raise ValueError(f"learners must be a list, got {specs!r}")
-        parameters["learners"] = tuple(_learner(spec) for spec in specs)
-    return RWMeta(**parameters)
+def _rw_meta(
+    exploration_floor: float = 2.0,
+    decorrelate: bool = True,
+    learners: tuple[str | Mapping[str, Any], ...] = ("ridge", "rw-ftpl"),
+) -> Algorithm:
+    """RW-Meta, its learners given as names or blocks."""
+    if not isinstance(learners, tuple):
+        raise ValueError(f"learners must be a list, got {learners!r}")
+    banks = tuple(_learner(spec) for spec in learners)
+    return RWMeta(exploration_floor, decorrelate, banks)
 
 
 def _learner(spec: str | Mapping[str, Any]) -> Any:
     name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
-    return _call(LEARNERS[name], parameters)
+    return _call(name, LEARNERS[name], parameters)
 
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -69,14 +80,18 @@ def _name_and_parameters(
     return name, parameters
 
 
-def _call(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
-    if not all(isinstance(key, str) for key in parameters):
-        raise ValueError(f"names of parameters must be text, got {list(parameters)}")
+def _call(name: str, make: Callable[..., Any], parameters: dict[Any, Any]) -> Any:
+    known = list(signature(make).parameters)
+    for key in parameters:
+        if key not in known:
+            raise ValueError(
+                f"{name} has no parameter {key!r}; it has {', '.join(known) or 'none'}"
+            )
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
     try:
         return make(**values)
     except TypeError as error:
-        raise ValueError(f"parameters do not fit: {error}") from None
+        raise ValueError(f"{name}: parameters do not fit: {error}") from None
 
 
 REGISTRY: dict[str, Make] = {
@@ -111,7 +126,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     label = parameters.pop("label", None)
     if label is not None and not (isinstance(label, str) and _LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
-    made = _call(REGISTRY[family], parameters)
+    made = _call(family, REGISTRY[family], parameters)
     if not isinstance(made, Mapping):
         return (Member(label or family, family, made),)
     if label is not None:

@@ -1,0 +1,360 @@
+"""RW-AdaBatch: batch sizes, the game, and how much longer reflection makes batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+import adabatch_plain as plain
+from dpol.experts.adabatch import RWAdaBatch, batch_rule, play_batches
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.play import amplification_of, play, rounds, setup_of
+from dpol.experts.switching import BOUNDS
+from dpol.local import NoisyGains, privatize
+from dpol.privacy.amplification import containing_batch
+
+ERROR = 1e-6
+NAMES = pytest.mark.parametrize("name", BOUNDS)
+
+
+def rule_of(name, **changes):
+    arguments = {"alpha": 0.3, "n_experts": 4, "n_rounds": 60, "gain_range": 1.0}
+    return batch_rule(BOUNDS[name], **{**arguments, "noise_scale": 0.8, **changes})
+
+
+def batched(algorithm, noisy, crowd):
+    return play_batches(algorithm, noisy, crowd(noisy.n_replicates))
+
+
+games = st.fixed_dictionaries(
+    {
+        "alpha": st.floats(-6, 1.5).map(lambda it: 10.0**it),
+        "n": st.integers(2, 60),
+        "rounds": st.integers(1, 90),
+        "eta": st.floats(-2, 1.5).map(lambda it: 10.0**it) | st.just(0.0),
+        "r": st.floats(0.01, 3.0),
+    }
+)
+
+
+def close_to_the_target(name, gap, size, t, game):
+    """Whether a bound is within 1e-6 of its target: then a threshold may be rounded."""
+    bound = plain.BOUNDS[name](gap - game["r"] * size, size, game["n"], game["eta"])
+    return bound == pytest.approx(plain.target(size, t, game["n"], game["alpha"]), rel=1e-6)
+
+
+@NAMES
+@given(game=games, t=st.integers(1, 90), gaps=st.lists(st.floats(0, 150), min_size=1, max_size=4))
+def test_batch_sizes_equal_a_scan_of_all_sizes(name, game, t, gaps):
+    """The scan evaluates the bound itself, so it also shows that the size is the largest."""
+    t = min(t, game["rounds"])
+    rule = rule_of(
+        name,
+        alpha=game["alpha"],
+        n_experts=game["n"],
+        n_rounds=game["rounds"],
+        gain_range=game["r"],
+        noise_scale=game["eta"],
+    )
+    found = rule.batch_sizes(np.array(gaps), t)
+    for gap, size in zip(gaps, found.tolist(), strict=True):
+        expected = plain.batch_size(plain.BOUNDS[name], gap, t, **game)
+        if size != expected:
+            assert size == expected - 1 or (size, expected) == (1, 2)
+            assert close_to_the_target(name, gap, expected, t, game)
+
+
+@NAMES
+def test_batch_sizes_equal_the_scan_on_many_gaps(name):
+    """Nothing here is close to its target, so equality is exact."""
+    game = {"n": 4, "rounds": 60, "alpha": 0.3, "eta": 0.8, "r": 1.0}
+    gaps = np.random.default_rng(1).uniform(0, 120, 300)
+    for t in (1, 2, 30, 60):
+        expected = [plain.batch_size(plain.BOUNDS[name], gap, t, **game) for gap in gaps]
+        assert rule_of(name).batch_sizes(gaps, t).tolist() == expected
+        assert set(expected) >= {1, 2, 20, 60}
+
+
+@NAMES
+@given(game=games, t=st.integers(1, 90), size=st.integers(1, 90))
+def test_the_required_gap_is_the_root_of_the_bound_or_a_little_above(name, game, t, size):
+    t, size = min(t, game["rounds"]), min(size, game["rounds"])
+    rule = rule_of(
+        name,
+        alpha=game["alpha"],
+        n_experts=game["n"],
+        n_rounds=game["rounds"],
+        gain_range=game["r"],
+        noise_scale=game["eta"],
+    )
+    found = float(rule.required_gap(size, t))
+    if plain.target(size, t, game["n"], game["alpha"]) >= 1:
+        assert found == -math.inf
+        return
+    facts = {key: game[key] for key in ("n", "alpha", "eta", "r")}
+    if game["eta"] == 0:
+        assert found == pytest.approx(game["r"] * size)
+        return
+    exact = plain.required_gap(plain.BOUNDS[name], size, t, **facts)
+    step = game["eta"] * math.sqrt(2 * size)
+    assert -1e-10 * (1 + exact) <= found - exact <= 1e-6 * step + 1e-10 * exact
+
+
+@NAMES
+def test_required_gaps_grow_with_size_and_round(name):
+    size, t = np.arange(1, 61), np.arange(1, 61)
+    needed = rule_of(name).required_gap(size[:, None], t[None, :])
+    assert (np.diff(needed, axis=0) > 0).all()
+    assert (np.diff(needed, axis=1) > 0).all()
+
+
+@NAMES
+def test_a_tiny_gap_gives_a_batch_of_one_round(name):
+    assert rule_of(name).batch_sizes(np.array([0.0, 1e-9, 0.5]), 3).tolist() == [1, 1, 1]
+
+
+@NAMES
+@pytest.mark.parametrize(("alpha", "n", "rounds"), [(2.0, 3, 40), (5.0, 10, 40), (1.3, 8, 9)])
+def test_a_target_of_one_or_more_allows_every_gap(name, alpha, n, rounds):
+    """alpha sqrt(log n / (t + B)) >= 1 for every B up to alpha^2 log n - t."""
+    rule = rule_of(name, alpha=alpha, n_experts=n, n_rounds=rounds)
+    longest = alpha**2 * math.log(n)
+    for t in range(1, rounds + 1):
+        expected = min(max(1, math.floor(longest - t)), rounds)
+        assert rule.batch_sizes(np.zeros(2), t).tolist() == [expected, expected]
+    assert rule.batch_sizes(np.zeros(1), 1)[0] > 1
+
+
+@NAMES
+def test_planned_sizes_run_past_the_last_round_but_not_past_T(name):
+    rule = rule_of(name)
+    assert rule.batch_sizes(np.array([20.0]), 58)[0] > 3
+    assert rule.batch_sizes(np.array([1e6]), 60)[0] == 60
+    assert rule.batch_sizes(np.array([1e6, 0.0, 20.0]), 1)[[0, 1]].tolist() == [60, 1]
+
+
+@NAMES
+def test_without_noise_a_batch_lasts_while_its_lead_cannot_be_lost(name):
+    rule = rule_of(name, noise_scale=0.0, gain_range=0.5, alpha=0.01)
+    gaps = np.array([0.0, 0.5, 1.0, 1.01, 5.0, 5.2, 29.9, 1e9])
+    assert rule.batch_sizes(gaps, 4).tolist() == [1, 1, 1, 2, 9, 10, 59, 60]
+
+
+@NAMES
+def test_a_game_without_noise_by_hand(name, make_noisy, crowd):
+    """A lead of k gives k - 1 rounds, because it may be gone after k."""
+    gains = np.zeros((1, 20, 2))
+    gains[:, :, 1] = 1.0
+    actions, sizes = batched(RWAdaBatch(0.01, name), make_noisy(gains), crowd)
+    # Leads 0, 1, 2, 3, 5, 9, 17 at the starts 1, 2, 3, 4, 6, 10, 18.
+    starts = [(1, 1), (1, 1), (1, 1), (2, 2), (4, 4), (8, 8), (16, 3)]
+    assert sizes[0].tolist() == [size for size, shown in starts for _ in range(shown)]
+    assert actions[0].tolist() == [0] + 19 * [1]
+
+
+@NAMES
+@pytest.mark.parametrize("n", [2, 3, 7])
+@pytest.mark.parametrize(("alpha", "eta"), [(0.1, 3.0), (0.8, 0.5), (0.01, 30.0)])
+def test_the_whole_game_equals_the_plain_one(name, n, alpha, eta, draw_noisy, crowd):
+    raw = np.random.default_rng(n).random((50, n)) * np.arange(n) / n
+    noisy = draw_noisy(raw, eta, 6, seed=n)
+    actions, sizes = batched(RWAdaBatch(alpha, name), noisy, crowd)
+    games = [
+        plain.rw_adabatch(gains, initial, plain.BOUNDS[name], alpha=alpha, eta=eta)
+        for gains, initial in zip(noisy.gains, noisy.initial, strict=True)
+    ]
+    assert actions.tolist() == [found[0] for found in games]
+    assert sizes.tolist() == [found[1] for found in games]
+
+
+def test_the_games_above_have_batches_and_changes_of_leader(draw_noisy, crowd):
+    noisy = draw_noisy(np.zeros((50, 3)), 3.0, 30)
+    actions, sizes = batched(RWAdaBatch(0.1, "reflection"), noisy, crowd)
+    assert (sizes == 1).any()
+    assert (sizes > 4).any()
+    assert (np.diff(actions) != 0).sum() > 30
+
+
+@NAMES
+def test_a_batch_plays_the_leader_of_its_start_all_along(name, draw_noisy, crowd):
+    noisy = draw_noisy(np.zeros((120, 3)), 4.0, 40, seed=3)
+    actions, sizes = batched(RWAdaBatch(0.5, name), noisy, crowd)
+    totals = noisy.initial[:, None] + np.cumsum(noisy.gains, axis=1)
+    before = np.concatenate([noisy.initial[:, None], totals[:, :-1]], axis=1)
+    for r in range(40):
+        t = 0
+        while t < 120:
+            batch = slice(t, t + sizes[r, t])
+            assert (actions[r, batch] == before[r, t].argmax()).all()
+            assert (sizes[r, batch] == sizes[r, t]).all()
+            t += sizes[r, t]
+    assert (sizes > 10).any()
+
+
+@NAMES
+def test_replicates_at_once_equal_replicates_alone(name, random_stream, crowd):
+    stream = random_stream(40, 5)
+    together, alone = (
+        [
+            privatize(stream, "isotropic-constant", 0.02, seed=5, replicates=numbers)
+            for numbers in blocks
+        ]
+        for blocks in ([range(6)], [[number] for number in range(6)])
+    )
+    (whole,) = [batched(RWAdaBatch(0.4, name), it, crowd) for it in together]
+    parts = [batched(RWAdaBatch(0.4, name), it, crowd) for it in alone]
+    for at_once, separately in zip(whole, zip(*parts, strict=True), strict=True):
+        np.testing.assert_array_equal(at_once, np.concatenate(separately))
+    assert (whole[1] > 1).any()
+
+
+@pytest.mark.parametrize(("name", "alpha"), [("reflection", 1e-300), ("borell-tis", 1e-15)])
+def test_for_alpha_near_zero_it_is_rw_ftpl(name, alpha, draw_noisy, crowd):
+    noisy = draw_noisy(np.random.default_rng(4).random((12, 5)), 10.0, 200, seed=4)
+    actions, sizes = batched(RWAdaBatch(alpha, name), noisy, crowd)
+    assert (sizes == 1).all()
+    np.testing.assert_array_equal(actions, play(RandomWalkFTPL(), noisy, crowd(200)))
+    assert (batched(RWAdaBatch(0.5, name), noisy, crowd)[1] > 1).any()
+
+
+def test_play_gives_the_actions_of_play_batches(draw_noisy, crowd):
+    noisy = draw_noisy(np.zeros((30, 3)), 2.0, 10)
+    algorithm = RWAdaBatch(0.5)
+    np.testing.assert_array_equal(
+        play(algorithm, noisy, crowd(10)), batched(algorithm, noisy, crowd)[0]
+    )
+
+
+def test_a_step_leaves_its_state_as_it_was(draw_noisy, crowd):
+    noisy = draw_noisy(np.zeros((12, 3)), 2.0, 8)
+    algorithm = RWAdaBatch(0.5)
+    states = [state for state, _ in rounds(algorithm, noisy, crowd(8))]
+    kept = [state.planned.copy() for state, _ in rounds(algorithm, noisy, crowd(8))]
+    for state, planned in zip(states, kept, strict=True):
+        np.testing.assert_array_equal(state.planned, planned)
+    assert [state.started for state in states] == list(range(1, 13))
+
+
+def without_rounds(n, replicates, rounds_drawn, eta, seed, n_rounds):
+    """All-zero gains of a long game; only the first rounds have noise, the others are not read."""
+    rng = np.random.default_rng(seed)
+    gains = np.zeros((n_rounds, replicates, n))
+    rng.standard_normal(out=gains[:rounds_drawn])
+    gains[:rounds_drawn] *= eta
+    initial = eta * rng.standard_normal((replicates, n))
+    return initial, gains.transpose(1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "mu", "replicates", "expected"),
+    [
+        (2, 0.1, 6_000, {"borell-tis": (22.2, 0.6), "reflection": (41.5, 1.0)}),
+        (10, 0.1, 2_000, {"borell-tis": (5.1, 0.2), "reflection": (10.8, 0.3)}),
+        (50, 0.25, 1_200, {"borell-tis": (2.64, 0.08), "reflection": (4.91, 0.16)}),
+    ],
+)
+def test_the_mean_containing_batch_is_that_of_the_reference(
+    n, mu, replicates, expected, make_noisy, crowd
+):
+    """Round 500 of 1,000 on all-zero gains, alpha = 0.1.
+
+    Two-sided normal test with both standard errors: error below 1e-6 for each pair.
+    """
+    initial, gains = without_rounds(n, replicates, 499, math.sqrt(n) / mu, n, 1_000)
+    noisy = make_noisy(gains, math.sqrt(n) / mu, initial)
+    for name, (mean, error) in expected.items():
+        game = rounds(RWAdaBatch(0.1, name), noisy, crowd(replicates))
+        state, _ = next(itertools.islice(game, 499, None))
+        own = state.planned.std(ddof=1) / math.sqrt(replicates)
+        limit = -special.ndtri(ERROR / 2) * math.hypot(own, error)
+        assert abs(state.planned.mean() - mean) < limit
+        assert limit < mean / 3
+
+
+def test_the_constant_calibration_works_on_capacities_that_vary(random_stream, crowd):
+    stream = random_stream(25, 4)
+    noisy = privatize(stream, "isotropic-constant", 1.0, seed=1, replicates=range(5))
+    actions, sizes = batched(RWAdaBatch(), noisy, crowd)
+    assert actions.shape == sizes.shape == (5, 25)
+    assert actions.dtype == np.int32
+    assert sizes.dtype == np.int64
+    rule = RWAdaBatch().rule(setup_of(noisy))
+    assert rule.noise_scale == stream.sensitivity.max()
+    assert rule.longest == 25
+
+
+@pytest.mark.parametrize("calibration", ["isotropic", "capacity"])
+def test_varying_noise_is_refused_with_the_remedy(calibration, random_stream, crowd):
+    noisy = privatize(random_stream(9, 3), calibration, 1.0, seed=1, replicates=[0])
+    with pytest.raises(ValueError, match="use the calibration isotropic-constant"):
+        batched(RWAdaBatch(), noisy, crowd)
+
+
+def test_one_expert_is_refused(make_noisy, crowd):
+    with pytest.raises(ValueError, match="needs at least 2 experts, got 1"):
+        batched(RWAdaBatch(), make_noisy(np.zeros((1, 5, 1)), 1.0), crowd)
+
+
+@pytest.mark.parametrize("alpha", [0.0, -0.1, math.inf, -math.inf, math.nan])
+def test_an_alpha_that_is_not_positive_is_refused(alpha):
+    with pytest.raises(ValueError, match="alpha must be a positive number, got"):
+        RWAdaBatch(alpha)
+    with pytest.raises(ValueError, match="alpha must be a positive number, got"):
+        rule_of("reflection", alpha=alpha)
+
+
+def test_an_unknown_bound_is_refused():
+    with pytest.raises(ValueError, match="'chernoff' is not one of borell-tis, reflection"):
+        RWAdaBatch(0.1, "chernoff")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_rounds": 0},
+        {"gain_range": 0.0},
+        {"gain_range": math.nan},
+        {"noise_scale": -1.0},
+        {"noise_scale": math.inf},
+        {"noise_scale": math.nan},
+    ],
+)
+def test_sizes_out_of_range_are_refused(changes):
+    with pytest.raises(ValueError, match="must be positive, noise_scale finite"):
+        rule_of("reflection", **changes)
+
+
+def test_the_paper_is_told_from_ours():
+    assert (RWAdaBatch().bound, RWAdaBatch().origin) == ("borell-tis", "paper")
+    assert RWAdaBatch(bound="reflection").origin == "ours"
+    assert RWAdaBatch.model == "local"
+
+
+@NAMES
+def test_the_amplification_of_a_game_holds_for_each_of_its_rounds(name, make_stream):
+    stream = make_stream(np.zeros((30, 3)), 2.0)
+    noisy = privatize(stream, "isotropic-constant", 0.1, seed=1, replicates=[0])
+    algorithm = RWAdaBatch(0.3, name)
+    found = amplification_of(algorithm, noisy)
+    assert found.mu == pytest.approx(0.1)
+    rule = algorithm.rule(setup_of(noisy))
+    each = [
+        containing_batch(t, n_experts=3, mu=found.mu, batching=rule, switching=BOUNDS[name])
+        for t in range(1, 31)
+    ]
+    survival = np.array([it.weights[::-1].cumsum()[::-1] for it in each])
+    np.testing.assert_allclose(found.weights[::-1].cumsum()[::-1], survival.min(axis=0), atol=1e-12)
+    assert found.mean() > 1
+    assert amplification_of(RandomWalkFTPL(), noisy) is None
+
+
+def test_without_noise_there_is_no_amplification(make_noisy):
+    noisy = make_noisy(np.zeros((1, 8, 3)))
+    assert isinstance(noisy, NoisyGains)
+    assert amplification_of(RWAdaBatch(), noisy) is None

@@ -1,0 +1,292 @@
+"""The bounds on the probability that the leader of a random walk changes."""
+
+from __future__ import annotations
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+import adabatch_plain as plain
+from dpol.experts.switching import BOUNDS, borell_tis, reflection, reflection_of_vector
+
+ERROR = 1e-6
+FUNCTIONS = {"borell-tis": borell_tis, "reflection": reflection}
+# gap, n, steps, eta.
+SETTINGS = [
+    (40.0, 20, 100, 1.0),
+    (14.0, 2, 50, 1.0),
+    (8.0, 2, 10, 1.0),
+    (1.0, 2, 1, 1.0),
+    (3.0, 2, 1, 1.0),
+    (3.0, 3, 4, 0.5),
+    (12.0, 5, 7, 2.5),
+    (0.5, 10, 1, 0.1),
+    (90.0, 50, 30, 5.0),
+    (0.4, 4, 20, 0.02),
+]
+NAMES = pytest.mark.parametrize("name", FUNCTIONS)
+sizes = st.integers(2, 500)
+
+
+def overtaken(behind, steps, eta, walks, seed, drift=0.0):
+    """How many of the walks see their leader overtaken; the others catch up by `drift` a step."""
+    behind = np.asarray(behind, dtype=float)
+    rng = np.random.default_rng(seed)
+    others = np.zeros((walks, len(behind)))
+    leader = np.zeros((walks, 1))
+    hit = np.zeros(walks, dtype=bool)
+    for _ in range(steps):
+        leader += eta * rng.standard_normal(leader.shape)
+        others += eta * rng.standard_normal(others.shape) + drift
+        hit |= (others - leader > behind).any(axis=1)
+    return int(hit.sum())
+
+
+def at_least(hits, walks, error):
+    """Lower confidence limit of Clopper and Pearson; too high with probability `error`."""
+    return special.betaincinv(hits, walks - hits + 1, error) if hits else 0.0
+
+
+@pytest.mark.parametrize(
+    ("gap", "n", "steps", "truth", "walks", "paper", "ours"),
+    [
+        (40, 20, 100, 0.045, 4_000, 0.788, 0.089),
+        (14, 2, 50, 0.139, 4_000, 0.939, 0.162),
+        (8, 2, 10, 0.051, 20_000, 0.768, 0.074),
+    ],
+)
+def test_reference_values(gap, n, steps, truth, walks, paper, ours):
+    """The simulated value is that of `walks` walks: two-sample test, error below 1e-6."""
+    assert round(float(borell_tis(gap, steps, n, 1.0)), 3) == paper
+    assert round(float(reflection(gap, steps, n, 1.0)), 3) == ours
+    mine = overtaken([gap] * (n - 1), steps, 1.0, 4_000, seed=1) / 4_000
+    error = np.sqrt(truth * (1 - truth) * (1 / 4_000 + 1 / walks))
+    assert abs(mine - truth) < -special.ndtri(ERROR / 2) * error
+
+
+@pytest.mark.parametrize(("gap", "n", "steps", "eta"), SETTINGS)
+@pytest.mark.parametrize("drift", [0.0, 1.0])
+def test_both_bounds_lie_above_the_truth(gap, n, steps, eta, drift):
+    """With drift the gap shrinks as fast as gains allow, and starts that much larger.
+
+    Clopper-Pearson limits: a valid bound is rejected somewhere on the grid with probability
+    below 1e-6.
+    """
+    start = gap + drift * steps
+    hits = overtaken([start] * (n - 1), steps, eta, 4_000, seed=2, drift=drift)
+    limit = at_least(hits, 4_000, ERROR / (4 * len(SETTINGS)))
+    assert borell_tis(start - drift * steps, steps, n, eta) >= limit
+    assert reflection(start - drift * steps, steps, n, eta) >= limit
+
+
+def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or_the_drift():
+    """One-sided tails and bounds at the gap before the drift are refuted with 4,000 walks."""
+    hits = overtaken([14.0], 50, 1.0, 4_000, seed=3)
+    assert reflection(14.0, 50, 2, 1.0) / 2 < at_least(hits, 4_000, ERROR)
+    hits = overtaken([18.0] * 4, 10, 1.0, 4_000, seed=4, drift=1.0)
+    assert reflection(18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
+    assert borell_tis(18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
+
+
+@NAMES
+@pytest.mark.parametrize(("gap", "n", "steps", "eta"), SETTINGS)
+def test_fast_equals_plain(name, gap, n, steps, eta):
+    expected = plain.BOUNDS[name](gap, steps, n, eta)
+    assert float(FUNCTIONS[name](gap, steps, n, eta)) == pytest.approx(expected, rel=1e-12)
+
+
+def exact_tail(name, z, n):
+    """The bound at 30 digits."""
+    with mpmath.workdps(30):
+        z = mpmath.mpf(float(z))
+        if name == "reflection":
+            return min(2 * (n - 1) * mpmath.ncdf(-z), mpmath.mpf(1))
+        b = z - mpmath.sqrt(mpmath.log(2 * n - 2))
+        if b <= 0:
+            return mpmath.mpf(1)
+        inside = mpmath.ncdf(b) - mpmath.ncdf(-b)
+        root_two, root_pi = mpmath.sqrt(2), mpmath.sqrt(mpmath.pi)
+        bound = 2 * mpmath.ncdf(-root_two * b) + 2 * root_pi * mpmath.npdf(b) * inside
+        return min(bound, mpmath.mpf(1))
+
+
+@NAMES
+@pytest.mark.parametrize("n", [2, 3, 10, 1_000])
+def test_tails_are_right_to_ten_digits_down_to_1e_280(name, n):
+    z = np.concatenate([[1e-9, 1e-3, 0.1, 0.5, 0.85, 1.0], np.arange(1.5, 41.0, 0.75)])
+    exact = [exact_tail(name, it, n) for it in z]
+    kept = [(it, value) for it, value in zip(z, exact, strict=True) if value > 1e-280]
+    assert kept[-1][1] < 1e-250
+    for it, value in kept:
+        found = float(BOUNDS[name].tail(np.array(it), n))
+        assert abs(found / value - 1) < 1e-10, it
+
+
+@NAMES
+@pytest.mark.parametrize("n", [2, 3, 10, 1_000])
+def test_tails_fall_from_one_to_nothing(name, n):
+    z = np.linspace(0, 60, 100_001)
+    tail = BOUNDS[name].tail(z, n)
+    assert tail[0] == 1.0
+    assert tail[-1] == 0.0
+    assert (np.diff(tail) <= 1e-15).all()
+
+
+def both_tails(n):
+    z = np.linspace(0, 38, 200_001)
+    return BOUNDS["reflection"].tail(z, n), BOUNDS["borell-tis"].tail(z, n)
+
+
+@pytest.mark.parametrize("n", [*range(2, 17)])
+def test_for_at_most_16_experts_reflection_is_never_above_borell_tis(n):
+    ours, paper = both_tails(n)
+    assert (ours <= paper).all()
+
+
+@pytest.mark.parametrize("n", [2, 5, 20, 100, 1_000, 10_000, 100_000, 10_000_000])
+def test_where_both_are_below_one_half_reflection_is_not_above_borell_tis(n):
+    """True up to ten million experts; the next test shows where it ends."""
+    ours, paper = both_tails(n)
+    below = (ours < 0.5) & (paper < 0.5)
+    assert (ours <= paper)[below].all()
+    assert below.sum() > 1_000
+
+
+@pytest.mark.parametrize(("n", "lowest"), [(17, 0.999999), (50, 0.99), (2_000, 0.9), (10**9, 0.3)])
+def test_reflection_is_above_borell_tis_only_high_up_and_for_many_experts(n, lowest):
+    ours, paper = both_tails(n)
+    above = ours > paper
+    assert above.any()
+    assert ours[above].min() > lowest
+    assert paper[above].min() > lowest
+
+
+@given(
+    st.lists(st.floats(0, 30), min_size=1, max_size=8),
+    st.integers(1, 100),
+    st.floats(0.01, 10),
+    st.floats(-1e3, 1e3),
+    st.randoms(use_true_random=False),
+)
+def test_reflection_of_a_vector_is_at_most_that_of_its_gap(behind, steps, eta, level, random):
+    values = [level, *(level - it for it in behind)]
+    gap = level - max(level - it for it in behind)
+    random.shuffle(values)
+    whole = float(reflection_of_vector(values, steps, eta))
+    alone = float(reflection(gap, steps, len(values), eta))
+    assert whole <= alone * (1 + 1e-12)
+    if len(behind) == 1:
+        assert whole == pytest.approx(alone, rel=1e-12)
+
+
+def test_reflection_of_a_vector_by_hand():
+    expected = 2 * (plain.tail(3 / (0.5 * 4)) + plain.tail(5 / (0.5 * 4)))
+    assert float(reflection_of_vector([2.0, 7.0, 4.0], 8, 0.5)) == pytest.approx(expected)
+    found = reflection_of_vector([[2.0, 7.0, 4.0], [4.0, 4.0, 0.0]], [8, 8], [0.5, 0.5])
+    assert found == pytest.approx([expected, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("behind", "steps", "eta"),
+    [([8.0], 10, 1.0), ([9.0, 14.0, 10.0], 10, 1.0), ([7.0, 12.0, 8.0, 40.0], 20, 0.8)],
+)
+def test_reflection_of_a_vector_lies_above_the_truth(behind, steps, eta):
+    """Clopper-Pearson limit at an error of 1e-6; half of the bound is refuted."""
+    hits = overtaken(behind, steps, eta, 20_000, seed=5)
+    limit = at_least(hits, 20_000, ERROR)
+    bound = float(reflection_of_vector([0.0, *(-it for it in behind)], steps, eta))
+    assert bound / 2 < limit <= bound
+
+
+@NAMES
+@given(n=sizes, log10=st.floats(-15.5, -1e-6))
+def test_thresholds_are_inverses_and_never_on_the_unsafe_side(name, n, log10):
+    p = 10.0**log10
+    bound = BOUNDS[name]
+    z = float(bound.threshold(np.array([p]), n)[0])
+    assert float(bound.tail(np.array(z), n)) <= p * (1 + 1e-13)
+    assert z == 0 or float(bound.tail(np.array(z - 1e-6), n)) > p
+
+
+@NAMES
+@given(n=sizes, z=st.floats(0.05, 7.0))
+def test_tails_are_inverses_of_thresholds(name, n, z):
+    bound = BOUNDS[name]
+    start = 0.0 if name == "reflection" else np.sqrt(np.log(2 * n - 2))
+    p = bound.tail(np.array([start + z]), n)
+    back = float(bound.threshold(p, n)[0])
+    # Where the bound is cut off at 1 many z have the same tail.
+    assert p[0] == 1.0 or back == pytest.approx(start + z, abs=1e-6)
+
+
+@NAMES
+def test_thresholds_are_safe_all_along_a_dense_grid(name):
+    p = np.concatenate([10.0 ** np.linspace(-16, -1, 40_001), np.linspace(0.1, 1, 40_001)])
+    z = BOUNDS[name].threshold(p, 7)
+    back = BOUNDS[name].tail(z, 7)
+    assert (back <= p * (1 + 1e-13)).all()
+    assert (np.diff(z) <= 0).all() or (np.diff(z).max() < 1e-12)
+
+
+def test_a_probability_that_is_not_tabulated_is_refused():
+    with pytest.raises(ValueError, match="are not tabulated"):
+        BOUNDS["borell-tis"].threshold(np.array([0.5, 1e-30]), 2)
+
+
+@NAMES
+@pytest.mark.parametrize("gap", [0.0, -1.0, -np.inf])
+@pytest.mark.parametrize("eta", [0.0, 1.0])
+def test_without_a_gap_the_bound_is_one(name, gap, eta):
+    assert float(FUNCTIONS[name](gap, 5, 3, eta)) == 1.0
+
+
+@NAMES
+def test_without_noise_nothing_moves(name):
+    assert float(FUNCTIONS[name](1e-300, 5, 3, 0.0)) == 0.0
+    assert float(reflection_of_vector([1.0, 0.5, 0.0], 5, 0.0)) == 0.0
+    assert float(reflection_of_vector([1.0, 1.0, 0.0], 5, 0.0)) == 1.0
+
+
+@NAMES
+def test_arguments_broadcast(name):
+    gap, steps = np.array([[1.0], [9.0], [20.0]]), np.array([1, 4])
+    found = FUNCTIONS[name](gap, steps, 3, 0.7)
+    assert found.shape == (3, 2)
+    for (i, k), (j, b) in itertools.product(enumerate(gap[:, 0]), enumerate(steps)):
+        assert found[i, j] == pytest.approx(plain.BOUNDS[name](k, int(b), 3, 0.7), rel=1e-12)
+
+
+@NAMES
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1.0, 1, 1, 1.0), "at least 2 experts are needed, got 1"),
+        ((1.0, 0, 2, 1.0), "steps must be at least 1"),
+        ((1.0, [3, -1], 2, 1.0), "steps must be at least 1"),
+        ((1.0, 1, 2, -0.1), "noise_scale at least 0"),
+        ((np.nan, 1, 2, 1.0), "gap a number"),
+        (([1.0, np.nan], 1, 2, 1.0), "gap a number"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(name, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        FUNCTIONS[name](*arguments)
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, np.nan], [[3.0, 1.0], [np.nan, 2.0]]])
+def test_a_vector_of_one_or_with_holes_is_refused(values):
+    with pytest.raises(ValueError, match="at least 2 experts|gap a number"):
+        reflection_of_vector(values, 1, 1.0)
+
+
+def test_the_paper_is_told_from_ours():
+    assert {name: bound.ours for name, bound in BOUNDS.items()} == {
+        "borell-tis": False,
+        "reflection": True,
+    }
+    assert all(bound.name == name for name, bound in BOUNDS.items())
