@@ -132,7 +132,7 @@ def test_a_target_of_one_or_more_allows_every_gap(name, alpha, n, rounds):
 
 
 @NAMES
-def test_planned_sizes_run_past_the_last_round_but_not_past_T(name):
+def test_planned_sizes_run_past_the_last_round_but_are_at_most_its_number(name):
     rule = rule_of(name)
     assert rule.batch_sizes(np.array([20.0]), 58)[0] > 3
     assert rule.batch_sizes(np.array([1e6]), 60)[0] == 60

@@ -66,6 +66,8 @@ def study_files():
 
 def announce_results():
     """Say where the things are that a person wants to open."""
-    if os.path.exists(f"{RESULTS}/tables/average-gain.md"):
-        print(f"\nTable:  {RESULTS}/tables/average-gain.md (also .html, .csv, .tex)")
-        print(f"Figure: {RESULTS}/figures/cumulative-gain.png (also .svg, .pdf)")
+    for kind, suffix in (("tables", "html"), ("figures", "png")):
+        found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
+        print(
+            "\n".join(["", f"{kind.capitalize()} (other formats beside them):", *map(str, found)])
+        )

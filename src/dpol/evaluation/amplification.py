@@ -76,7 +76,7 @@ def study_amplification(study: Amplification, *, delta: float, seed: int) -> pd.
                 setting |= {"alpha": study.alpha, "bound": bound}
                 kinds = {
                     UNAMPLIFIED: alone,
-                    ANALYTIC: _analytic(algorithm, zeros, mu, t),
+                    ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
                     MONTE_CARLO: observed_batches(observed[:, study.rounds.index(t)], mu),
                 }
                 frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
@@ -104,7 +104,8 @@ def _blocks(
         yield privatize(stream, CALIBRATION, mu, seed=seed, replicates=numbers), numbers
 
 
-def _analytic(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
+def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
+    """The lower bound on the batch that contains round t of a game like `stream`."""
     nothing = privatize(stream, CALIBRATION, mu, seed=0, replicates=[0])
     setup = setup_of(nothing)
     assert isinstance(setup, LocalSetup)

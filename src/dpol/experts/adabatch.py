@@ -32,27 +32,25 @@ class BatchRule:
     Args:
         gain_range: r.
         noise_scale: eta; 0 leaves the condition gap > r B.
-        thresholds: z for every t + B up to T + `longest`; -inf where any gap will do.
+        reach: eta sqrt(2) z for every t + B up to T + `longest`; -inf where any gap will do.
+        free_until: the largest t + B at which any gap will do; -1 if there is none.
         longest: B_max.
     """
 
     gain_range: float
     noise_scale: float
-    thresholds: Floats
+    reach: Floats
+    free_until: int
     longest: int
 
-    def required_gap(self, size: BatchSizes | int, t: BatchSizes | int) -> Floats:
+    def required_gap(self, size: BatchSizes, t: int) -> Floats:
         """The gap above which a batch of `size` may start before round t."""
-        z = self.thresholds[np.asarray(t) + size]
-        noise = np.where(np.isneginf(z), -np.inf, self.noise_scale * np.where(np.isneginf(z), 0, z))
-        return np.asarray(
-            self.gain_range * np.asarray(size) + noise * np.sqrt(2 * np.asarray(size))
-        )
+        return np.asarray(self.gain_range * size + self.reach[t + size] * np.sqrt(size))
 
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
         """The sizes (R,) of batches that start before round t with the given gaps; at least 1."""
         # A larger batch than gap / r never fits, unless its target is 1 or more.
-        free = int(np.isneginf(self.thresholds[t + 1 :]).sum())
+        free = self.free_until - t
         most = min(self.longest, max(1, free, int(gap.max(initial=0.0) / self.gain_range)))
         sizes = np.zeros(gap.shape, dtype=np.int64)
         for bit in reversed(range(most.bit_length())):
@@ -85,10 +83,10 @@ def batch_rule(
     after = np.arange(2 * n_rounds + 1, dtype=float)
     after[0] = 1.0  # t + B is at least 2
     target = alpha * np.sqrt(math.log(n_experts) / after)
-    thresholds = np.full(len(after), -np.inf)
+    reach = np.full(len(after), -np.inf)
     small = target < 1
-    thresholds[small] = bound.threshold(target[small], n_experts)
-    return BatchRule(gain_range, noise_scale, thresholds, n_rounds)
+    reach[small] = math.sqrt(2) * noise_scale * bound.threshold(target[small], n_experts)
+    return BatchRule(gain_range, noise_scale, reach, int((~small).sum()) - 1, n_rounds)
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _standardised(
     gap, steps, noise_scale = (np.asarray(it, dtype=float) for it in (gap, steps, noise_scale))
     if n_experts < 2:
         raise ValueError(f"at least 2 experts are needed, got {n_experts}")
-    if (steps < 1).any() or (noise_scale < 0).any() or np.isnan(gap).any():
+    if not ((steps >= 1).all() and (noise_scale >= 0).all()) or np.isnan(gap).any():
         raise ValueError("steps must be at least 1, noise_scale at least 0, and gap a number")
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.maximum(gap, 0.0) / (noise_scale * np.sqrt(2 * steps))
@@ -107,7 +107,8 @@ class SwitchingBound:
         ours: whether it is ours rather than the paper's.
         tail: (z, n) to the bound; non-increasing in z.
         threshold: (probability, n) to the smallest z at which the bound is at most the
-            probability, for probabilities in (0, 1); rounded up by less than 1e-6.
+            probability, for probabilities in (0, 1); exact up to rounding (`reflection`), or
+            rounded up by less than 1e-6 (`borell-tis`).
     """
 
     name: str
@@ -120,9 +121,9 @@ def _reflection_threshold(probability: Floats, n_experts: int) -> Floats:
     return np.asarray(np.maximum(-special.ndtri(probability / (2 * (n_experts - 1))), 0.0))
 
 
-# Reach and nodes of the interpolant; its tail is below 1e-17 at the far end.
-_LARGEST_B = 9.0
-_NODES = 4096
+# Reach and nodes of the interpolant; its tail is about 1e-297 at the far end.
+_LARGEST_B = 37.0
+_NODES = 16_384
 _SAFETY = 1e-7
 
 
@@ -140,7 +141,9 @@ def _borell_tis_threshold(probability: Floats, n_experts: int) -> Floats:
     log_probability = np.log(np.asarray(probability, dtype=float))
     inverse = _inverse_borell_tis()
     if (log_probability < inverse.x[0]).any():
-        raise ValueError(f"probabilities below {math.exp(inverse.x[0]):.1g} are not tabulated")
+        raise ValueError(
+            f"the bound cannot be inverted below {math.exp(inverse.x[0]):.1g}; take a larger alpha"
+        )
     b = inverse(np.minimum(log_probability, 0.0)) + _SAFETY
     return np.asarray(b + _expected_maximum(n_experts))
 

@@ -178,10 +178,11 @@ def containing_batch(
 ) -> BatchMixture:
     """A data-independent lower bound on the size of the batch that contains round t.
 
-    Stochastically smaller than the true size on every stream: round t is in a batch of
-    size b or less only if the gap was below what a larger batch requires before one of the
-    last min(b, t) rounds; the chance that it was not is bounded from below by integrating
-    over the gap at the start of that window and the chance that it then dips.
+    Stochastically smaller than the true size on every stream that was fixed beforehand (an
+    oblivious adversary; it does not hold against one that reacts to the noise): round t is in
+    a batch of size b or less only if the gap was below what a larger batch requires before
+    one of the last min(b, t) rounds; the chance that it was not is bounded from below by
+    integrating over the gap at the start of that window and the chance that it then dips.
 
     Args:
         t: the round, counted from 1.
@@ -201,7 +202,7 @@ def containing_batch(
     reach = _exceeding(b, t, n_experts, batching, switching)
     # P(size > b) falls in b, so a bound for a larger b serves a smaller one too.
     exceeds = np.concatenate([[1.0], np.maximum.accumulate(reach[::-1])[::-1], [0.0]])
-    return BatchMixture(mu, np.concatenate([[1], b + 1]), -np.diff(exceeds))
+    return BatchMixture(mu, np.concatenate([[1], b + 1]), np.abs(np.diff(exceeds)))
 
 
 def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
@@ -210,12 +211,14 @@ def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
     Raises:
         ValueError: there is none, or they differ in mu or sizes.
     """
+    if not mixtures:
+        raise ValueError("there is no mixture")
     first = mixtures[0]
     if any(it.mu != first.mu or (it.sizes != first.sizes).any() for it in mixtures):
         raise ValueError("mixtures must share mu and sizes")
     at_least = np.min([it.weights[::-1].cumsum()[::-1] for it in mixtures], axis=0)
     at_least[0] = 1.0
-    return BatchMixture(first.mu, first.sizes, -np.diff(np.append(at_least, 0.0)))
+    return BatchMixture(first.mu, first.sizes, np.abs(np.diff(np.append(at_least, 0.0))))
 
 
 def observed_batches(sizes: Sizes, mu: float) -> BatchMixture:
@@ -251,7 +254,8 @@ def _exceeding(
     stays = np.where(spread[:, None] > 0, 1 - switching.tail(np.maximum(z, 0.0), n_experts), 1.0)
     weights = _NODE_WEIGHTS * (high - low)[:, None] / 2
     inside = (weights * gap_density(gap, n_experts) * stays).sum(axis=1)
-    return np.asarray(inside + gap_survival(high, n_experts) * (1 - _NO_DIP))
+    beyond = gap_survival(high, n_experts) * (1 - _NO_DIP)
+    return np.where(low < _REACH, inside + beyond, 0.0)
 
 
 def delta_of_trade_off(

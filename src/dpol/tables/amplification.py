@@ -12,6 +12,10 @@ from dpol.wording import mu_title
 
 PAPER = "“Prediction with Expert Advice under Local Differential Privacy”"
 BOUND_TITLES = {"borell-tis": "Borell-TIS", "reflection": "reflection †"}
+_BATCHING = [
+    *("stream", "n", "T", "mu", "alpha", "bound", "replicates", "ftpl_regret", "ftpl_error"),
+    *("extra_regret", "extra_error", "factor", "ftpl_bound", "mean_batch"),
+]
 _OURS = "†: ours, not in the paper."
 
 
@@ -19,12 +23,19 @@ def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
     """One row per setting and kind: what the table of amplification shows.
 
     Raises:
-        DataError: the table of curves is empty.
+        DataError: a column is missing, or the table is empty.
     """
-    if curves.empty:
-        raise DataError("the table of amplification is empty; delete it and run again")
     columns = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
-    return curves[[*columns, "epsilon_at_delta", "mean_batch"]].drop_duplicates(columns)
+    numbers = [*columns, "epsilon_at_delta", "mean_batch"]
+    _check(curves, numbers, "amplification")
+    return curves[numbers].drop_duplicates(columns)
+
+
+def _check(frame: pd.DataFrame, columns: list[str], name: str) -> None:
+    missing = [column for column in columns if column not in frame.columns]
+    if missing or frame.empty:
+        what = f"has no column {', '.join(missing)}" if missing else "is empty"
+        raise DataError(f"the table of {name} {what}; delete it and run again")
 
 
 def amplification_table(curves: pd.DataFrame) -> TextTable:
@@ -71,10 +82,9 @@ def batching_table(batching: pd.DataFrame) -> TextTable:
     """Regret of RW-AdaBatch beside RW-FTPL with the same noise, and the bound of Corollary 2.
 
     Raises:
-        DataError: the table is empty.
+        DataError: a column is missing, or the table is empty.
     """
-    if batching.empty:
-        raise DataError("the table of batching is empty; delete it and run again")
+    _check(batching, _BATCHING, "batching")
     bounds = list(dict.fromkeys(batching["bound"]))
     first = batching.iloc[0]
 
