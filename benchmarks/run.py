@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize
 
-from dpol.data.cleaning import clean_panel, needed_columns
+from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import RawTable
 from dpol.evaluation.amplification import analytic_mixture, synthetic_stream
@@ -58,7 +58,7 @@ def simulated_california() -> GainStream:
     source = config.dataset.source
     assert source.kind == "simulated"
     cells = simulate_hospitals(source.hospitals, source.weeks, source.first_week, config.seed)
-    raw = RawTable("simulated", cells[needed_columns(config.dataset.columns)])
+    raw = RawTable("simulated", cells[config.dataset.columns.needed()])
     panel = clean_panel(raw, config.dataset, {"CA": config.streams["CA"]})
     return build_stream(panel.table, "CA", config.privacy.count_sensitivity, {})
 

@@ -138,6 +138,12 @@ class Columns(Model):
     cases: list[str] | None = None
     """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
 
+    def needed(self) -> list[str]:
+        """All columns that are read from the table, each once."""
+        named = [self.entity, self.period, self.group, self.name]
+        numbers = [self.count, self.capacity, *(self.cases or ())]
+        return list(dict.fromkeys(name for name in [*named, *numbers] if name))
+
 
 class Periods(Model):
     """Which periods are used."""

@@ -23,9 +23,8 @@ from dpol.data.cleaning import (
     CleanPanel,
     StreamReport,
     clean_panel,
-    needed_columns,
-    table_query,
 )
+from dpol.data.fetch import query_for
 from dpol.data.panel import PANEL_COLUMNS, check_panel
 from dpol.data.table import RawTable
 from dpol.errors import DataError
@@ -571,8 +570,8 @@ def test_an_entity_that_changes_its_name_is_shown_by_the_same_one_in_any_order_o
 def test_the_columns_of_a_config_are_what_is_read_and_asked_for() -> None:
     rules = dataset({"cases": ["adult", "patients"], "name": "title"}, {"last": "2021-12-31"})
     columns = ["hospital", "week", "state", "title", "patients", "beds", "adult"]
-    assert needed_columns(rules.columns) == columns
-    query = table_query(rules, ["A", "B"])
+    assert rules.columns.needed() == columns
+    query = query_for(rules, ["A", "B"])
     assert query.columns == tuple(columns)
     assert (query.entity, query.period, query.group) == ("hospital", "week", "state")
     assert query.groups == ("A", "B")
@@ -580,7 +579,7 @@ def test_the_columns_of_a_config_are_what_is_read_and_asked_for() -> None:
 
 
 def test_a_table_without_groups_is_asked_for_as_a_whole() -> None:
-    query = table_query(dataset({"group": None}), ["all"])
+    query = query_for(dataset({"group": None}), ["all"])
     assert query.group is None
     assert query.groups == ()
 

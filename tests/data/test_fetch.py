@@ -40,7 +40,7 @@ from data.http_server import (
 from dpol.config import WebSource
 from dpol.data import fetch
 from dpol.data.download import CHUNK
-from dpol.data.fetch import Query, fetch_table
+from dpol.data.fetch import Query, fetch_table, must_fetch
 from dpol.data.socrata import where_clause
 from dpol.errors import FetchError, OutputError
 
@@ -880,3 +880,21 @@ def test_missing_file(server: TableServer, run: Fetch) -> None:
     message = run.fails(f"{server.url}/nothing.csv")
     assert "nothing.csv: status 404 Not Found\n" in message
     assert len(server.log) == 1
+
+
+def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv.gz"
+    record = Path(f"{table}.provenance.json")
+    assert must_fetch(QUERY, table)
+    table.touch()
+    assert not must_fetch(QUERY, table), "placed by hand"
+    record.write_text('{"query": null}')
+    assert not must_fetch(QUERY, table), "a whole file"
+    record.write_text("{")
+    assert not must_fetch(QUERY, table), "a damaged record"
+    where = where_clause(QUERY.group, QUERY.groups, QUERY.period, QUERY.first, QUERY.last)
+    order = f"{QUERY.period},{QUERY.entity},:id"
+    same = {"$select": ",".join(QUERY.columns), "$where": where, "$order": order}
+    record.write_text(json.dumps({"query": same}))
+    assert not must_fetch(QUERY, table)
+    assert must_fetch(replace(QUERY, groups=("XX",)), table)

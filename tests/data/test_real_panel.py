@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpol.config import Dataset, Stream
-from dpol.data.cleaning import CleanPanel, clean_panel, needed_columns
+from dpol.data.cleaning import CleanPanel, clean_panel
 from dpol.data.panel import check_panel
 from dpol.data.table import RawTable, read_table
 from dpol.streams import build_stream
@@ -69,7 +69,7 @@ EVERYONE = dataset(
 def read(file: Path, rules: Dataset) -> RawTable:
     if not file.exists():
         pytest.skip(f"{file.name} is not in {FOLDER} (DPOL_REAL_DATA names another folder)")
-    return read_table(file, needed_columns(rules.columns))
+    return read_table(file, rules.columns.needed())
 
 
 @pytest.fixture(scope="module")

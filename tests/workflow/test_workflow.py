@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -257,4 +258,38 @@ def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "replicats = 3: unknown key; did you mean replicates?" in done.stderr
     assert "privacy.levels.mu-0 = 0: must be above 0" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_table_placed_by_hand_is_used_instead_of_fetching(tmp_path: Path) -> None:
+    source = {
+        "kind": "web",
+        "endpoints": [{"kind": "file", "url": "http://127.0.0.1:9/table.csv"}],
+        "file": "data/raw/table.csv.gz",
+    }
+    config = local_table(tmp_path, GOOD)
+    changed = yaml.safe_load(config.read_text())
+    changed["dataset"]["source"] = source
+    config.write_text(yaml.safe_dump(changed))
+    assert "fetch_dataset" in succeed(snakemake(tmp_path, config, "--dry-run"))
+    placed = tmp_path / "data/raw/table.csv.gz"
+    placed.parent.mkdir(parents=True)
+    placed.write_bytes(gzip.compress(GOOD.encode()))
+    assert "fetch_dataset" not in succeed(snakemake(tmp_path, config, "--dry-run"))
+    succeed(snakemake(tmp_path, config, "results/small/data/panel.parquet"))
+    assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
+
+
+def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
+    source = {
+        "kind": "web",
+        "endpoints": [{"kind": "socrata", "url": "http://127.0.0.1:9/table.csv"}],
+        "file": "data/raw/table.csv.gz",
+        "attempts": 1,
+    }
+    dataset = {**SMALL["dataset"], "source": source}
+    done = snakemake(tmp_path, write_config(tmp_path, dataset=dataset))
+    assert done.returncode != 0
+    assert "place it by hand as data/raw/table.csv.gz" in done.stderr
+    assert "config/demo.yaml" in done.stderr
     assert "Traceback" not in done.stderr

@@ -49,6 +49,18 @@ def model_dump(part):
     return part.model_dump(mode="json")
 
 
+def wanted_groups():
+    """The groups of all streams."""
+    return sorted({group for stream in settings.streams.values() for group in stream.groups})
+
+
+def table_must_be_fetched():
+    """Whether the raw table of a web source is missing, or was fetched for another query."""
+    from dpol.data.fetch import must_fetch, query_for
+
+    return must_fetch(query_for(settings.dataset, wanted_groups()), Path(settings.raw_file))
+
+
 def run_files():
     """The files of all runs."""
     return [f"{RESULTS}/runs/{job.name}.parquet" for job in experiment.jobs()]

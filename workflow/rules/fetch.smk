@@ -1,4 +1,5 @@
-if settings.dataset.source.kind == "web":
+# A table placed by hand is an input like any other: no rule may want to make it again.
+if settings.dataset.source.kind == "web" and table_must_be_fetched():
 
     rule fetch_dataset:
         output:
@@ -9,9 +10,7 @@ if settings.dataset.source.kind == "web":
             f"{RESULTS}/benchmarks/fetch_dataset.tsv"
         params:
             dataset=model_dump(settings.dataset),
-            groups=sorted(
-                {group for stream in settings.streams.values() for group in stream.groups}
-            ),
+            groups=wanted_groups(),
         message:
             "Fetching {output.table}"
         script:

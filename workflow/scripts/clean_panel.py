@@ -1,5 +1,5 @@
 from dpol.config import Dataset, Stream
-from dpol.data.cleaning import clean_panel, needed_columns
+from dpol.data.cleaning import clean_panel
 from dpol.data.panel import provenance_of, report_as_dict, report_as_markdown, write_panel
 from dpol.data.table import read_table
 from dpol.files import write_json, write_text
@@ -10,7 +10,7 @@ with job_log(snakemake.log[0]):
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
-    raw = read_table(snakemake.input.table, needed_columns(dataset.columns))
+    raw = read_table(snakemake.input.table, dataset.columns.needed())
     panel = clean_panel(raw, dataset, streams)
     provenance = provenance_of(snakemake.input.table, simulated=dataset.source.kind == "simulated")
     write_panel(panel.table, snakemake.output.panel)

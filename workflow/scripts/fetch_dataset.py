@@ -1,11 +1,10 @@
 from pathlib import Path
 
 from dpol.config import Dataset
-from dpol.data.cleaning import table_query
-from dpol.data.fetch import fetch_table
+from dpol.data.fetch import fetch_table, query_for
 from dpol.logs import job_log
 
 with job_log(snakemake.log[0], echo=True) as log:
     dataset = Dataset.model_validate(snakemake.params.dataset)
-    query = table_query(dataset, snakemake.params.groups)
+    query = query_for(dataset, snakemake.params.groups)
     fetch_table(dataset.source, query, Path(snakemake.output.table), log.info)

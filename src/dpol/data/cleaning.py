@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.config import Cleaning, Columns, Dataset, Periods, Stream
-from dpol.data.fetch import Query
+from dpol.config import Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
 from dpol.errors import DataError
 from dpol.randomness import Floats
@@ -60,27 +59,6 @@ class CleanPanel:
     rows_read: int
     rows_outside: int
     reports: tuple[StreamReport, ...] = field(default=())
-
-
-def needed_columns(columns: Columns) -> list[str]:
-    """The columns of the raw table that cleaning reads."""
-    named = [columns.entity, columns.period, columns.group, columns.name]
-    numbers = [columns.count, columns.capacity, *(columns.cases or ())]
-    return list(dict.fromkeys(name for name in [*named, *numbers] if name))
-
-
-def table_query(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """What has to be asked of a server for these groups."""
-    columns, periods = dataset.columns, dataset.periods
-    return Query(
-        columns=tuple(needed_columns(columns)),
-        entity=columns.entity,
-        period=columns.period,
-        group=columns.group,
-        groups=tuple(groups) if columns.group else (),
-        first=periods.first,
-        last=periods.last,
-    )
 
 
 def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) -> CleanPanel:

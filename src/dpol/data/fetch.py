@@ -6,6 +6,7 @@ import datetime
 import errno
 import gzip
 import importlib.metadata
+import json
 import os
 import shutil
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import requests
 
-from dpol.config import Endpoint, WebSource
+from dpol.config import Dataset, Endpoint, WebSource
 from dpol.data import download, socrata
 from dpol.errors import FetchError, OutputError
 from dpol.files import atomic_path, sha256, write_json
@@ -41,6 +42,35 @@ class Query:
     """First period, included; None for the first in the table."""
     last: datetime.date | None
     """Last period, included; None for the last in the table."""
+
+
+def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
+    """What a dataset needs of its table, for these values of the group column."""
+    columns, periods = dataset.columns, dataset.periods
+    return Query(
+        columns=tuple(columns.needed()),
+        entity=columns.entity,
+        period=columns.period,
+        group=columns.group,
+        groups=tuple(sorted(groups)) if columns.group else (),
+        first=periods.first,
+        last=periods.last,
+    )
+
+
+def must_fetch(query: Query, destination: Path) -> bool:
+    """Whether a table is missing, or was fetched by dpol for another query than this one.
+
+    A table without provenance was placed by hand, and is used as it is.
+    """
+    if not destination.exists():
+        return True
+    try:
+        record = json.loads(Path(f"{destination}.provenance.json").read_text(encoding="utf-8"))
+        recorded = record["query"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return recorded is not None and recorded != _selection(query).parameters
 
 
 @dataclass(frozen=True)
@@ -105,20 +135,23 @@ def _fetch(
     http: download.Http, endpoint: Endpoint, query: Query, page_size: int, partial: Path
 ) -> _Fetched:
     """The table from one endpoint, as a gzip file in `partial`."""
-    columns, table = tuple(dict.fromkeys(query.columns)), partial / "table.csv.gz"
+    selection, table = _selection(query), partial / "table.csv.gz"
     if endpoint.kind == "file":
-        file = download.fetch_file(http, str(endpoint.url), columns, partial)
+        file = download.fetch_file(http, str(endpoint.url), selection.columns, partial)
         if download.is_gzip(file):
             return _Fetched(file, None, None)  # unchanged, so that published checksums hold
         with file.open("rb") as stream:
             _pack(iter(lambda: stream.read(download.CHUNK), b""), table)
         return _Fetched(table, None, None)
-    where = socrata.where_clause(query.group, query.groups, query.period, query.first, query.last)
-    order = f"{query.period},{query.entity},:id"
-    selection = socrata.Selection(columns, where, order)
     rows = socrata.fetch_pages(http, str(endpoint.url), selection, page_size, partial)
     _pack(socrata.joined(partial), table)
     return _Fetched(table, selection.parameters, rows)
+
+
+def _selection(query: Query) -> socrata.Selection:
+    where = socrata.where_clause(query.group, query.groups, query.period, query.first, query.last)
+    columns = tuple(dict.fromkeys(query.columns))
+    return socrata.Selection(columns, where, f"{query.period},{query.entity},:id")
 
 
 def _pack(chunks: Iterable[bytes], file: Path) -> None:
