@@ -110,7 +110,7 @@ class SimulatedSource(Model):
     kind: Literal["simulated"]
     """This kind of source."""
     hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2)]], Field(min_length=1)]
-    """Hospitals in each group (state) that report throughout; odd ones come on top of them."""
+    """Hospitals in each group (state) that cleaning keeps; two odd ones, which it drops, come on top."""
     weeks: Annotated[int, Field(ge=2, le=2_000)]
     """Number of weeks."""
     first_week: datetime.date = datetime.date(2020, 8, 7)

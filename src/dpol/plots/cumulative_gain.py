@@ -223,12 +223,10 @@ def _set_scales(axes: Axes, most: int) -> None:
     axes.margins(x=0.02)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
-    locator = dates.AutoDateLocator(minticks=2, maxticks=most)  # type: ignore[no-untyped-call]
+    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
     axes.xaxis.set_major_locator(locator)
     # The years are in the subtitle: the formatter's own would lie on the next panel.
-    axes.xaxis.set_major_formatter(
-        dates.ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]
-    )
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
 
 
 def _legend_handles(lines: Sequence[_Line], envelope: str | None) -> list[Artist]:
@@ -275,7 +273,7 @@ def _envelope_name(members: pd.DataFrame, family: str) -> str | None:
 
 
 def _dates(periods: pd.Series | pd.Index) -> list[float]:
-    days = dates.date2num(pd.to_datetime(periods).to_numpy())  # type: ignore[no-untyped-call]
+    days = dates.date2num(pd.to_datetime(periods).to_numpy())
     return [float(day) for day in days]
 
 
