@@ -30,6 +30,11 @@ if settings.amplification is not None:
     include: "workflow/rules/amplification.smk"
 
 
+if settings.lazy is not None:
+
+    include: "workflow/rules/lazy.smk"
+
+
 wildcard_constraints:
     stream="[^/]+",
     suite="[^/]+",

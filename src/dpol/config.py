@@ -110,7 +110,7 @@ class SimulatedSource(Model):
     kind: Literal["simulated"]
     """This kind of source."""
     hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2)]], Field(min_length=1)]
-    """Hospitals in each group (state) that cleaning keeps; two odd ones, which it drops, come on top."""
+    """Hospitals in each group (state) that cleaning keeps; two that it drops come on top."""
     weeks: Annotated[int, Field(ge=2, le=2_000)]
     """Number of weeks."""
     first_week: datetime.date = datetime.date(2020, 8, 7)
@@ -252,6 +252,30 @@ class Amplification(Model):
         return self
 
 
+class Lazy(Model):
+    """Regret of L2P for experts on synthetic losses, beside its competitors."""
+
+    n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=10_000_000)]], Field(min_length=1)]
+    """Numbers of rounds T."""
+    n_experts: Annotated[list[Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    """Numbers of experts d."""
+    epsilons: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
+    """Privacy of a change of one round's whole loss vector."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """delta of the guarantee."""
+    gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
+    """Advantage of the best expert in the stochastic losses."""
+    accountants: Annotated[list[Literal["sound", "published"]], Field(min_length=1)] = [
+        "sound",
+        "published",
+    ]
+    """Accountants by which L2P is calibrated."""
+    replicates: Annotated[int, Field(ge=2)] = 20
+    """Runs of every setting."""
+    largest_tree: PositiveInt = 3_000_000
+    """Largest T times d at which the tree FTPL is run beside."""
+
+
 class Report(Model):
     """What the table and the figure show."""
 
@@ -284,6 +308,8 @@ class Config(Model):
     """Replicates in one job; without it all. Results do not depend on it."""
     amplification: Amplification | None = None
     """Without this block the amplification of RW-AdaBatch is not studied."""
+    lazy: Lazy | None = None
+    """Without this block the regret of L2P is not studied."""
     report: Report
 
     @property

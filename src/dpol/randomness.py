@@ -48,6 +48,14 @@ class ReplicateGenerators:
             generator.standard_normal(out=row)
         return out
 
+    def of(self, rows: Iterable[int]) -> ReplicateGenerators:
+        """The generators of some replicates."""
+        return ReplicateGenerators(tuple(self.generators[row] for row in rows))
+
+    def uniforms(self, count: int) -> Floats:
+        """Uniform numbers in [0, 1), shape (R, count)."""
+        return np.array([generator.random(count) for generator in self.generators])
+
     def uniform(self) -> Floats:
         """One uniform number in [0, 1) per replicate, shape (R,)."""
         return np.array([generator.random() for generator in self.generators])

@@ -92,6 +92,11 @@ class GainStream:
         smallest = self.capacity.min(axis=1)
         return np.asarray(self.count_sensitivity * np.sqrt(2.0) / smallest)
 
+    @property
+    def largest_change(self) -> float:
+        """How far one person can move one gain, at most, in any round."""
+        return float(self.count_sensitivity / self.capacity.min())
+
     def best_static_expert(self) -> int:
         """Index of the expert with the largest total gain; the lowest index on a tie."""
         return int(np.argmax(self.gains.sum(axis=0)))

@@ -26,6 +26,7 @@ from dpol.experts.play import (
 )
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.local import NoisyGains, privatize
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.randomness import replicate_generators
 
 MEMBERS = [
@@ -257,14 +258,21 @@ def test_the_guarantee_is_complete(member, stream):
     algorithm = member.algorithm
     guarantee = guarantee_of(algorithm, source_for(algorithm, stream))
     assert guarantee.model == algorithm.model
-    assert all(isinstance(value, float) or value for value in guarantee.as_dict().values())
-    assert json.loads(json.dumps(guarantee.as_dict())) == guarantee.as_dict()
+    values = guarantee.as_dict()
+    pair = values.pop("epsilon_delta")
+    assert all(isinstance(value, float) or value for value in values.values())
+    assert repr(json.loads(json.dumps(values))) == repr(values)
     if algorithm.model == "none":
         assert (guarantee.mu, guarantee.sampler) == (math.inf, "none")
-    else:
+        return
+    assert guarantee.sampler == "seeded"
+    if pair is None:
         assert 0 < guarantee.mu <= 0.5 * (1 + 1e-12)
         assert guarantee.sensitivity == pytest.approx(stream.sensitivity.max())
-        assert guarantee.sampler == "seeded"
+    else:
+        assert math.isnan(guarantee.mu)
+        assert 0 < pair[0] <= epsilon_of_delta(pair[1], 0.5)
+        assert guarantee.sensitivity == pytest.approx(stream.largest_change)
 
 
 def contents(block):

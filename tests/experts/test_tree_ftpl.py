@@ -63,7 +63,7 @@ def noise_of(algorithm, stream, mu, generators):
 
 
 def setup_for(rounds, mu, gain_range=1.0):
-    return CuratorSetup(1, rounds, 3, gain_range, LARGEST, mu)
+    return CuratorSetup(1, rounds, 3, gain_range, LARGEST, LARGEST, mu)
 
 
 @pytest.mark.parametrize(("rounds", "levels"), LEVELS.items())

@@ -24,6 +24,7 @@ def test_every_field_is_stored():
         "mu",
         "model",
         "sampler",
+        "epsilon_delta",
     }
 
 

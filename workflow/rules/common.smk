@@ -26,13 +26,14 @@ RUN = "{stream}/{suite}/{calibration}/{level}/block-{block}"
 
 PACKAGE = Path(dpol.__file__).parent
 BASE = ["__init__.py", "errors.py", "files.py", "logs.py", "randomness.py"]
-PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "experts/**/*.py"]
+PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "lazy/*.py", "experts/**/*.py"]
 CODE = {
     "data": [*BASE, "config.py", "data/*.py"],
     "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/runs.py"],
     "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
     "amplification": [*PLAY, "config.py", "evaluation/amplification.py"],
+    "lazy": [*PLAY, "config.py", "evaluation/lazy.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
 }
@@ -68,12 +69,12 @@ def run_files():
 
 def study_files():
     """Tables and figures of the studies that the config asks for."""
-    if settings.amplification is None:
-        return []
-    return [
-        rules.render_amplification.output,
-        rules.render_batching.output,
-    ]
+    found = []
+    if settings.amplification is not None:
+        found += [rules.render_amplification.output, rules.render_batching.output]
+    if settings.lazy is not None:
+        found += [rules.render_lazy.output]
+    return found
 
 
 def announce_results():

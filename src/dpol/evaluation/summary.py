@@ -16,7 +16,6 @@ from scipy import special
 
 from dpol.evaluation.runs import Played, RunBlock
 from dpol.files import atomic_path
-from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.randomness import Floats
 from dpol.streams import GainStream
 
@@ -160,7 +159,7 @@ def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
         "sensitivity_unit": guarantee.sensitivity_unit,
         "sampler": guarantee.sampler,
         "guaranteed_mu": guarantee.mu,
-        "epsilon": epsilon_of_delta(delta, guarantee.mu),
+        "epsilon": guarantee.epsilon(delta),
         "delta": delta,
         "amplified_epsilon": amplification.epsilon(delta) if amplification else math.nan,
     }

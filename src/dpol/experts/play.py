@@ -52,10 +52,12 @@ class LocalSetup(Setup):
 class CuratorSetup(Setup):
     """Before round 1 of a game on raw gains: also what the curator must protect.
 
-    `sensitivity` is the largest L2 sensitivity of a round, `mu` the privacy level.
+    `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
+    can move one gain, `mu` the privacy level.
     """
 
     sensitivity: float
+    largest_change: float
     mu: float
 
 
@@ -91,8 +93,8 @@ class Algorithm(Protocol):
 class CentralAlgorithm(Algorithm, Protocol):
     """An algorithm of the central model, which makes its own noise."""
 
-    def achieved_mu(self, setup: CuratorSetup) -> float:
-        """The Gaussian-DP parameter of its output; inf for none."""
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """The privacy of its actions."""
 
 
 @runtime_checkable
@@ -143,6 +145,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         stream.n_experts,
         stream.gain_range,
         float(stream.sensitivity.max()),
+        stream.largest_change,
         source.mu,
     )
 
@@ -207,13 +210,4 @@ def guarantee_of(algorithm: Algorithm, source: Source) -> Guarantee:
         return NO_PRIVACY
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
-    return Guarantee(
-        mechanism="Gaussian noise on tree-aggregated prefix sums",
-        adjacency=NO_PRIVACY.adjacency,
-        unit=NO_PRIVACY.unit,
-        sensitivity=setup.sensitivity,
-        sensitivity_unit="L2, gain",
-        mu=algorithm.achieved_mu(setup),
-        model="central",
-        sampler="seeded",
-    )
+    return algorithm.guarantee(setup)

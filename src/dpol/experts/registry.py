@@ -12,6 +12,7 @@ from typing import Any
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.learners import LEARNERS
 from dpol.experts.learners.ridge import (
     PENALTIES,
@@ -99,6 +100,7 @@ REGISTRY: dict[str, Make] = {
     "rw-adabatch": RWAdaBatch,
     "rw-meta": _rw_meta,
     "ridge": _ridge,
+    "l2p": LazyWeights,
     "tree-ftpl-min-noise": partial(TreeFTPL, "min-noise"),
     "tree-ftpl-min-regret": partial(TreeFTPL, "min-regret"),
     "follow-the-leader": FollowTheLeader,

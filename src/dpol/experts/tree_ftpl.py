@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.privacy.guarantee import Model
+from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee, Model
 from dpol.randomness import Floats, ReplicateGenerators
 
 
@@ -77,6 +77,19 @@ class TreeFTPL:
         for noise in state.nodes.values():
             noisy += noise
         return state, noisy.argmax(axis=1).astype(np.int32)
+
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
+        return Guarantee(
+            mechanism="Gaussian noise on tree-aggregated prefix sums",
+            adjacency=ONE_PERSON,
+            unit=UNIT,
+            sensitivity=setup.sensitivity,
+            sensitivity_unit="L2, gain",
+            mu=self.achieved_mu(setup),
+            model="central",
+            sampler="seeded",
+        )
 
     def achieved_mu(self, setup: CuratorSetup) -> float:
         """Delta L / S; 0 for T = 1, where no gain is ever used."""

@@ -67,6 +67,7 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "rw-adabatch": LineStyle(PURPLE, _DASH_DOT, "^"),
     "tree-ftpl-min-noise": LineStyle(VERMILLION, _DASHED, "D"),
     "tree-ftpl-min-regret": LineStyle(GREEN, _DASH_DOT, "v"),
+    "l2p": LineStyle(PURPLE, _DASH_DOT_DOT, "p"),
     "follow-the-leader": LineStyle(GREY, _SHORT, "X"),
     "multiplicative-weights": LineStyle(PURPLE, _SHORT, "P"),
 }

@@ -68,6 +68,29 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
     return smallest_epsilon(lambda e: float(delta_of_epsilon(e, mu)), delta, upper)
 
 
+def mu_of_epsilon(epsilon: float, delta: float) -> float:
+    """The largest mu whose mu-GDP implies (epsilon, delta)-DP.
+
+    >>> round(mu_of_epsilon(1.0, 1e-6), 4)
+    0.2368
+    """
+    if not epsilon > 0 or not 0 < delta < 1:
+        raise ValueError(f"epsilon must be above 0 and delta in (0, 1), got {epsilon}, {delta}")
+    if math.isinf(epsilon):
+        return math.inf
+    upper = 1.0
+    while float(delta_of_epsilon(epsilon, upper)) < delta:
+        upper *= 2
+    return float(
+        optimize.brentq(
+            lambda mu: math.log(max(float(delta_of_epsilon(epsilon, mu)), 1e-320) / delta),
+            1e-8,
+            upper,
+            xtol=1e-14,
+        )
+    )
+
+
 def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float) -> float:
     """Where a falling curve delta(eps) reaches `delta`; 0 if it starts below, `upper` at most."""
     if curve(0.0) <= delta:

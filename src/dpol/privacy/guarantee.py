@@ -23,6 +23,8 @@ class Guarantee:
             inf = no guarantee.
         model: `local` (noised where it arises), `central` (a curator sees raw data), `none`.
         sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
+        epsilon_delta: a guarantee of another kind than Gaussian DP, if there is one; mu is
+            not a number then.
     """
 
     mechanism: str
@@ -33,14 +35,27 @@ class Guarantee:
     mu: float
     model: Model
     sampler: Literal["seeded", "secure", "none"]
+    epsilon_delta: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not self.mu >= 0:
+        if self.epsilon_delta is not None:
+            object.__setattr__(self, "epsilon_delta", tuple(self.epsilon_delta))
+        elif not self.mu >= 0:
             raise ValueError(f"mu must not be negative, got {self.mu}")
+
+    def epsilon(self, delta: float) -> float:
+        """The epsilon at `delta` that the guarantee implies; inf if none."""
+        if self.epsilon_delta is None:
+            from dpol.privacy.gaussian_dp import epsilon_of_delta
+
+            return epsilon_of_delta(delta, self.mu)
+        epsilon, own_delta = self.epsilon_delta
+        return epsilon if delta >= own_delta else float("inf")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for storing beside a result."""
-        return dataclasses.asdict(self)
+        pair = self.epsilon_delta
+        return {**dataclasses.asdict(self), "epsilon_delta": pair and list(pair)}
 
 
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"

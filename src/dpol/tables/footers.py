@@ -64,7 +64,7 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
     """
     runs = pd.concat(columns.values())
     noisy = runs[runs["model"] != "none"]
-    private = noisy[noisy["guaranteed_mu"] < float("inf")]
+    private = noisy[noisy["epsilon"] < float("inf")]
     if private.empty:
         return ["Guarantee: none, no run has privacy noise."]
     lines = [
@@ -91,11 +91,13 @@ def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
     found: dict[str, list[str]] = {}
     for mu in levels:
         at_level = runs[runs["mu"] == mu]
-        largest = at_level["guaranteed_mu"].max()
-        if not largest < float("inf"):  # nothing was run there, or without noise
+        if not at_level["epsilon"].max() < float("inf"):  # nothing was run there, or without noise
             continue
         text = f"ε {_at_most(at_level['epsilon'])}"
-        if f"{largest:.3g}" != f"{mu:.3g}":
+        largest = at_level["guaranteed_mu"].max()
+        if pd.isna(largest):
+            text += " (not Gaussian DP)"
+        elif f"{largest:.3g}" != f"{mu:.3g}":
             text += f" (guaranteed µ {_at_most(at_level['guaranteed_mu'])})"
         found.setdefault(text, []).append(mu_title(mu).removeprefix("µ = "))
     if not found:

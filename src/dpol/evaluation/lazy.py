@@ -1,0 +1,153 @@
+"""Regret of L2P for experts beside its competitors, on synthetic losses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from dpol.config import Lazy
+from dpol.experts.tree_ftpl import tree_levels
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate
+from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
+
+
+@dataclass(frozen=True)
+class LazyRun:
+    """What one algorithm did on one loss sequence: (R,) total losses and redraws of x."""
+
+    losses: Floats
+    redraws: Floats
+
+
+def run_lazy(
+    losses: Losses, parameters: LazyParameters, generators: ReplicateGenerators
+) -> LazyRun:
+    """L2P over multiplicative weights; cost per round does not depend on T."""
+    measure = WeightsMeasure(losses.n_experts, parameters.eta)
+    state = start(measure, generators)
+    total = np.zeros(generators.n_replicates)
+    batch: Floats | None = None
+    for rounds in losses.batches(parameters.batch_size):
+        if batch is not None:
+            state = advance(measure, parameters, state, batch, generators)
+        batch = rounds.sum(axis=0)
+        total += batch[state.played]
+    return LazyRun(total, state.redraws.astype(float))
+
+
+def run_weights(losses: Losses, generators: ReplicateGenerators) -> LazyRun:
+    """Multiplicative weights without privacy, expected losses: e = sqrt(8 log(d) / T)."""
+    rate = math.sqrt(8 * math.log(losses.n_experts) / losses.n_rounds)
+    measure = WeightsMeasure(losses.n_experts, rate)
+    state, total = measure.initial(), 0.0
+    for rounds in losses.batches(1):
+        total += float(rounds[0] @ measure.probabilities(state))
+        state = measure.absorb(state, rounds[0])
+    replicates = generators.n_replicates
+    return LazyRun(np.full(replicates, total), np.full(replicates, math.nan))
+
+
+def run_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> LazyRun:
+    """Tree FTPL of least noise at mu for arbitrary losses in [0, 1]: L2 sensitivity sqrt(d)."""
+    d, levels = losses.n_experts, tree_levels(losses.n_rounds)
+    scale = math.sqrt(d * levels) / mu
+    replicates = generators.n_replicates
+    prefix, total = np.zeros(d), np.zeros(replicates)
+    nodes: dict[int, Floats] = {}
+    switches, last = np.zeros(replicates), np.full(replicates, -1)
+    for t, rounds in enumerate(losses.batches(1)):
+        noise = math.sqrt(levels - len(nodes)) * scale * generators.standard_normal(d)
+        chosen = (prefix + noise + sum(nodes.values())).argmin(axis=1)
+        switches += chosen != last
+        last = chosen
+        total += rounds[0][chosen]
+        prefix += rounds[0]
+        level = ((t + 1) & -(t + 1)).bit_length() - 1
+        nodes = {other: it for other, it in nodes.items() if other > level}
+        nodes[level] = scale * generators.standard_normal(d)
+    return LazyRun(total, switches - 1)
+
+
+def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
+    """One row per adversary, T, d, epsilon and algorithm (columns: docs/tables.md).
+
+    Settings at which an algorithm cannot be calibrated have no row for it.
+    """
+    rows = []
+    for T, d, epsilon in itertools.product(study.n_rounds, study.n_experts, study.epsilons):
+        for adversary, losses in _adversaries(T, d, epsilon, study.gap, seed):
+            best = best_loss(losses)
+            for algorithm, found, run in _runs(study, losses, epsilon, seed):
+                regret = run.losses - best
+                rows.append(
+                    {
+                        "adversary": adversary,
+                        "T": T,
+                        "d": d,
+                        "epsilon": epsilon,
+                        "delta": study.delta,
+                        "algorithm": algorithm,
+                        **_parameters(found),
+                        "replicates": len(regret),
+                        "mean_regret": regret.mean(),
+                        "ci_half_width": 1.96 * regret.std(ddof=1) / math.sqrt(len(regret)),
+                        "redraws": run.redraws.mean(),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _adversaries(
+    T: int, d: int, epsilon: float, gap: float, seed: int
+) -> Iterator[tuple[str, Losses]]:
+    yield "stochastic", GapLosses(T, d, gap, seed)
+    yield "lower-bound", EpochLosses(T, d, epsilon, seed)
+
+
+def _runs(
+    study: Lazy, losses: Losses, epsilon: float, seed: int
+) -> Iterator[tuple[str, LazyCalibration | None, LazyRun]]:
+    def generators(name: str) -> ReplicateGenerators:
+        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+        return replicate_generators(seed, key, range(study.replicates), f"algorithm {name}")
+
+    for accountant in study.accountants:
+        normaliser: Literal["published", "tight"] = (
+            "published" if accountant == "published" else "tight"
+        )
+        game = LazyGame(losses.n_rounds, study.delta, 1.0, NORMALISERS[normaliser])
+        try:
+            found = calibrate(
+                game, epsilon=epsilon, n_experts=losses.n_experts, accountant=accountant
+            )
+        except ValueError:
+            continue
+        parameters = LazyParameters(found.batch_size, found.eta, found.fake_switch, normaliser)
+        name = f"l2p-{accountant}"
+        yield name, found, run_lazy(losses, parameters, generators(name))
+    name = "multiplicative-weights"
+    yield name, None, run_weights(losses, generators(name))
+    if losses.n_rounds * losses.n_experts <= study.largest_tree:
+        name, mu = "tree-ftpl-min-noise", mu_of_epsilon(epsilon, study.delta)
+        yield name, None, run_tree(losses, mu, generators(name))
+
+
+def _parameters(found: LazyCalibration | None) -> dict[str, Any]:
+    if found is None:
+        return dict.fromkeys(("batch_size", "eta", "fake_switch", "accounted_epsilon"), math.nan)
+    return {
+        "batch_size": found.batch_size,
+        "eta": found.eta,
+        "fake_switch": found.fake_switch,
+        "accounted_epsilon": found.epsilon,
+    }

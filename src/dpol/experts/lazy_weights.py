@@ -1,0 +1,142 @@
+"""L2P over multiplicative weights: private expert advice in the central model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
+from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, advance, start
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee, Model
+from dpol.privacy.lazy_accounting import Accountant, LazyCalibration, LazyGame, calibrate
+from dpol.randomness import Floats, ReplicateGenerators
+
+
+@dataclass(frozen=True)
+class LazyWeightsState:
+    """What L2P over multiplicative weights carries from round to round.
+
+    Args:
+        measure: multiplicative weights.
+        parameters: of the transformation.
+        gain_range: r; losses are (r - gain) / r.
+        lazy: state of the transformation; None before round 1.
+        batch: (n,) losses of the current batch so far.
+        rounds: rounds of the current batch so far.
+    """
+
+    measure: WeightsMeasure
+    parameters: LazyParameters
+    gain_range: float
+    lazy: LazyState | None
+    batch: Floats
+    rounds: int
+
+
+@dataclass(frozen=True)
+class LazyWeights:
+    """L2P: resample an expert from multiplicative weights only when it must, or at random.
+
+    Calibrated to the (epsilon, delta) that a mu-GDP mechanism has at `delta`, with the largest
+    change of a loss that one person can cause. Source: "Private Online Learning via Lazy
+    Algorithms", Algorithm 1 and section 3.1; the accountant `sound` and the normaliser
+    `tight` are ours.
+
+    Args:
+        delta: delta of the guarantee.
+        accountant: `sound` (ours) or `published` (Theorem 3.2).
+        normaliser: `tight` (ours) or `published`.
+    """
+
+    delta: float = 1e-6
+    accountant: Accountant = "sound"
+    normaliser: Literal["published", "tight"] = "tight"
+
+    model: ClassVar[Model] = "central"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
+        if self.accountant not in ("sound", "published"):
+            raise ValueError(f"accountant must be sound or published, got {self.accountant!r}")
+        if self.normaliser not in NORMALISERS:
+            raise ValueError(f"normaliser must be tight or published, got {self.normaliser!r}")
+
+    @property
+    def origin(self) -> Origin:
+        return "paper" if (self.accountant, self.normaliser) == ("published",) * 2 else "ours"
+
+    def calibration(self, setup: CuratorSetup) -> LazyCalibration:
+        """The parameters for a game. Raises ValueError if it cannot be made private."""
+        if setup.n_experts < 2:
+            raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
+        game = LazyGame(
+            setup.n_rounds,
+            self.delta,
+            min(setup.largest_change / setup.gain_range, 1.0),
+            NORMALISERS[self.normaliser],
+        )
+        epsilon = epsilon_of_delta(self.delta, setup.mu)
+        return _calibrated(game, epsilon, setup.n_experts, self.accountant)
+
+    def init(self, setup: CuratorSetup) -> LazyWeightsState:
+        found = self.calibration(setup)
+        return LazyWeightsState(
+            measure=WeightsMeasure(setup.n_experts, found.eta),
+            parameters=LazyParameters(
+                found.batch_size, found.eta, found.fake_switch, self.normaliser
+            ),
+            gain_range=setup.gain_range,
+            lazy=None,
+            batch=np.zeros(setup.n_experts),
+            rounds=0,
+        )
+
+    def step(
+        self,
+        state: LazyWeightsState,
+        observation: Observation | None,
+        generators: ReplicateGenerators,
+    ) -> tuple[LazyWeightsState, Actions]:
+        measure, parameters = state.measure, state.parameters
+        lazy, batch, rounds = state.lazy, state.batch, state.rounds
+        if lazy is None:
+            lazy = start(measure, generators)
+        if observation is not None:
+            # A curator's observation is the same in every row.
+            batch, rounds = batch + (1 - observation.gains[0] / state.gain_range), rounds + 1
+        if rounds == parameters.batch_size:
+            lazy = advance(measure, parameters, lazy, batch, generators)
+            batch, rounds = np.zeros_like(batch), 0
+        following = LazyWeightsState(measure, parameters, state.gain_range, lazy, batch, rounds)
+        return following, lazy.played
+
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """(epsilon, delta)-DP of the actions."""
+        found = self.calibration(setup)
+        private = math.isfinite(found.epsilon)
+        return Guarantee(
+            mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
+            " accountant",
+            adjacency=ONE_PERSON,
+            unit=UNIT,
+            sensitivity=setup.largest_change,
+            sensitivity_unit="L-infinity, gain",
+            mu=math.nan if private else math.inf,
+            model="central",
+            sampler="seeded",
+            epsilon_delta=(found.epsilon, self.delta) if private else None,
+        )
+
+
+@lru_cache(maxsize=64)
+def _calibrated(
+    game: LazyGame, epsilon: float, n_experts: int, accountant: Accountant
+) -> LazyCalibration:
+    return calibrate(game, epsilon=epsilon, n_experts=n_experts, accountant=accountant)

@@ -1,0 +1,107 @@
+"""Loss sequences on which lazy algorithms are judged, made batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.randomness import Floats, seed_sequence
+
+
+@dataclass(frozen=True)
+class GapLosses:
+    """Stochastic losses: Bernoulli(1/2 - gap) for expert 0, Bernoulli(1/2) for all others.
+
+    Args:
+        n_rounds: T.
+        n_experts: d.
+        gap: advantage of the best expert, in [0, 1/2].
+        seed: root seed; the losses are the same for every batch size.
+    """
+
+    n_rounds: int
+    n_experts: int
+    gap: float
+    seed: int
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """(rounds, d) losses of consecutive batches; the last may be shorter."""
+        rng = np.random.default_rng(seed_sequence(self.seed, ("gap losses", self.n_experts)))
+        # Chunks hold whole rounds, so that the numbers do not depend on the batch size.
+        chunk = max(1, 2_000_000 // self.n_experts)
+        bits = (
+            rng.integers(0, 2, (min(chunk, self.n_rounds - first), self.n_experts), np.int8)
+            for first in range(0, self.n_rounds, chunk)
+        )
+        best = np.random.default_rng(seed_sequence(self.seed, ("gap losses, best expert",)))
+        yield from _regroup((self._with_gap(block, best) for block in bits), size)
+
+    def _with_gap(self, block: Floats, rng: np.random.Generator) -> Floats:
+        losses = block.astype(float)
+        losses[:, 0] = rng.random(len(losses)) < 0.5 - self.gap
+        return losses
+
+
+@dataclass(frozen=True)
+class EpochLosses:
+    """The adversary of the lower bound: one Bernoulli(1/2)^d loss for a whole epoch.
+
+    E = (T eps)^(4/3) epochs, at least 1 and at most T. Source: "Private Online Learning via
+    Lazy Algorithms", proof of Theorem 4.2.
+
+    Args:
+        n_rounds: T.
+        n_experts: d.
+        epsilon: eps.
+        seed: root seed.
+    """
+
+    n_rounds: int
+    n_experts: int
+    epsilon: float
+    seed: int
+
+    @property
+    def epochs(self) -> int:
+        """E."""
+        wanted: float = (self.n_rounds * self.epsilon) ** (4 / 3)
+        return max(1, round(min(wanted, self.n_rounds)))
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """(rounds, d) losses of consecutive batches; the last may be shorter."""
+        rng = np.random.default_rng(seed_sequence(self.seed, ("epoch losses", self.n_experts)))
+        edges = np.round(np.linspace(0, self.n_rounds, self.epochs + 1)).astype(int)
+        yield from _regroup((self._epoch(rng, rounds) for rounds in np.diff(edges)), size)
+
+    def _epoch(self, rng: np.random.Generator, rounds: int) -> Floats:
+        loss = rng.integers(0, 2, self.n_experts).astype(float)
+        return np.broadcast_to(loss, (rounds, self.n_experts))
+
+
+Losses = GapLosses | EpochLosses
+
+
+def _regroup(blocks: Iterator[Floats], size: int) -> Iterator[Floats]:
+    """Blocks of rounds cut into batches of `size` rounds."""
+    waiting: list[Floats] = []
+    count = 0
+    for block in blocks:
+        while len(block):
+            part, block = block[: size - count], block[size - count :]
+            waiting.append(part)
+            count += len(part)
+            if count == size:
+                yield np.concatenate(waiting) if len(waiting) > 1 else part
+                waiting, count = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def best_loss(losses: Losses) -> float:
+    """The total loss of the best expert in hindsight."""
+    total = np.zeros(losses.n_experts)
+    for batch in losses.batches(max(1, 1_000_000 // losses.n_experts)):
+        total += batch.sum(axis=0)
+    return float(total.min())

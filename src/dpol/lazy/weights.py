@@ -1,0 +1,47 @@
+"""Multiplicative weights as the measure of L2P: private prediction from expert advice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.randomness import Floats, ReplicateGenerators
+
+
+@dataclass(frozen=True)
+class WeightsMeasure:
+    """nu_s(x) proportional to exp(-eta times the losses of x so far), x one of d experts.
+
+    A batch is the (d,) sum of its rounds' losses; points are (R,) indices of experts. Source:
+    "Private Online Learning via Lazy Algorithms", section 3.1, Lemma 3.9 (delta_0 = 0).
+
+    Args:
+        n_experts: d.
+        eta: learning rate.
+    """
+
+    n_experts: int
+    eta: float
+
+    def initial(self) -> Floats:
+        """(d,) cumulative losses."""
+        return np.zeros(self.n_experts)
+
+    def absorb(self, state: Floats, batch: Floats) -> Floats:
+        return state + batch
+
+    def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
+        distribution = np.cumsum(np.exp(-self.eta * (state - state.min())))
+        thresholds = generators.uniform() * distribution[-1]
+        found = np.searchsorted(distribution, thresholds, side="right")
+        return np.asarray(np.minimum(found, self.n_experts - 1), dtype=np.int32)
+
+    def log_ratio(self, batch: Floats, points: NDArray[np.int32]) -> Floats:
+        return np.asarray(-self.eta * batch[points])
+
+    def probabilities(self, state: Floats) -> Floats:
+        """(d,) the normalised measure."""
+        weights = np.exp(-self.eta * (state - state.min()))
+        return np.asarray(weights / weights.sum())

@@ -1,0 +1,243 @@
+"""Plain reference versions of the lazy transformation, its output law and its accounting.
+
+They are written from Algorithm 1 of "Private Online Learning via Lazy Algorithms" and from the
+statement of the accounting, and share no code with the library. `losses` are (T, d), `sums` (S, d)
+the losses of S batches; c is the constant of the keep probability.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import optimize
+
+
+@dataclass
+class Tape:
+    """Stands in for a random generator: reads uniform numbers from a list."""
+
+    numbers: Sequence[float]
+    read: int = 0
+
+    def random(self, size: int | None = None) -> float | np.ndarray:
+        taken = self.numbers[self.read : self.read + (size or 1)]
+        if len(taken) < (size or 1):
+            raise IndexError("the tape is at its end")
+        self.read += len(taken)
+        return taken[0] if size is None else np.array(taken)
+
+
+@dataclass
+class Shared:
+    """Stands in for `ReplicateGenerators` where many replicates share one generator."""
+
+    n_replicates: int
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+
+    def of(self, rows: Sequence[int]) -> Shared:
+        return Shared(len(rows), self.rng)
+
+    def uniforms(self, count: int) -> np.ndarray:
+        return self.rng.random((self.n_replicates, count))
+
+    def uniform(self) -> np.ndarray:
+        return self.rng.random(self.n_replicates)
+
+
+def weights(total: Sequence[float], eta: float) -> list[float]:
+    """Multiplicative weights, normalised, after total losses (d,)."""
+    raw = [math.exp(-eta * (loss - min(total))) for loss in total]
+    return [weight / sum(raw) for weight in raw]
+
+
+def draw(probabilities: Sequence[float], uniform: float) -> int:
+    """The first point whose cumulative probability exceeds the uniform number."""
+    passed = 0.0
+    for point, probability in enumerate(probabilities):
+        passed += probability
+        if uniform < passed:
+            return point
+    return len(probabilities) - 1
+
+
+def play(
+    losses: Sequence[Sequence[float]],
+    uniforms: Sequence[float],
+    *,
+    B: int,
+    eta: float,
+    p: float,
+    c: float,
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Algorithm 1 for one replicate: the actions of the T rounds and (x_s, y_s) of the batches.
+
+    Uniform numbers are used in the order x_1, y_1 and then, for every batch, those of S, S'
+    and A, of a fresh x if there is one, of a fresh y if there is one.
+    """
+    tape = iter(uniforms)
+    d = len(losses[0])
+    total = [0.0] * d
+    x = draw(weights(total, eta), next(tape))
+    y = draw(weights(total, eta), next(tape))
+    actions, points = [], []
+    for first in range(0, len(losses), B):
+        if first:
+            batch = [sum(row[i] for row in losses[first - B : first]) for i in range(d)]
+            total = [total[i] + batch[i] for i in range(d)]
+            fresh = weights(total, eta)
+            ratio = math.exp(-eta * batch[x]) / math.exp(-eta * batch[y])
+            keep = min(1.0, ratio / math.exp(c * B * eta))
+            stays = next(tape) < keep
+            real = next(tape) >= p
+            shadow_stays = next(tape) >= p
+            if not (stays and real):
+                x = draw(fresh, next(tape))
+            if not shadow_stays:
+                y = draw(fresh, next(tape))
+        points.append((x, y))
+        actions += [x] * len(losses[first : first + B])
+    return actions, points
+
+
+def output_laws(sums: np.ndarray, *, B: int, eta: float, p: float, c: float) -> np.ndarray:
+    """The exact laws of (x_1, ..., x_S), (N, d^S), for N sequences of batch sums (N, S - 1, d).
+
+    The last batch's losses come after the last choice. Outcomes are numbered with x_S fastest.
+    """
+    return paths_and_shadow(sums, B=B, eta=eta, p=p, c=c).sum(axis=-1)
+
+
+def paths_and_shadow(sums: np.ndarray, *, B: int, eta: float, p: float, c: float) -> np.ndarray:
+    """The exact laws of (x_1, ..., x_S, y_S), (N, d^S, d): by recursion over the batches."""
+    n, rest, d = sums.shape
+    law = np.full((n, 1, d, d), 1 / d**2)  # sequences, (x_1..x_{s-1}), x_s, y_s
+    total = np.zeros((n, d))
+    for s in range(rest):
+        batch = sums[:, s]
+        total = total + batch
+        nu = np.exp(-eta * total)
+        nu /= nu.sum(axis=1, keepdims=True)
+        gap = batch[:, :, None] - batch[:, None, :]
+        keep = (1 - p) * np.minimum(1.0, np.exp(-eta * gap - c * B * eta))  # n, x, y
+        move_x = (
+            keep[..., None] * np.eye(d)[None, :, None] + (1 - keep[..., None]) * nu[:, None, None]
+        )
+        move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
+        law = np.einsum("nhxy,nxyz,nyw->nhxzw", law, move_x, move_y)
+        law = law.reshape(n, -1, d, d)
+    return law.reshape(n, -1, d)
+
+
+def marginals(law: np.ndarray, d: int) -> np.ndarray:
+    """(S, d) marginals of x_1, ..., x_S from one law of outputs."""
+    batches = round(math.log(len(law), d))
+    cube = law.reshape((d,) * batches)
+    return np.array(
+        [cube.sum(axis=tuple(a for a in range(batches) if a != s)) for s in range(batches)]
+    )
+
+
+def exact_delta(P: np.ndarray, Q: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+    """(N,) sum max(0, P - e^eps Q) for laws (N, outcomes)."""
+    return np.maximum(P - np.exp(epsilon)[:, None] * Q, 0.0).sum(axis=1)
+
+
+def exact_epsilon(P: np.ndarray, Q: np.ndarray, delta: float) -> np.ndarray:
+    """(N,) the smallest eps >= 0 with sum max(0, P - e^eps Q) <= delta; 50 where larger."""
+    low, high = np.zeros(len(P)), np.full(len(P), 50.0)
+    good_at_zero = exact_delta(P, Q, low) <= delta
+    for _ in range(48):
+        middle = (low + high) / 2
+        good = exact_delta(P, Q, middle) <= delta
+        low, high = np.where(good, low, middle), np.where(good, middle, high)
+    return np.where(good_at_zero, 0.0, high)
+
+
+def neighbours(
+    d: int, rest: int, B: int, values: Sequence[float], change: float
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """All sequences (N, rest, d) of batch sums from `values`, and index pairs that differ in one
+    batch by at most `change` per expert: what one round's losses can do. One item per batch.
+    """
+    cells = np.array(list(itertools.product(values, repeat=d)))
+    assert cells.min() >= 0
+    assert cells.max() <= B
+    indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
+    sequences = cells[indices]
+    place = len(cells) ** np.arange(rest)[::-1]
+    gaps = np.abs(cells[:, None] - cells[None]).max(axis=2)
+    for s in range(rest):
+        first, second = [], []
+        for a, b in itertools.permutations(range(len(cells)), 2):
+            if gaps[a, b] <= change + 1e-12:
+                rows = np.flatnonzero(indices[:, s] == a)
+                first.append(rows)
+                second.append(rows + (b - a) * place[s])
+        yield sequences, np.concatenate(first), np.concatenate(second)
+
+
+def worst_epsilon(
+    d: int,
+    rest: int,
+    values: Sequence[float],
+    delta: float,
+    *,
+    B: int,
+    eta: float,
+    p: float,
+    c: float,
+    change: float = 1.0,
+) -> float:
+    """The largest exact epsilon at `delta` over all pairs of `neighbours`."""
+    worst, laws = 0.0, None
+    for sequences, first, second in neighbours(d, rest, B, values, change):
+        if laws is None:
+            laws = output_laws(sequences, B=B, eta=eta, p=p, c=c)
+        worst = max(worst, float(exact_epsilon(laws[first], laws[second], delta).max()))
+    return worst
+
+
+def binomial_quantile(trials: int, probability: float, tail: float) -> int:
+    """The smallest k with P(Bin(trials, probability) > k) <= tail, by summation from the top."""
+    if probability >= 1:
+        return trials
+    log_p, log_q = math.log(probability), math.log1p(-probability)
+    above, k = 0.0, trials
+    while k >= 0:
+        ways = math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
+        above += math.exp(ways + k * log_p + (trials - k) * log_q)
+        if above > tail:
+            return k
+        k -= 1
+    return 0
+
+
+def zcdp_to_epsilon(rho: float, delta: float) -> float:
+    """min over orders a of rho a + log(1 - 1/a) - log(delta a) / (a - 1), a free real number."""
+
+    def bound(log_order: float) -> float:
+        a = 1 + math.exp(log_order)
+        return rho * a + math.log1p(-1 / a) - math.log(delta * a) / (a - 1)
+
+    start = np.linspace(-4, 40, 900)
+    best = start[np.argmin([bound(value) for value in start])]
+    found = optimize.minimize_scalar(bound, bounds=(best - 0.1, best + 0.1), method="bounded")
+    return max(0.0, min(float(found.fun), bound(best)))
+
+
+def sound_epsilon(
+    T: int, delta: float, *, B: int, eta: float, p: float, c: float, s: float
+) -> float:
+    """The accounting that reveals the redraws, term by term."""
+    batches = math.ceil(T / B)
+    change = 2 * eta * s
+    switch = max(change, math.log(1 + (1 - p) * (1 - math.exp(-change)) / p))
+    draws_x = binomial_quantile(batches, 1 - (1 - p) * math.exp(-(c + 1) * B * eta), delta / 4)
+    draws_y = binomial_quantile(batches, p, delta / 4)
+    rho = (draws_x + draws_y) * change**2 / 8
+    together = zcdp_to_epsilon(switch**2 / 2 + rho, delta / 2)
+    return min(together, switch + (zcdp_to_epsilon(rho, delta / 2) if rho else 0.0))
