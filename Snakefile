@@ -30,7 +30,7 @@ if settings.amplification is not None:
     include: "workflow/rules/amplification.smk"
 
 
-if settings.lazy is not None:
+if settings.lazy is not None or settings.convex is not None:
 
     include: "workflow/rules/lazy.smk"
 

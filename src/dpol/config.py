@@ -276,6 +276,33 @@ class Lazy(Model):
     """Largest T times d at which the tree FTPL is run beside."""
 
 
+class Convex(Model):
+    """Regret of L2P for online convex optimisation on a ball, beside its competitors."""
+
+    families: Annotated[list[Literal["linear", "logistic"]], Field(min_length=1)] = ["linear"]
+    """Families of losses."""
+    n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=1)]
+    """Numbers of rounds T."""
+    dimensions: Annotated[list[PositiveInt], Field(min_length=1)]
+    """Dimensions d."""
+    epsilons: Annotated[
+        list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1)
+    ]
+    """Privacy of a change of one round's loss."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """delta of the guarantee."""
+    diameter: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2.0
+    """Diameter D of the ball."""
+    lipschitz: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Lipschitz constant L of the losses."""
+    steps: PositiveInt = 100
+    """Hit-and-run moves for one draw with logistic losses (linear losses are drawn exactly)."""
+    largest_logistic: PositiveInt = 1000
+    """Largest T at which logistic losses are run: the cost of a draw grows with T."""
+    replicates: Annotated[int, Field(ge=2)] = 20
+    """Runs of every setting."""
+
+
 class Report(Model):
     """What the table and the figure show."""
 
@@ -310,6 +337,8 @@ class Config(Model):
     """Without this block the amplification of RW-AdaBatch is not studied."""
     lazy: Lazy | None = None
     """Without this block the regret of L2P is not studied."""
+    convex: Convex | None = None
+    """Without this block online convex optimisation is not studied."""
     report: Report
 
     @property

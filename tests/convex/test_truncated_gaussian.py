@@ -78,14 +78,13 @@ def test_law_along_the_mean(d: int, centre: float, sigma: float) -> None:
     assert p_value(quadrature_cdf(centre, sigma, d, x @ direction(d))) > ERROR
 
 
-@pytest.mark.parametrize(("d", "centre", "sigma"), CASES)
+# scipy's noncentral chi-squared has no digits far in the tail, where the last case lies.
+@pytest.mark.parametrize(("d", "centre", "sigma"), CASES[:-1])
 def test_law_of_the_norm(d: int, centre: float, sigma: float) -> None:
     """|x|^2/sigma^2 is noncentral chi-squared, truncated."""
     x = draws(d, centre, sigma, seed=1)
     law = stats.ncx2(d, centre**2 / sigma**2) if centre else stats.chi2(d)
     inside = law.cdf(1 / sigma**2)
-    if inside < 1e-9:
-        pytest.skip("scipy's noncentral chi-squared has no digits so far in the tail")
     assert p_value(law.cdf((x * x).sum(axis=1) / sigma**2) / inside) > ERROR
 
 
@@ -121,7 +120,7 @@ def test_moments(d: int, centre: float, sigma: float) -> None:
     part = x @ other
     assert abs(part.mean()) < 5.5 * part.std() / len(x) ** 0.5
     spread = part**2 / sigma**2 - across / k
-    assert abs(spread.mean()) < 5.5 * spread.std() / len(x) ** 0.5
+    assert abs(spread.mean()) < 5.5 * spread.std() / len(x) ** 0.5 + 1e-12
 
 
 @pytest.mark.parametrize(

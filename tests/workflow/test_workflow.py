@@ -51,7 +51,7 @@ def results(folder: Path) -> dict[str, bytes]:
     """The files that must not depend on how the run was made."""
     base = folder / "results" / "small"
     names = ["summary.parquet", "cumulative.parquet", "amplification.parquet"]
-    names += ["batching.parquet", "lazy.parquet", "tables/average-gain.csv"]
+    names += ["batching.parquet", "lazy.parquet", "convex.parquet", "tables/average-gain.csv"]
     return {name: (base / name).read_bytes() for name in names}
 
 
@@ -69,7 +69,8 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     wanted = [f"tables/average-gain.{suffix}" for suffix in ("md", "csv", "tex", "html")]
     wanted += [f"figures/cumulative-gain.{suffix}" for suffix in ("svg", "png", "pdf")]
     wanted += [f"figures/amplification.{suffix}" for suffix in ("svg", "png", "pdf")]
-    wanted += ["figures/lazy-regret.svg", "figures/lazy-rates.svg"]
+    wanted += ["figures/lazy-regret.svg", "figures/lazy-rates.svg", "figures/convex-regret.pdf"]
+    wanted += ["tables/lazy-regret.md", "tables/convex-regret.html"]
     wanted += ["tables/amplification.md", "tables/batching.md"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
     assert [name for name in wanted if not (base / name).stat().st_size] == []
@@ -83,7 +84,7 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
 
 
 def test_columns_of_the_summaries_are_documented(whole: Path) -> None:
-    for name in ("summary", "cumulative", "amplification", "batching", "lazy"):
+    for name in ("summary", "cumulative", "amplification", "batching", "lazy", "convex"):
         found = list(pd.read_parquet(whole / f"results/small/{name}.parquet").columns)
         section = (ROOT / "docs/tables.md").read_text().split(f"## {name}.parquet")[1]
         documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)

@@ -33,7 +33,7 @@ CODE = {
     "play": [*PLAY, "evaluation/runs.py"],
     "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
     "amplification": [*PLAY, "config.py", "evaluation/amplification.py"],
-    "lazy": [*PLAY, "config.py", "evaluation/lazy.py"],
+    "lazy": [*PLAY, "config.py", "convex/*.py", "evaluation/lazy.py", "evaluation/convex.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
 }
@@ -72,8 +72,11 @@ def study_files():
     found = []
     if settings.amplification is not None:
         found += [rules.render_amplification.output, rules.render_batching.output]
-    if settings.lazy is not None:
-        found += [rules.render_lazy.output]
+    studies = [name for name in ("lazy", "convex") if getattr(settings, name) is not None]
+    for study in studies:
+        found += [f"{RESULTS}/figures/{study}-regret.svg", f"{RESULTS}/tables/{study}-regret.md"]
+    if studies:
+        found += [rules.render_rates.output]
     return found
 
 

@@ -1,33 +1,72 @@
-rule study_lazy:
-    input:
-        code=code("lazy"),
-    output:
-        regrets=f"{RESULTS}/lazy.parquet",
-    log:
-        f"{RESULTS}/logs/study_lazy.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/study_lazy.tsv"
-    params:
-        study=model_dump(settings.lazy),
-        seed=settings.seed,
-    message:
-        "Studying the regret of lazy private algorithms"
-    script:
-        "../scripts/study_lazy.py"
+if settings.lazy is not None:
+
+    rule study_lazy:
+        input:
+            code=code("lazy"),
+        output:
+            regrets=f"{RESULTS}/lazy.parquet",
+        log:
+            f"{RESULTS}/logs/study_lazy.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/study_lazy.tsv"
+        params:
+            study=model_dump(settings.lazy),
+            seed=settings.seed,
+        message:
+            "Studying the regret of lazy private experts"
+        script:
+            "../scripts/study_lazy.py"
+
+
+if settings.convex is not None:
+
+    rule study_convex:
+        input:
+            code=code("lazy"),
+        output:
+            regrets=f"{RESULTS}/convex.parquet",
+        log:
+            f"{RESULTS}/logs/study_convex.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/study_convex.tsv"
+        params:
+            study=model_dump(settings.convex),
+            seed=settings.seed,
+        message:
+            "Studying the regret of lazy private convex optimisation"
+        script:
+            "../scripts/study_convex.py"
 
 
 rule render_lazy:
     input:
-        regrets=rules.study_lazy.output.regrets,
-        code=code("plots"),
+        regrets=f"{RESULTS}/{{study}}.parquet",
+        code=code("plots") + code("tables"),
     output:
-        regret=multiext(f"{RESULTS}/figures/lazy-regret", ".svg", ".png", ".pdf"),
-        rates=multiext(f"{RESULTS}/figures/lazy-rates", ".svg", ".png", ".pdf"),
+        figure=multiext(f"{RESULTS}/figures/{{study}}-regret", ".svg", ".png", ".pdf"),
+        table=multiext(f"{RESULTS}/tables/{{study}}-regret", ".md", ".csv", ".tex", ".html"),
     log:
-        f"{RESULTS}/logs/render_lazy.log",
+        f"{RESULTS}/logs/render_lazy/{{study}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/render_lazy.tsv"
+        f"{RESULTS}/benchmarks/render_lazy/{{study}}.tsv"
+    wildcard_constraints:
+        study="lazy|convex",
     message:
-        "Drawing the figures of lazy private algorithms"
+        "Rendering the regrets of {wildcards.study}"
     script:
         "../scripts/render_lazy.py"
+
+
+rule render_rates:
+    input:
+        code=code("plots"),
+    output:
+        multiext(f"{RESULTS}/figures/lazy-rates", ".svg", ".png", ".pdf"),
+    log:
+        f"{RESULTS}/logs/render_rates.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/render_rates.tsv"
+    message:
+        "Drawing the rates that the paper states"
+    script:
+        "../scripts/render_rates.py"

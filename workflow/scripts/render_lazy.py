@@ -1,10 +1,24 @@
+from pathlib import Path
+
 import pandas as pd
 
+from dpol.files import write_text
 from dpol.logs import job_log
-from dpol.plots.lazy import draw_lazy_rates, draw_lazy_regret
+from dpol.plots.regret import draw_convex_regret, draw_lazy_regret
 from dpol.plots.style import save_figure
+from dpol.tables.lazy import regret_table
+from dpol.tables.text import write_table
+
+DRAW = {"lazy": draw_lazy_regret, "convex": draw_convex_regret}
+SETTING = {"lazy": "experts", "convex": "convex"}
 
 with job_log(snakemake.log[0]):
+    study = snakemake.wildcards.study
     regrets = pd.read_parquet(snakemake.input.regrets)
-    save_figure(draw_lazy_regret(regrets), snakemake.output.regret)
-    save_figure(draw_lazy_rates(), snakemake.output.rates)
+    save_figure(DRAW[study](regrets), snakemake.output.figure)
+    table = regret_table(regrets, SETTING[study])
+    for path in map(Path, snakemake.output.table):
+        if path.suffix == ".csv":
+            write_text(path, regrets.to_csv(index=False, lineterminator="\n"))
+        else:
+            write_table(table, path)

@@ -48,8 +48,8 @@ class PrivateFTRL:
     Gradients are taken at the points played. With K = floor(log2(T-1)) + 1 levels, replacing
     one loss changes at most K nodes, each by at most 2L in norm, so node noise
     N(0, sigma^2 I), sigma = 2 L sqrt(K)/mu, is mu-GDP in the central model (also for gradients
-    that depend on what was released before). Source: Kairouz et al., "Practical and Private (Deep) Learning Without
-    Sampling or Shuffling" (2021).
+    that depend on what was released before). Source: Kairouz et al., "Practical and Private
+    (Deep) Learning Without Sampling or Shuffling" (2021).
 
     Expected regret <= lambda D^2/4 + T (L^2 + 2 L sigma sqrt(d K/2))/(4 lambda): follow the
     regularised leader on the same gradients without noise, plus L |noise|/(2 lambda) a round,

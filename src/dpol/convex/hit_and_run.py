@@ -21,7 +21,7 @@ from dpol.randomness import Floats, ReplicateGenerators
 AlongLine = Callable[[Floats, Floats], Callable[[np.ndarray, Floats], Floats]]
 
 # Limits of `Mixing.mixed`.
-R_HAT_LIMIT = 1.05
+R_HAT_LIMIT = 1.1
 MIN_INDEPENDENT = 10.0
 
 
@@ -56,7 +56,7 @@ class Mixing:
 
     @property
     def mixed(self) -> bool:
-        """Whether R-hat is at most 1.05 and a chain is 10 autocorrelation times long."""
+        """Whether R-hat is at most 1.1 and a chain is 10 autocorrelation times long."""
         long_enough = self.steps >= MIN_INDEPENDENT * self.autocorrelation_time
         return self.r_hat <= R_HAT_LIMIT and long_enough
 

@@ -141,11 +141,17 @@ class LogisticLosses:
         """The minimiser of the total loss over the ball, see `minimise`."""
         return self.minimise(slice(None), diameter)
 
-    def minimise(self, rounds: slice, diameter: float, regulariser: float = 0.0) -> Floats:
+    def minimise(
+        self,
+        rounds: slice,
+        diameter: float,
+        regulariser: float = 0.0,
+        tolerance: float = TOLERANCE,
+    ) -> Floats:
         """(d,) minimiser over the ball of the loss of some rounds + regulariser |x|^2.
 
         Newton steps, each to the minimiser of the quadratic model over the ball. The point
-        returned comes with a certificate: f(x) - min f <= <f'(x), x> + D/2 |f'(x)| <= 1e-6,
+        returned comes with a certificate: f(x) - min f <= <f'(x), x> + D/2 |f'(x)| <= tolerance,
         or 1e-13 of a bound on f over the ball where that is more (floating point).
 
         Raises:
@@ -157,7 +163,7 @@ class LogisticLosses:
             return _logistic_model(signed, x, regulariser)
 
         largest = len(signed) * (1 + self.lipschitz * diameter) + regulariser * diameter**2
-        return minimise_on_ball(model, self.dimension, diameter, max(TOLERANCE, DIGITS * largest))
+        return minimise_on_ball(model, self.dimension, diameter, max(tolerance, DIGITS * largest))
 
 
 def log_loss(margins: Floats) -> Floats:

@@ -117,7 +117,10 @@ class RegularisedLogisticWeights:
         return stop
 
     def sample(self, state: int, generators: ReplicateGenerators) -> Floats:
-        mode = self.losses.minimise(slice(0, state), self.diameter, self.regulariser)
+        # A chain needs no better start than a hundredth below the mode in log density.
+        mode = self.losses.minimise(
+            slice(0, state), self.diameter, self.regulariser, tolerance=0.01 / self.beta
+        )
         initial = np.tile(mode, (generators.n_replicates, 1))
         return self._run(state, initial, self.steps, generators).points
 

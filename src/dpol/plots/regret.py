@@ -1,0 +1,154 @@
+"""Figures of measured regret against the number of rounds: L2P for experts and on a ball."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpol.errors import DataError
+from dpol.plots import style
+from dpol.randomness import Floats
+
+COLUMNS = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width")
+"""Columns both figures need, beside the one that tells the kind of losses."""
+
+_NAMES: Mapping[str, tuple[str, str, str]] = {
+    "l2p-sound": (style.BLUE, "o", "L2P, sound accountant (ours)"),
+    "l2p-published": (style.VERMILLION, "s", "L2P, published accountant"),
+    "l2p-theorem-3.12": (style.VERMILLION, "s", "L2P, parameters of Theorem 3.12"),
+    "tree-ftpl-min-noise": (style.GREEN, "D", "tree FTPL, least noise"),
+    "dp-ftrl": (style.GREEN, "D", "DP-FTRL"),
+    "multiplicative-weights": (style.GREY, "X", "multiplicative weights, no privacy"),
+    "gradient-descent": (style.GREY, "X", "gradient descent, no privacy"),
+}
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What tells one figure from the other.
+
+    Args:
+        column: column with the kind of losses; each kind has its own dashes.
+        dashes: line style and name of each kind.
+        title: title of the figure.
+        table: how messages call the table.
+    """
+
+    column: str
+    dashes: Mapping[str, tuple[str, str]]
+    title: str
+    table: str
+
+
+_EXPERTS = _Kind(
+    "adversary",
+    {
+        "stochastic": ("-", "stochastic losses"),
+        "lower-bound": ("--", "adversary of the lower bound"),
+    },
+    "Regret against the best of d experts; a change of one round's losses is (ε, δ)-private",
+    "lazy regrets",
+)
+_CONVEX = _Kind(
+    "family",
+    {"linear": ("-", "linear losses"), "logistic": ("--", "logistic losses")},
+    "Regret against the best point of a ball; a change of one round's loss is (ε, δ)-private",
+    "convex regrets",
+)
+
+
+def draw_lazy_regret(regrets: pd.DataFrame) -> Figure:
+    """The table of `dpol.evaluation.lazy.study_lazy`. Raises DataError as `draw_convex_regret`."""
+    return _draw(regrets, _EXPERTS, rate=False)
+
+
+def draw_convex_regret(regrets: pd.DataFrame) -> Figure:
+    """The table of `dpol.evaluation.convex.study_convex`, with the rate of Theorem 3.12.
+
+    Raises:
+        DataError: a column is missing, or the table is empty.
+    """
+    return _draw(regrets, _CONVEX, rate=True)
+
+
+def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
+    """A panel per d (rows) and epsilon (columns)."""
+    missing = [name for name in (kind.column, *COLUMNS) if name not in regrets.columns]
+    if missing or regrets.empty:
+        what = f"has no column {', '.join(missing)}" if missing else "is empty"
+        raise DataError(f"the table of {kind.table} {what}; delete it and run again")
+    sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
+    with style.figure_style():
+        figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2), 1.7 + 1.8 * len(sizes))
+        axes = figure.subplots(len(sizes), len(epsilons), squeeze=False, sharex=True, sharey="row")
+        for row, d in enumerate(sizes):
+            for column, epsilon in enumerate(epsilons):
+                panel = regrets[(regrets["d"] == d) & (regrets["epsilon"] == epsilon)]
+                _draw_panel(axes[row][column], panel, kind, rate)
+                if row == 0:
+                    axes[0][column].set_title(f"ε = {epsilon:g}")
+            axes[row][0].set_ylabel(f"d = {d}\nmean regret")
+            smallest = regrets.loc[regrets["d"] == d, "mean_regret"].min()
+            axes[row][0].set_ylim(bottom=max(1.0, smallest / 2))
+        for ax in axes[-1]:
+            ax.set_xlabel("rounds T")
+        _add_legend(figure, regrets, kind, rate)
+        style.freeze_layout(figure)
+    return figure
+
+
+def _draw_panel(ax: Axes, panel: pd.DataFrame, kind: _Kind, rate: bool) -> None:
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for algorithm, (colour, marker, _) in _NAMES.items():
+        for value, (line, _) in kind.dashes.items():
+            own = panel[(panel["algorithm"] == algorithm) & (panel[kind.column] == value)]
+            own = own[own["mean_regret"] > 0].sort_values("T")
+            ax.plot(
+                own["T"],
+                own["mean_regret"],
+                color=colour,
+                marker=marker,
+                markersize=3.5,
+                linestyle=line,
+                linewidth=1.1,
+            )
+            low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
+            high = own["mean_regret"] + own["ci_half_width"]
+            ax.fill_between(own["T"], low, high, color=colour, alpha=0.15, linewidth=0)
+    ours = panel[panel["algorithm"] == "l2p-sound"].sort_values("T")
+    if rate and not ours.empty:
+        shape = convex_rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
+        scaled = shape / shape[0] * ours["mean_regret"].iloc[0]
+        ax.plot(ours["T"], scaled, color=style.BLACK, ls=":", lw=1.3)
+
+
+def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) -> Floats:
+    """The rate of Theorem 3.12, sqrt(T) + T^(1/3) sqrt(d log T) log(T/delta) / eps^(2/3)."""
+    private = np.cbrt(rounds) * np.sqrt(dimension * np.log(rounds)) * np.log(rounds / delta)
+    return np.asarray(np.sqrt(rounds) + private / epsilon ** (2 / 3))
+
+
+def _add_legend(figure: Figure, regrets: pd.DataFrame, kind: _Kind, rate: bool) -> None:
+    handles = [
+        Line2D([], [], color=colour, marker=marker, markersize=3.5, label=name)
+        for label, (colour, marker, name) in _NAMES.items()
+        if label in set(regrets["algorithm"])
+    ]
+    present = set(regrets[kind.column])
+    handles += [
+        Line2D([], [], color=style.BLACK, ls=line, label=name)
+        for value, (line, name) in kind.dashes.items()
+        if value in present
+    ]
+    if rate:
+        label = "rate of Theorem 3.12, scaled to the first point"
+        handles.append(Line2D([], [], color=style.BLACK, ls=":", lw=1.3, label=label))
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    figure.suptitle(f"{kind.title}; bands: 95%", x=0.01, ha="left")

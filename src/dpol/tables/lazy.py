@@ -1,0 +1,98 @@
+"""Rates of the second paper with measured regrets, and what its presets really guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from dpol.errors import DataError
+from dpol.tables.text import Entry, Group, Section, TextTable
+
+PAPER = "“Private Online Learning via Lazy Algorithms”"
+RATES: Mapping[str, tuple[str, str]] = {
+    "experts": (
+        "sqrt(T log d) + T^(1/3) log(d) log(T/δ) / ε^(2/3)",
+        "sqrt(T log d) + min(sqrt(d) log(d) / ε, T^(1/3) log(d) / ε, T^(2/5) log(d) / ε^(4/5))",
+    ),
+    "convex": (
+        "sqrt(T) + T^(1/3) sqrt(d log T) log(T/δ) / ε^(2/3)",
+        "sqrt(T) + min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(d) T^(1/3) / ε, sqrt(d) T^(3/8) / ε^(3/4))",
+    ),
+}
+"""The paper's Table 1: rates of L2P and of prior work, logarithms of the latter dropped."""
+
+_TITLES: Mapping[str, str] = {
+    "l2p-sound": "L2P, sound accountant †",
+    "l2p-published": "L2P, published accountant",
+    "l2p-theorem-3.12": "L2P, Theorem 3.12",
+    "tree-ftpl-min-noise": "tree FTPL",
+    "dp-ftrl": "DP-FTRL",
+    "multiplicative-weights": "no privacy",
+    "gradient-descent": "no privacy",
+}
+_NEEDED = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates")
+
+
+def regret_table(regrets: pd.DataFrame, setting: str) -> TextTable:
+    """Measured regrets beside the rates.
+
+    Args:
+        regrets: table of `study_lazy` (setting `experts`) or `study_convex` (`convex`).
+        setting: a key of `RATES`.
+
+    Raises:
+        DataError: a column is missing, or the table is empty.
+    """
+    kind = "adversary" if setting == "experts" else "family"
+    missing = [name for name in (kind, *_NEEDED) if name not in regrets.columns]
+    if missing or regrets.empty:
+        what = f"has no column {', '.join(missing)}" if missing else "is empty"
+        raise DataError(f"the table of {setting} regrets {what}; delete it and run again")
+    algorithms = [name for name in _TITLES if name in set(regrets["algorithm"])]
+    sections = []
+    for (losses, d), of_size in regrets.groupby([kind, "d"], sort=False):
+        groups = []
+        for T in sorted(set(of_size["T"])):
+            rows = of_size[of_size["T"] == T]
+            lines = [
+                (f"ε = {epsilon:g}", _entries(rows[rows["epsilon"] == epsilon], algorithms))
+                for epsilon in sorted(set(rows["epsilon"]))
+            ]
+            groups.append(Group(f"{T:,}", tuple(lines)))
+        sections.append(Section(f"{losses} losses", f"d = {d}", tuple(groups)))
+    new, prior = RATES[setting]
+    first = regrets.iloc[0]
+    return TextTable(
+        caption=f"Measured regret, {setting}",
+        name=f"lazy-{setting}",
+        corner=("losses", "T", "privacy"),
+        headers=tuple(_TITLES[name] for name in algorithms),
+        sections=tuple(sections),
+        footers=(
+            f"Means over {first['replicates']} runs; ± is 1.96 standard errors."
+            f" Central model, δ = {first['delta']:g}; adjacent: two sequences that differ in one"
+            " round's loss. A dash: no parameters reach this ε.",
+            f"Rate that the paper states for L2P (not measured): {new}.",
+            f"Rate that it states for prior work (not measured): {prior}.",
+            f"{PAPER}, Table 1. †: ours, not in the paper.",
+        ),
+    )
+
+
+def _entries(rows: pd.DataFrame, algorithms: Sequence[str]) -> tuple[Entry, ...]:
+    cells = []
+    for name in algorithms:
+        found = rows[rows["algorithm"] == name]
+        if found.empty:
+            cells.append(Entry("—"))
+            continue
+        row = found.iloc[0]
+        text = f"{row['mean_regret']:,.0f}"
+        if row["ci_half_width"] > 0:
+            text += f" ± {row['ci_half_width']:,.0f}"
+        accounted = row.get("accounted_epsilon", math.nan)
+        notes = () if pd.isna(accounted) else (f"accounted ε = {accounted:.3g}",)
+        cells.append(Entry(text, notes))
+    return tuple(cells)
