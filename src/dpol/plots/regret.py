@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 
 from dpol.errors import DataError
 from dpol.plots import style
@@ -52,13 +53,13 @@ _EXPERTS = _Kind(
         "stochastic": ("-", "stochastic losses"),
         "lower-bound": ("--", "adversary of the lower bound"),
     },
-    "Regret against the best of d experts; a change of one round's losses is (ε, δ)-private",
+    "Regret against the best of d experts, at (ε, δ) for one round's losses",
     "lazy regrets",
 )
 _CONVEX = _Kind(
     "family",
     {"linear": ("-", "linear losses"), "logistic": ("--", "logistic losses")},
-    "Regret against the best point of a ball; a change of one round's loss is (ε, δ)-private",
+    "Regret against the best point of a ball, at (ε, δ) for one round's loss",
     "convex regrets",
 )
 
@@ -85,7 +86,7 @@ def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
         raise DataError(f"the table of {kind.table} {what}; delete it and run again")
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
     with style.figure_style():
-        figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2), 1.7 + 1.8 * len(sizes))
+        figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2.4), 1.7 + 1.8 * len(sizes))
         axes = figure.subplots(len(sizes), len(epsilons), squeeze=False, sharex=True, sharey="row")
         for row, d in enumerate(sizes):
             for column, epsilon in enumerate(epsilons):
@@ -98,9 +99,17 @@ def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
             axes[row][0].set_ylim(bottom=max(1.0, smallest / 2))
         for ax in axes[-1]:
             ax.set_xlabel("rounds T")
+            _label_rounds(ax, sorted(set(regrets["T"])))
         _add_legend(figure, regrets, kind, rate)
         style.freeze_layout(figure)
     return figure
+
+
+def _label_rounds(ax: Axes, rounds: list[int]) -> None:
+    """A tick for every T that was run, and no others."""
+    ax.set_xticks(rounds, [f"{T:,}" for T in rounds])
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlim(rounds[0] / 1.3, rounds[-1] * 1.3)
 
 
 def _draw_panel(ax: Axes, panel: pd.DataFrame, kind: _Kind, rate: bool) -> None:

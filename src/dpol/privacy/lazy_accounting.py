@@ -111,7 +111,7 @@ def account_redraws(
 
 
 def _indicator_epsilon(change: float, p: float) -> float:
-    """Pure epsilon of the switch after the differing round, whose log odds move by `change`."""
+    """Pure epsilon of the indicator whose log probability of keeping x moves by `change`."""
     if p <= 0:
         return math.inf
     return max(change, math.log1p((1 - p) * -math.expm1(-change) / p))
@@ -137,7 +137,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 @lru_cache(maxsize=1)
 def _orders() -> Floats:
-    return 1.0 + np.geomspace(1e-2, 1e6, 193)
+    return 1.0 + np.geomspace(1e-2, 1e9, 265)
 
 
 ACCOUNTANTS: dict[str, AccountantFunction] = {
@@ -238,13 +238,22 @@ def _best_of_batch_size(
             if eta is None:
                 continue
             value = _objective(game, batch_size, eta, n_experts)
-            if best is None or value < best.objective:
-                accounted = account(game, batch_size, eta, p)
-                best = LazyCalibration(batch_size, eta, p, accounted, value)
+            if best is None or value <= best.objective * (1 + 1e-9):
+                found = LazyCalibration(
+                    batch_size, eta, p, account(game, batch_size, eta, p), value
+                )
+                best = _better(best, found)
         if best is None:
             return None
         grid = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
     return best
+
+
+def _better(one: LazyCalibration | None, other: LazyCalibration) -> LazyCalibration:
+    """The smaller objective; among equal ones the smaller epsilon, which costs nothing."""
+    if one is None or other.objective < one.objective * (1 - 1e-9):
+        return other
+    return other if other.epsilon < one.epsilon else one
 
 
 def _largest_eta(

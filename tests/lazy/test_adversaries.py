@@ -1,0 +1,149 @@
+"""Loss sequences on which lazy algorithms are judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
+
+
+def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> Losses:
+    return GapLosses(T, d, advantage, seed)
+
+
+def epochs(T: int = 50, d: int = 4, seed: int = 0, epsilon: float = 0.1) -> Losses:
+    return EpochLosses(T, d, epsilon, seed)
+
+
+MAKERS = [gap, epochs]
+
+
+def matrix(losses: Losses, size: int = 1) -> np.ndarray:
+    return np.concatenate(list(losses.batches(size)))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("size", [1, 2, 7, 49, 50, 51, 1000])
+def test_losses_do_not_depend_on_the_batch_size(make: Callable[..., Losses], size: int) -> None:
+    rounds = matrix(make())
+    assert rounds.shape == (50, 4)
+    assert set(np.unique(rounds)) == {0.0, 1.0}
+    batches = list(make().batches(size))
+    np.testing.assert_array_equal(np.concatenate(batches), rounds)
+    whole, rest = divmod(50, size)
+    assert [len(batch) for batch in batches] == [size] * whole + [rest] * (rest > 0)
+    for number, batch in enumerate(batches):
+        expected = sum(rounds[number * size : (number + 1) * size], start=np.zeros(4))
+        np.testing.assert_array_equal(batch.sum(axis=0), expected)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
+    make: Callable[..., Losses], size: int
+) -> None:
+    """Parts hold two million losses: here two rounds."""
+    losses = make(T=5, d=900_000, epsilon=0.4) if make is epochs else make(T=5, d=900_000)
+    rounds = matrix(losses)
+    assert rounds.shape == (5, 900_000)
+    np.testing.assert_array_equal(matrix(losses, size), rounds)
+    assert best_loss(losses) == rounds.sum(axis=0).min()
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_sequence_can_be_read_again(make: Callable[..., Losses]) -> None:
+    losses = make()
+    first = matrix(losses)
+    np.testing.assert_array_equal(matrix(losses), first)
+    np.testing.assert_array_equal(matrix(make()), first)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_seeds_give_different_losses(make: Callable[..., Losses]) -> None:
+    rounds = [matrix(make(T=200, seed=seed)) for seed in range(4)]
+    for first in range(4):
+        for second in range(first):
+            assert (rounds[first] != rounds[second]).any(axis=0).all()  # of every expert
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("seed", range(5))
+def test_best_loss_is_that_of_brute_force(make: Callable[..., Losses], seed: int) -> None:
+    losses = make(T=31, d=6, seed=seed)
+    rounds = matrix(losses)
+    totals = [sum(row[expert] for row in rounds) for expert in range(6)]
+    assert len(set(totals)) > 1
+    assert best_loss(losses) == min(totals)
+
+
+def rate_is(ones: float, trials: int, rate: float) -> bool:
+    return bool(stats.binomtest(int(ones), trials, rate).pvalue > ERROR)
+
+
+@pytest.mark.parametrize("advantage", [0.1, 0.3])
+def test_rates_of_the_stochastic_losses(advantage: float) -> None:
+    """Rejected with probability 1e-6 at most for each of 5 experts and 10 pairs."""
+    T, d = 40_000, 5
+    rounds = matrix(gap(T, d, advantage=advantage), 1000)
+    rates = [0.5 - advantage, *[0.5] * (d - 1)]
+    for expert, rate in enumerate(rates):
+        assert rate_is(rounds[:, expert].sum(), T, rate)
+        # A rate that is 0.03 off is told apart.
+        assert not rate_is(rounds[:, expert].sum(), T, rate + 0.03)
+    for first in range(d):
+        for second in range(first):
+            both = (rounds[:, first] * rounds[:, second]).sum()
+            assert rate_is(both, T, rates[first] * rates[second])
+    # From one round to the next: also independent.
+    for expert, rate in enumerate(rates):
+        repeated = (rounds[1::2, expert] * rounds[::2, expert]).sum()
+        assert rate_is(repeated, T // 2, rate**2)
+
+
+def test_gaps_of_none_and_a_half() -> None:
+    assert matrix(gap(2000, 3, advantage=0.5))[:, 0].sum() == 0
+    assert rate_is(matrix(gap(2000, 3, advantage=0.0))[:, 0].sum(), 2000, 0.5)
+
+
+def test_rates_of_the_lower_bound() -> None:
+    """One fair coin for each epoch and expert: all 8 patterns of 3 experts equally often."""
+    T = 20_000
+    losses = EpochLosses(T, 3, 1.0, 0)
+    assert losses.epochs == T
+    rounds = matrix(losses, 500)
+    patterns = np.bincount((rounds @ [1, 2, 4]).astype(int), minlength=8)
+    assert stats.chisquare(patterns).pvalue > ERROR
+    expected = np.full(8, T / 8) * np.repeat([1.06, 0.94], 4)
+    assert stats.chisquare(patterns, expected).pvalue < ERROR  # a coin of 0.47
+
+
+@pytest.mark.parametrize(
+    ("T", "epsilon", "expected"),
+    [
+        (1000, 0.008, 16),  # 8^(4/3)
+        (1000, 0.027, 81),
+        (1000, 0.064, 256),
+        (1000, 1e-9, 1),
+        (1000, 0.3, 1000),  # 300^(4/3) = 2008
+        (1000, math.inf, 1000),
+        (100, 0.1, 22),  # 21.54
+    ],
+)
+def test_epochs_of_the_lower_bound(T: int, epsilon: float, expected: int) -> None:
+    losses = EpochLosses(T, 40, epsilon, 3)
+    assert losses.epochs == expected
+    rounds = matrix(losses, 10)
+    assert len(rounds) == T
+    # 40 fair coins of an epoch are those of the one before with probability 2^-40.
+    starts = [0, *(1 + np.flatnonzero((rounds[1:] != rounds[:-1]).any(axis=1))).tolist(), T]
+    lengths = np.diff(starts)
+    assert len(lengths) == expected
+    assert lengths.max() - lengths.min() <= 1  # as equal as can be
