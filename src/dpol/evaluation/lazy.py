@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -45,16 +46,16 @@ def run_lazy(
     return LazyRun(total, state.redraws.astype(float))
 
 
-def run_weights(losses: Losses, generators: ReplicateGenerators) -> LazyRun:
-    """Multiplicative weights without privacy, expected losses: e = sqrt(8 log(d) / T)."""
+@lru_cache(maxsize=64)
+def weights_loss(losses: Losses) -> float:
+    """Expected total loss of multiplicative weights without privacy: e = sqrt(8 log(d) / T)."""
     rate = math.sqrt(8 * math.log(losses.n_experts) / losses.n_rounds)
     measure = WeightsMeasure(losses.n_experts, rate)
     state, total = measure.initial(), 0.0
     for rounds in losses.batches(1):
         total += float(rounds[0] @ measure.probabilities(state))
         state = measure.absorb(state, rounds[0])
-    replicates = generators.n_replicates
-    return LazyRun(np.full(replicates, total), np.full(replicates, math.nan))
+    return total
 
 
 def run_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> LazyRun:
@@ -135,8 +136,8 @@ def _runs(
         parameters = LazyParameters(found.batch_size, found.eta, found.fake_switch, normaliser)
         name = f"l2p-{accountant}"
         yield name, found, run_lazy(losses, parameters, generators(name))
-    name = "multiplicative-weights"
-    yield name, None, run_weights(losses, generators(name))
+    expected = np.full(study.replicates, weights_loss(losses))
+    yield "multiplicative-weights", None, LazyRun(expected, np.full(study.replicates, math.nan))
     if losses.n_rounds * losses.n_experts <= study.largest_tree:
         name, mu = "tree-ftpl-min-noise", mu_of_epsilon(epsilon, study.delta)
         yield name, None, run_tree(losses, mu, generators(name))
