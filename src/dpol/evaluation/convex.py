@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.gradient_descent import OnlineGradientDescent
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
-from dpol.lazy.transform import LazyParameters, Measure, advance, start
+from dpol.lazy.transform import LazyParameters, Measure, Normaliser, advance, start
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.lazy_convex import ConvexCalibration, ConvexGame, calibrate_convex, theorem_3_12
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators, seed_sequence
@@ -58,7 +58,7 @@ def run_lazy_convex(
     losses: Losses,
     diameter: float,
     found: ConvexCalibration,
-    normaliser: Literal["published", "tight"],
+    normaliser: Normaliser,
     steps: int,
     generators: ReplicateGenerators,
 ) -> tuple[Floats, Floats]:
@@ -130,7 +130,7 @@ def _runs(
     game = ConvexGame(
         losses.n_rounds, losses.dimension, study.diameter, study.lipschitz, study.delta
     )
-    calibrations: list[tuple[str, ConvexCalibration, Literal["published", "tight"]]] = []
+    calibrations: list[tuple[str, ConvexCalibration, Normaliser]] = []
     # Where no parameters reach epsilon there is no row.
     if found := _calibrated(game, epsilon):
         calibrations.append(("l2p-sound", found, "tight"))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ import pandas as pd
 from dpol.config import Lazy
 from dpol.experts.tree_ftpl import tree_levels
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
-from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
+from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate
+from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate, theorem_3_10
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 
 
@@ -122,25 +122,36 @@ def _runs(
         key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
         return replicate_generators(seed, key, range(study.replicates), f"algorithm {name}")
 
-    for accountant in study.accountants:
-        normaliser: Literal["published", "tight"] = (
-            "published" if accountant == "published" else "tight"
-        )
-        game = LazyGame(losses.n_rounds, study.delta, 1.0, NORMALISERS[normaliser])
-        try:
-            found = calibrate(
-                game, epsilon=epsilon, n_experts=losses.n_experts, accountant=accountant
-            )
-        except ValueError:
-            continue
+    for name, normaliser, found in _calibrations(study, losses, epsilon):
         parameters = LazyParameters(found.batch_size, found.eta, found.fake_switch, normaliser)
-        name = f"l2p-{accountant}"
         yield name, found, run_lazy(losses, parameters, generators(name))
     expected = np.full(study.replicates, weights_loss(losses))
     yield "multiplicative-weights", None, LazyRun(expected, np.full(study.replicates, math.nan))
     if losses.n_rounds * losses.n_experts <= study.largest_tree:
         name, mu = "tree-ftpl-min-noise", mu_of_epsilon(epsilon, study.delta)
         yield name, None, run_tree(losses, mu, generators(name))
+
+
+def _calibrations(
+    study: Lazy, losses: Losses, epsilon: float
+) -> Iterator[tuple[str, Normaliser, LazyCalibration]]:
+    """L2P by each accountant that reaches epsilon, and with the parameters of Theorem 3.10."""
+    games: dict[Normaliser, LazyGame] = {
+        name: LazyGame(losses.n_rounds, study.delta, 1.0, scale)
+        for name, scale in NORMALISERS.items()
+    }
+    d = losses.n_experts
+    for accountant in study.accountants:
+        normaliser: Normaliser = "published" if accountant == "published" else "tight"
+        try:
+            found = calibrate(
+                games[normaliser], epsilon=epsilon, n_experts=d, accountant=accountant
+            )
+        except ValueError:
+            continue
+        yield f"l2p-{accountant}", normaliser, found
+    preset = theorem_3_10(games["published"], epsilon=epsilon, n_experts=d)
+    yield "l2p-theorem-3.10", "published", preset
 
 
 def _parameters(found: LazyCalibration | None) -> dict[str, Any]:

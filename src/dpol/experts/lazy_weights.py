@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, advance, start
+from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee, Model
@@ -56,7 +56,7 @@ class LazyWeights:
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
-    normaliser: Literal["published", "tight"] = "tight"
+    normaliser: Normaliser = "tight"
 
     model: ClassVar[Model] = "central"
 

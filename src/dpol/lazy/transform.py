@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from dpol.randomness import Floats, ReplicateGenerators
 
 Points = NDArray[Any]
-NORMALISERS: dict[str, float] = {"published": 2.0, "tight": 1.0}
+Normaliser = Literal["published", "tight"]
+NORMALISERS: dict[Normaliser, float] = {"published": 2.0, "tight": 1.0}
 
 
 class Measure(Protocol):
@@ -50,7 +51,7 @@ class LazyParameters:
     batch_size: int
     eta: float
     fake_switch: float
-    normaliser: Literal["published", "tight"] = "tight"
+    normaliser: Normaliser = "tight"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.batch_size, int) and self.batch_size >= 1):

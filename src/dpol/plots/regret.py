@@ -22,6 +22,7 @@ COLUMNS = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_wi
 _NAMES: Mapping[str, tuple[str, str, str]] = {
     "l2p-sound": (style.BLUE, "o", "L2P, sound accountant (ours)"),
     "l2p-published": (style.VERMILLION, "s", "L2P, published accountant"),
+    "l2p-theorem-3.10": (style.PURPLE, "v", "L2P, parameters of Theorem 3.10"),
     "l2p-theorem-3.12": (style.VERMILLION, "s", "L2P, parameters of Theorem 3.12"),
     "tree-ftpl-min-noise": (style.GREEN, "D", "tree FTPL, least noise"),
     "dp-ftrl": (style.GREEN, "D", "DP-FTRL"),
