@@ -96,8 +96,11 @@ def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
                 if row == 0:
                     axes[0][column].set_title(f"ε = {epsilon:g}")
             axes[row][0].set_ylabel(f"d = {d}\nmean regret")
-            smallest = regrets.loc[regrets["d"] == d, "mean_regret"].min()
-            axes[row][0].set_ylim(bottom=max(1.0, smallest / 2))
+            positive = regrets.loc[
+                (regrets["d"] == d) & (regrets["mean_regret"] > 0), "mean_regret"
+            ]
+            if not positive.empty:
+                axes[row][0].set_ylim(bottom=positive.min() / 2)
         for ax in axes[-1]:
             ax.set_xlabel("rounds T")
             _label_rounds(ax, sorted(set(regrets["T"])))
@@ -132,7 +135,8 @@ def _draw_panel(ax: Axes, panel: pd.DataFrame, kind: _Kind, rate: bool) -> None:
             low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
             high = own["mean_regret"] + own["ci_half_width"]
             ax.fill_between(own["T"], low, high, color=colour, alpha=0.15, linewidth=0)
-    ours = panel[panel["algorithm"] == "l2p-sound"].sort_values("T")
+    ours = panel[(panel["algorithm"] == "l2p-sound") & (panel["mean_regret"] > 0)]
+    ours = ours[ours[kind.column] == next(iter(kind.dashes))].sort_values("T")
     if rate and not ours.empty:
         shape = convex_rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
         scaled = shape / shape[0] * ours["mean_regret"].iloc[0]

@@ -78,15 +78,17 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
         raise ValueError(f"epsilon must be above 0 and delta in (0, 1), got {epsilon}, {delta}")
     if math.isinf(epsilon):
         return math.inf
-    upper = 1.0
+    lower, upper = 1.0, 1.0
     while float(delta_of_epsilon(epsilon, upper)) < delta:
         upper *= 2
+    while float(delta_of_epsilon(epsilon, lower)) > delta:
+        lower /= 2
     return float(
         optimize.brentq(
             lambda mu: math.log(max(float(delta_of_epsilon(epsilon, mu)), 1e-320) / delta),
-            1e-8,
+            lower,
             upper,
-            xtol=1e-14,
+            xtol=1e-14 * lower,
         )
     )
 

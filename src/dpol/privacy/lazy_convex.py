@@ -51,7 +51,7 @@ class ConvexCalibration:
         beta: inverse temperature.
         regulariser: lambda.
         epsilon: accounted epsilon at the game's delta.
-        objective: the bound that was minimised (see `calibrate_convex`).
+        objective: the stand-in for regret that was minimised (see `calibrate_convex`).
     """
 
     batch_size: int
@@ -92,11 +92,12 @@ def convex_epsilon(
 
 
 def calibrate_convex(game: ConvexGame, *, epsilon: float) -> ConvexCalibration:
-    """The parameters of least regret bound whose accounted epsilon is at most `epsilon`.
+    """The parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
     eta = beta L D makes the keep probability at most 1 without capping, so marginals are exact.
     Minimised over B, p, beta and lambda is lambda D^2 / 4 + B T L^2 / (2 lambda) + d / beta:
-    range of the regulariser, stability over a batch, and temperature of the Gibbs measure.
+    range of the regulariser, stability over a batch, and temperature of the Gibbs measure. A
+    bound on regret has a further logarithm in its last term; this is a stand-in for it.
 
     Raises:
         ValueError: epsilon is not positive, or no parameters reach it.
