@@ -311,7 +311,7 @@ def limits(algorithm, stream):
 
 @pytest.mark.parametrize(
     "member",
-    [member for member in MEMBERS if member.label != "rw-meta-floor-0"],
+    [member for member in MEMBERS if member.label not in ("rw-meta-floor-0", "l2p")],
     ids=lambda member: member.label,
 )
 def test_a_huge_mu_plays_like_no_privacy(member, game):
@@ -333,6 +333,17 @@ def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(game):
         leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
         assert ((state.actions == actions[:, t : t + 1]) & leading).any(axis=1).all()
         observation = revealed
+
+
+def test_l2p_with_a_huge_mu_draws_from_the_same_weights(game):
+    """Fake switches change when it redraws, but not the law of what it plays in a round."""
+    algorithm = by_label("l2p")
+    near, limit = (
+        algorithm.calibration(setup_of(source)) for source in limits(algorithm, game(30, 4))
+    )
+    assert (near.batch_size, limit.batch_size) == (1, 1)
+    assert near.eta == limit.eta
+    assert limit.fake_switch == 0.0
 
 
 @pytest.mark.parametrize("label", ["rw-ftpl", "tree-ftpl-min-noise"])

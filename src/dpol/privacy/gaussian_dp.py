@@ -72,7 +72,7 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
     """The largest mu whose mu-GDP implies (epsilon, delta)-DP.
 
     >>> round(mu_of_epsilon(1.0, 1e-6), 4)
-    0.2368
+    0.2367
     """
     if not epsilon > 0 or not 0 < delta < 1:
         raise ValueError(f"epsilon must be above 0 and delta in (0, 1), got {epsilon}, {delta}")
