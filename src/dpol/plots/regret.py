@@ -111,7 +111,10 @@ def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
 
 def _label_rounds(ax: Axes, rounds: list[int]) -> None:
     """A tick for every T that was run, and no others."""
-    ax.set_xticks(rounds, [f"{T:,}" for T in rounds])
+    powers = [round(np.log10(T)) for T in rounds]
+    short = [10**power for power in powers] == rounds
+    labels = [f"$10^{{{power}}}$" for power in powers] if short else [f"{T:,}" for T in rounds]
+    ax.set_xticks(rounds, labels)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlim(rounds[0] / 1.3, rounds[-1] * 1.3)
 
