@@ -10,13 +10,13 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in a minute
+demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in two minutes
 	$(SNAKEMAKE) --configfile config/demo.yaml
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
 	$(SNAKEMAKE)
 
-test: $(VENV)/.dev ## all tests, real snakemake runs included (about 5 minutes)
+test: $(VENV)/.dev ## all tests, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
