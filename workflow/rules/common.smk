@@ -32,8 +32,8 @@ CODE = {
     "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/runs.py"],
     "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
-    "amplification": [*PLAY, "config.py", "evaluation/amplification.py"],
-    "lazy": [*PLAY, "config.py", "convex/*.py", "evaluation/lazy.py", "evaluation/convex.py"],
+    "amplification": [*PLAY, "config.py", "evaluation/*.py"],
+    "lazy": [*PLAY, "config.py", "convex/*.py", "evaluation/*.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
 }

@@ -2,12 +2,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.files import write_text
 from dpol.logs import job_log
 from dpol.plots.regret import draw_convex_regret, draw_lazy_regret
 from dpol.plots.style import save_figure
 from dpol.tables.lazy import regret_table
-from dpol.tables.text import write_table
+from dpol.tables.text import write_with_numbers
 
 DRAW = {"lazy": draw_lazy_regret, "convex": draw_convex_regret}
 SETTING = {"lazy": "experts", "convex": "convex"}
@@ -18,7 +17,4 @@ with job_log(snakemake.log[0]):
     save_figure(DRAW[study](regrets), snakemake.output.figure)
     table = regret_table(regrets, SETTING[study])
     for path in map(Path, snakemake.output.table):
-        if path.suffix == ".csv":
-            write_text(path, regrets.to_csv(index=False, lineterminator="\n"))
-        else:
-            write_table(table, path)
+        write_with_numbers(table, regrets, path)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.config import Amplification
+from dpol.evaluation.summary import half_width
 from dpol.experts.adabatch import BatchSizes, RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import LocalSetup, play, setup_of
@@ -165,11 +166,11 @@ def study_batching(study: Amplification, *, seed: int) -> pd.DataFrame:
                         "bound": bound,
                         "replicates": len(plain),
                         "ftpl_regret": best - plain.mean(),
-                        "ftpl_error": _standard_error(plain),
+                        "ftpl_error": float(half_width(plain, 1.0)),
                         "adabatch_regret": best - total.mean(),
-                        "adabatch_error": _standard_error(total),
+                        "adabatch_error": float(half_width(total, 1.0)),
                         "extra_regret": (plain - total).mean(),
-                        "extra_error": _standard_error(plain - total),
+                        "extra_error": float(half_width(plain - total, 1.0)),
                         "factor": 1 + study.alpha / 2,
                         "ftpl_bound": limit,
                         "adabatch_bound": (1 + study.alpha / 2) * limit,
@@ -198,7 +199,3 @@ def _regrets(
     return np.concatenate(plain), {
         bound: (totals[bound], float(np.mean(sizes[bound]))) for bound in study.bounds
     }
-
-
-def _standard_error(values: Floats) -> float:
-    return float(values.std(ddof=1) / math.sqrt(len(values)))

@@ -16,6 +16,7 @@ from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.gradient_descent import OnlineGradientDescent
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
+from dpol.evaluation.summary import half_width
 from dpol.lazy.transform import LazyParameters, Measure, Normaliser, advance, start
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.lazy_convex import ConvexCalibration, ConvexGame, calibrate_convex, theorem_3_12
@@ -113,7 +114,7 @@ def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
                         **_parameters(run.calibration),
                         "replicates": len(regret),
                         "mean_regret": regret.mean(),
-                        "ci_half_width": _half_width(regret),
+                        "ci_half_width": float(half_width(regret, 1.96)),
                         "redraws": run.redraws.mean(),
                     }
                 )
@@ -160,9 +161,3 @@ def _parameters(found: ConvexCalibration | None) -> dict[str, float]:
     if found is None:
         return {**dict.fromkeys(names, math.nan), "accounted_epsilon": math.nan}
     return {**{name: getattr(found, name) for name in names}, "accounted_epsilon": found.epsilon}
-
-
-def _half_width(regret: Floats) -> float:
-    if len(regret) < 2:
-        return 0.0
-    return float(1.96 * regret.std(ddof=1) / math.sqrt(len(regret)))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.config import Lazy
+from dpol.evaluation.summary import half_width
 from dpol.experts.tree_ftpl import tree_levels
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
@@ -101,7 +102,7 @@ def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
                         **_parameters(found),
                         "replicates": len(regret),
                         "mean_regret": regret.mean(),
-                        "ci_half_width": 1.96 * regret.std(ddof=1) / math.sqrt(len(regret)),
+                        "ci_half_width": float(half_width(regret, 1.96)),
                         "redraws": run.redraws.mean(),
                     }
                 )

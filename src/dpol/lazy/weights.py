@@ -33,7 +33,7 @@ class WeightsMeasure:
         return state + batch
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
-        distribution = np.cumsum(np.exp(-self.eta * (state - state.min())))
+        distribution = np.cumsum(self._weights(state))
         thresholds = generators.uniform() * distribution[-1]
         found = np.searchsorted(distribution, thresholds, side="right")
         return np.asarray(np.minimum(found, self.n_experts - 1), dtype=np.int32)
@@ -43,5 +43,8 @@ class WeightsMeasure:
 
     def probabilities(self, state: Floats) -> Floats:
         """(d,) the normalised measure."""
-        weights = np.exp(-self.eta * (state - state.min()))
+        weights = self._weights(state)
         return np.asarray(weights / weights.sum())
+
+    def _weights(self, state: Floats) -> Floats:
+        return np.asarray(np.exp(-self.eta * (state - state.min())))

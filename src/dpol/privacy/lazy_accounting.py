@@ -270,11 +270,21 @@ def _largest_eta(
     low, high = most * 1e-6, most
     if account(game, batch_size, low, p) > epsilon:
         return None
-    while high / low > 1.002:
+    return largest_within(
+        lambda eta: account(game, batch_size, eta, p), epsilon, low=low, high=high, ratio=1.002
+    )
+
+
+def largest_within(
+    accounted: Callable[[float], float], epsilon: float, *, low: float, high: float, ratio: float
+) -> float:
+    """A parameter whose accounted epsilon, rising with it, is at most `epsilon`.
+
+    Bisection between `low`, which must be within, and `high`; at most `ratio` below the largest.
+    """
+    while high / low > ratio:
         middle = math.sqrt(low * high)
-        low, high = (
-            (low, middle) if account(game, batch_size, middle, p) > epsilon else (middle, high)
-        )
+        low, high = (low, middle) if accounted(middle) > epsilon else (middle, high)
     return low
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpol.privacy.lazy_accounting import account_redraws
+from dpol.privacy.lazy_accounting import account_redraws, largest_within
 
 
 @dataclass(frozen=True)
@@ -140,12 +140,9 @@ def _largest_beta(
             regulariser=regulariser,
         )
 
-    low, high = 1e-9 / spread, 10 / spread
-    if accounted(low) > epsilon:
+    if accounted(1e-9 / spread) > epsilon:
         return None
-    while high / low > 1.02:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if accounted(middle) > epsilon else (middle, high)
+    low = largest_within(accounted, epsilon, low=1e-9 / spread, high=10 / spread, ratio=1.02)
     stability = batch_size * game.n_rounds * game.lipschitz**2 / (2 * regulariser)
     value = regulariser * game.diameter**2 / 4 + stability + game.dimension / low
     return ConvexCalibration(batch_size, low * spread, p, low, regulariser, accounted(low), value)

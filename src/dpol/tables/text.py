@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jinja2
 
 from dpol.files import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -195,6 +199,14 @@ def to_html(table: TextTable) -> str:
         keep_trailing_newline=True,
     )
     return environment.get_template("table.html.j2").render(table=table)
+
+
+def write_with_numbers(table: TextTable, numbers: pd.DataFrame, path: Path) -> None:
+    """Write the numbers behind a table as `.csv`, or the table itself (see `write_table`)."""
+    if path.suffix == ".csv":
+        write_text(path, numbers.to_csv(index=False, lineterminator="\n"))
+    else:
+        write_table(table, path)
 
 
 def write_table(table: TextTable, path: Path) -> None:
