@@ -5,7 +5,7 @@ VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper test bench lint format clean
+.PHONY: help demo paper secure test bench lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -15,6 +15,8 @@ demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
 	$(SNAKEMAKE)
+
+secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB)
 
 test: $(VENV)/.dev ## all tests, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest
@@ -41,6 +43,9 @@ clean: ## remove results and the environment; fetched tables in data/raw stay
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/setup.sh pyproject.toml
 	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) runtime
+
+$(VENV)/.secure: requirements/secure.txt requirements/setup.sh pyproject.toml
+	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) secure
 
 $(VENV)/.dev: requirements/dev.txt requirements/setup.sh pyproject.toml
 	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) dev

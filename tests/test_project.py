@@ -40,12 +40,14 @@ def test_environment_has_the_packages_and_versions_of_the_lock() -> None:
 
 
 def test_locks_agree_and_hold_every_dependency() -> None:
-    runtime, dev = lock("runtime.txt"), lock("dev.txt")
-    assert {name: dev[name] for name in runtime} == runtime
+    runtime, secure, dev = lock("runtime.txt"), lock("secure.txt"), lock("dev.txt")
+    assert {name: secure[name] for name in runtime} == runtime
+    assert {name: dev[name] for name in secure} == secure
     assert names(PROJECT["dependencies"]) <= set(runtime)
+    assert names(PROJECT["optional-dependencies"]["secure"]) <= set(secure)
 
 
-@pytest.mark.parametrize("name", ["runtime.txt", "dev.txt"])
+@pytest.mark.parametrize("name", ["runtime.txt", "secure.txt", "dev.txt"])
 def test_locks_are_hashed_and_name_no_host(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text()
     assert "://" not in text

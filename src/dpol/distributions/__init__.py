@@ -1,0 +1,1 @@
+"""Learning a distribution from locally private labels."""
