@@ -1,0 +1,141 @@
+"""Bayesian averaging over the hypotheses, by the exact law of the messages.
+
+The weights are the posterior of the hypotheses given the messages, from a uniform prior. The
+messages are private already, so this costs nothing. For randomised response it is the learner
+of Wu et al., "Learning functional distributions with private labels"; with labels as they are
+it is the Bayes mixture, whose risk is at most log K; for the other messages it is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.distributions.play import Origin
+from dpol.local.hypotheses import HypothesisClass, Ints
+from dpol.local.label_messages import (
+    LabelMessages,
+    MembershipClient,
+    MembershipMessages,
+    ResponseClient,
+    SampledClient,
+    SampledMessages,
+)
+from dpol.randomness import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseBayes:
+    """Posterior weights from randomised response (at epsilon = inf from the labels)."""
+
+    client: ResponseClient
+    hypotheses: HypothesisClass
+
+    origin: ClassVar[Origin] = "standard"
+
+    @property
+    def masses(self) -> Floats:
+        """(X, K, M): the hypotheses."""
+        return self.hypotheses.masses
+
+    @cached_property
+    def _logs(self) -> Floats:
+        """(X, M, K) log-likelihoods of a reported label."""
+        keep, masses = self.client.keep, self.hypotheses.masses
+        other = (1 - keep) / (self.hypotheses.n_labels - 1)
+        with np.errstate(divide="ignore"):
+            return np.log(other + (keep - other) * masses.transpose(0, 2, 1))
+
+    def scores(self, messages: LabelMessages, features: Ints) -> Floats:
+        """Changes of log-weights, (R, B, K)."""
+        return np.asarray(self._logs[features, messages.labels])
+
+
+@dataclass(frozen=True, eq=False)
+class MembershipBayes:
+    """Posterior weights from noisy answers about membership of random sets (ours)."""
+
+    client: MembershipClient
+
+    origin: ClassVar[Origin] = "ours"
+
+    @property
+    def masses(self) -> Floats:
+        """(X, K, M): the hypotheses."""
+        return self.client.hypotheses.masses
+
+    @cached_property
+    def _logs(self) -> Floats:
+        """(X, K, 2, K) log-likelihoods of an answer no or yes about the set of an index."""
+        sets = self.client.sets.astype(float)
+        inside = sets @ self.client.hypotheses.masses.transpose(0, 2, 1)
+        yes = (1 - self.client.keep) + (2 * self.client.keep - 1) * inside
+        with np.errstate(divide="ignore"):
+            return np.log(np.stack([1 - yes, yes], axis=2))
+
+    def scores(self, messages: MembershipMessages, features: Ints) -> Floats:
+        """Changes of log-weights, (R, B, K)."""
+        return np.asarray(self._logs[features, messages.index, messages.member.astype(int)])
+
+
+@dataclass(frozen=True, eq=False)
+class MessageBayes:
+    """Posterior weights from the messages of private EXP3 (ours).
+
+    Under hypothesis j a message about hypothesis J has the density sum_y m_j(y) Lap(v - a_y),
+    where a_y is log pbar_J of a cell of block y and m_j(y) the probability of that block.
+    Sorted by a_y, the sum up to v and the sum from v on are prefix sums.
+    """
+
+    client: SampledClient
+
+    origin: ClassVar[Origin] = "ours"
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.client.epsilon):
+            raise ValueError("epsilon must be finite: messages without noise have no density")
+
+    @property
+    def masses(self) -> Floats:
+        """(X, K, M): the hypotheses."""
+        return self.client.sensitivity.clipping.hypotheses.masses
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Knots (X, K, M) and their centres (X, K); sums below and above, (X, K, M + 1, K)."""
+        clipping = self.client.sensitivity.clipping
+        scales = self.client.scales[:, :, None]
+        full = np.isfinite(clipping.log_cells)
+        knots = np.where(full, clipping.log_cells, np.inf) / scales
+        order = np.argsort(knots, axis=2)
+        knots = np.take_along_axis(knots, order, axis=2)
+        centres = np.where(np.isfinite(knots), knots, 0).sum(axis=2) / full.sum(axis=2)
+        # The block masses of all hypotheses, blocks in the order of their knots.
+        blocks = clipping.block_masses.transpose(0, 2, 1)
+        X, K, M = knots.shape
+        ordered = blocks[np.arange(X)[:, None, None], order]
+        away = np.where(np.isfinite(knots), knots - centres[:, :, None], 0)[..., None]
+        below, above = np.zeros((2, X, K, M + 1, K))
+        np.cumsum(ordered * np.exp(away), axis=2, out=below[:, :, 1:])
+        above[:, :, :-1] = np.cumsum((ordered * np.exp(-away))[:, :, ::-1], axis=2)[:, :, ::-1]
+        return knots, centres, below, above
+
+    def scores(self, messages: SampledMessages, features: Ints) -> Floats:
+        """Changes of log-weights, (R, B, K), up to a number that all hypotheses share."""
+        knots, centres, below, above = self._sums
+        features = np.broadcast_to(features, messages.index.shape)
+        value = messages.value / self.client.scales[features, messages.index]
+        place = np.empty(value.shape, dtype=np.int64)
+        for x in np.unique(features):
+            for j in range(knots.shape[1]):
+                here = (features == x) & (messages.index == j)
+                place[here] = np.searchsorted(knots[x, j], value[here], side="right")
+        distance = (value - centres[features, messages.index])[..., None]
+        left = below[features, messages.index, place]
+        right = above[features, messages.index, place]
+        far = np.exp(-2 * np.abs(distance))
+        density = np.where(distance > 0, far * left + right, left + far * right)
+        return np.asarray(np.log(density))

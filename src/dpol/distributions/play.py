@@ -1,0 +1,163 @@
+"""The game of distribution learning, and the one loop that plays it.
+
+An algorithm is a client and a server. The client turns labels into messages; the server turns
+messages into changes of its log-weights over the hypotheses, and sees nothing else. Messages
+never depend on weights, so the weights of all rounds are a softmax of a running sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from dpol.distributions.risk import round_risks
+from dpol.local.categorical import Categorical
+from dpol.local.hypotheses import HypothesisClass, Ints
+from dpol.local.label_messages import LabelClient
+from dpol.randomness import Floats, Key, ReplicateGenerators, replicate_generators
+
+Origin = Literal["paper", "standard", "ours"]
+
+# Entries of the largest array of weights that is held at once (8 MB of them).
+_CHUNK = 1 << 20
+
+
+class LabelAlgorithm(Protocol):
+    """A learner of distributions: what people send, and what is made of it."""
+
+    origin: ClassVar[Origin]
+    """`paper`, `standard` (textbook baselines) or `ours`."""
+
+    @property
+    def client(self) -> LabelClient:
+        """Privatises labels."""
+
+    @property
+    def masses(self) -> Floats:
+        """(X, K, M): what each hypothesis adds to a prediction, by its weight."""
+
+    def scores(self, messages: Any, features: Ints) -> Floats:
+        """The change of log-weights (R, B, K) by messages of rounds with (B,) features."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelGame:
+    """What Nature does in R independent plays.
+
+    Args:
+        hypotheses: the class that learners know.
+        features: (T,) which of the X features each round shows.
+        laws: (L, X, M) distributions that labels may come from.
+        law: (R,) which of them is true in a replicate.
+
+    Raises:
+        ValueError: shapes do not fit, or a feature or law does not exist.
+    """
+
+    hypotheses: HypothesisClass
+    features: Ints
+    laws: Floats
+    law: Ints
+
+    def __post_init__(self) -> None:
+        X, M = self.hypotheses.n_features, self.hypotheses.n_labels
+        if self.laws.shape[1:] != (X, M):
+            raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
+        for name, values, size in (("features", self.features, X), ("law", self.law, self.n_laws)):
+            if values.ndim != 1 or not (values.min() >= 0 and values.max() < size):
+                raise ValueError(f"{name} must be a vector of numbers in 0..{size - 1}")
+
+    @property
+    def n_laws(self) -> int:
+        """L."""
+        return len(self.laws)
+
+    @property
+    def n_rounds(self) -> int:
+        """T."""
+        return len(self.features)
+
+    @property
+    def n_replicates(self) -> int:
+        """R."""
+        return len(self.law)
+
+
+def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> LabelGame:
+    """The game of the paper: in replicate r, hypothesis r mod K is the truth."""
+    law = np.arange(replicates) % hypotheses.n_hypotheses
+    return LabelGame(hypotheses, features, hypotheses.masses.transpose(1, 0, 2), law)
+
+
+@dataclass(frozen=True)
+class LabelGenerators:
+    """Randomness of a game: Nature's draws of labels, and the clients' own coins."""
+
+    nature: ReplicateGenerators
+    clients: ReplicateGenerators
+
+
+def label_generators(seed: int, key: Key, replicates: int, client: str) -> LabelGenerators:
+    """Generators of a game: algorithms with the same key meet the same labels."""
+    rows = range(replicates)
+    return LabelGenerators(
+        replicate_generators(seed, key, rows, "labels"),
+        replicate_generators(seed, key, rows, f"messages of {client}"),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRun:
+    """What a learner achieved.
+
+    Args:
+        kl: (R,) sums over rounds of KL(truth || prediction), in nats.
+        tv: (R,) sums over rounds of the total variation between truth and prediction.
+        mean_weights: (R, K) weights, averaged over rounds.
+        final_weights: (R, K) weights after the last message.
+    """
+
+    kl: Floats
+    tv: Floats
+    mean_weights: Floats
+    final_weights: Floats
+
+
+def play_labels(
+    algorithm: LabelAlgorithm, game: LabelGame, generators: LabelGenerators
+) -> LabelRun:
+    """Play a whole game; exact risks, no sampling of them.
+
+    Weights do not depend on how the rounds are cut into chunks.
+    """
+    R, K = game.n_replicates, game.hypotheses.n_hypotheses
+    truth = game.laws[game.law]
+    table = Categorical(game.laws.reshape(-1, game.hypotheses.n_labels))
+    first_row = game.law[:, None] * game.hypotheses.n_features
+    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
+    logs = np.zeros((R, K))
+    length = max(64, _CHUNK // (R * K))
+    for start in range(0, game.n_rounds, length):
+        features = game.features[start : start + length]
+        labels = table.draw(first_row + features, generators.nature.uniforms(len(features)))
+        messages = algorithm.client.privatize(labels, features, generators.clients)
+        running = np.concatenate([logs[:, None], algorithm.scores(messages, features)], axis=1)
+        np.cumsum(running, axis=1, out=running)
+        logs = running[:, -1]
+        weights = softmax(running[:, :-1])
+        used += weights.sum(axis=1)
+        for x in np.unique(features):
+            risks = round_risks(weights[:, features == x], algorithm.masses[x], truth[:, x])
+            kl += risks.kl.sum(axis=1)
+            tv += risks.tv.sum(axis=1)
+    return LabelRun(kl, tv, used / game.n_rounds, softmax(logs))
+
+
+def softmax(logs: Floats) -> Floats:
+    """exp(logs) / sum over the last axis, without overflow."""
+    weights = logs - logs.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return np.asarray(weights)

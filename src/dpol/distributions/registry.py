@@ -1,0 +1,79 @@
+"""All algorithms for distribution learning, by name. To add one: its file, and one line here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dpol.distributions.bayes import MembershipBayes, MessageBayes, ResponseBayes
+from dpol.distributions.exp3 import PrivateEXP3
+from dpol.distributions.play import LabelAlgorithm
+from dpol.distributions.wma import PrivateWMA
+from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
+from dpol.local.hypotheses import HypothesisClass
+from dpol.local.label_messages import MembershipClient, ResponseClient, SampledClient, VectorClient
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under which a learner is made: the number of rounds T and the privacy of a message."""
+
+    n_rounds: int
+    epsilon: float
+    delta: float = 1e-6
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a registered algorithm is made, and the calibrations that it has."""
+
+    make: Callable[[HypothesisClass, Terms, Rule], LabelAlgorithm]
+    calibrations: tuple[Rule, ...] = ("exact",)
+
+
+def _wma(hypotheses: HypothesisClass, terms: Terms, rule: Rule) -> LabelAlgorithm:
+    sensitivity = LikelihoodSensitivity(Clipping(hypotheses, terms.n_rounds), rule)
+    return PrivateWMA(VectorClient(sensitivity, terms.epsilon, terms.delta, composition=rule))
+
+
+def _sampled(hypotheses: HypothesisClass, terms: Terms, rule: Rule) -> SampledClient:
+    sensitivity = LikelihoodSensitivity(Clipping(hypotheses, terms.n_rounds), rule)
+    return SampledClient(sensitivity, terms.epsilon)
+
+
+def _response(hypotheses: HypothesisClass, epsilon: float) -> LabelAlgorithm:
+    return ResponseBayes(ResponseClient(hypotheses.n_labels, epsilon), hypotheses)
+
+
+REGISTRY: Mapping[str, Entry] = {
+    "wma": Entry(_wma, ("exact", "published")),
+    "exp3": Entry(lambda h, t, rule: PrivateEXP3(_sampled(h, t, rule)), ("exact", "published")),
+    "exp3-bayes": Entry(lambda h, t, rule: MessageBayes(_sampled(h, t, rule))),
+    "membership": Entry(lambda h, t, _: MembershipBayes(MembershipClient(h, t.epsilon))),
+    "randomised-response": Entry(lambda h, t, _: _response(h, t.epsilon)),
+    "bayes": Entry(lambda h, t, _: _response(h, math.inf)),
+}
+"""What makes a learner for a class; `exact` is the sound calibration, `published` the paper's."""
+
+
+def make_learner(
+    name: str, hypotheses: HypothesisClass, terms: Terms, calibration: Rule = "exact"
+) -> LabelAlgorithm:
+    """A registered learner.
+
+    Raises:
+        ValueError: the name or calibration is unknown, or the terms are out of range.
+
+    >>> from dpol.distributions.classes import random_class
+    >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))
+    >>> learner.client.guarantee.epsilon_delta
+    (1.0, 0.0)
+    """
+    if name not in REGISTRY:
+        raise ValueError(f"algorithm {name!r} is not one of {', '.join(REGISTRY)}")
+    entry = REGISTRY[name]
+    if calibration not in entry.calibrations:
+        known = ", ".join(entry.calibrations)
+        raise ValueError(f"calibration {calibration!r} of {name} is not one of {known}")
+    return entry.make(hypotheses, terms, calibration)
