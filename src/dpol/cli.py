@@ -4,46 +4,155 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import NoReturn
 
 from dpol import __version__
 from dpol.config_docs import commented, schema, with_manual
 from dpol.errors import DpolError
 from dpol.experiment import load_experiment
 from dpol.files import write_text
+from dpol.local.count_noise import CountNoise
+from dpol.local.counts import CountColumns
+from dpol.local.release import describe, release
+from dpol.privacy.account import describe_account
+from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
+from dpol.privacy.noise import SecureNoise
+
+_PRIVATIZE = """\
+Noise the counts of a CSV table and write them to a new one, with a record of what is guaranteed.
+Run it where the raw counts are, and give away the output only. The noise is exact and cannot be
+repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they are not cut off.
+Nothing is written unless every row is good; no message shows what a cell holds."""
+
+_ACCOUNT = """\
+What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong arguments end with one line on stderr and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {_one_line(message)}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0, or 1 after a mistake that the user can mend."""
+    """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can mend.
+
+    2 for wrong arguments, and always for `privatize` and `account`, with one line on stderr.
+    """
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
     except DpolError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        text = str(error)
+        print(f"error: {_one_line(text) if options.failure == 2 else text}", file=sys.stderr)
+        return int(options.failure)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dpol", description="Differentially private online learning."
-    )
+    parser = _Parser(prog="dpol", description="Differentially private online learning.")
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    config = commands.add_parser("config", help="check configs and write what is generated of them")
-    actions = config.add_subparsers(required=True, metavar="ACTION")
+    _add_config(
+        commands.add_parser("config", help="check configs and write what is generated of them")
+    )
+    _add_privatize(
+        commands.add_parser(
+            "privatize",
+            help="noise your own counts before anybody sees them",
+            description=_PRIVATIZE,
+            allow_abbrev=False,
+        )
+    )
+    _add_account(
+        commands.add_parser(
+            "account",
+            help="what mu or (epsilon, delta) guarantees, over one week or several",
+            description=_ACCOUNT,
+            allow_abbrev=False,
+        )
+    )
+    return parser
 
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
     check = actions.add_parser("check", help="check config files")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    check.set_defaults(run=_check)
+    check.set_defaults(run=_check, failure=1)
 
     write = actions.add_parser(
         "write", help="write schema.json, reference.yaml and the keys in README.md of a folder"
     )
     write.add_argument("folder", type=Path, nargs="?", default=Path("config"), metavar="FOLDER")
-    write.set_defaults(run=_write)
-    return parser
+    write.set_defaults(run=_write, failure=1)
+
+
+def _add_privatize(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("table", type=Path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
+    add("--output", type=Path, required=True, metavar="CSV", help="where noisy counts are written")
+    add("--mu", type=_decimal, required=True, help="privacy of one person in one period")
+    add("--entity", required=True, metavar="COLUMN", help="whose count it is, such as a hospital")
+    add("--period", required=True, metavar="COLUMN", help="when, a date such as 2021-01-31")
+    add("--count", required=True, metavar="COLUMN", help="persons counted, such as 12 or 3.4")
+    add(
+        "--capacity",
+        metavar="COLUMN",
+        help="what the count is a share of (beds), public: the noisy share is written too",
+    )
+    add(
+        "--count-sensitivity",
+        type=_decimal,
+        default=Decimal(1),
+        metavar="S",
+        help="how far one person can move one count (default: 1)",
+    )
+    add("--append", action="store_true", help="add further periods to the output")
+    add(
+        "--again",
+        action="store_true",
+        help="as --append, also for periods that the output holds already: spends their privacy"
+        " again",
+    )
+    _add_delta(parser)
+    parser.set_defaults(run=_privatize, failure=2)
+
+
+def _add_account(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument(
+        "--mu",
+        type=_between(1e-6, 1e3),
+        nargs="+",
+        help="Gaussian-DP parameter of one week; several: releases about the same week",
+    )
+    given.add_argument(
+        "--epsilon", type=_between(1e-6, 1e6), help="epsilon of one week, at --delta"
+    )
+    parser.add_argument(
+        "--weeks",
+        type=_weeks,
+        nargs="+",
+        default=[1, 4, 13, 52],
+        metavar="W",
+        help="numbers of weeks in which a person is counted (default: 1 4 13 52)",
+    )
+    _add_delta(parser)
+    parser.set_defaults(run=_account, failure=2)
+
+
+def _add_delta(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--delta",
+        type=_between(1e-100, 0.999),
+        default=1e-6,
+        help="delta at which epsilon is given (default: 1e-6)",
+    )
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -65,3 +174,53 @@ def generated(folder: Path) -> dict[str, str]:
         "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
         "README.md": with_manual((folder / "README.md").read_text(encoding="utf-8")),
     }
+
+
+def _privatize(options: argparse.Namespace) -> None:
+    try:
+        done = release(
+            options.table,
+            options.output,
+            CountColumns(options.entity, options.period, options.count, options.capacity),
+            CountNoise(options.mu, options.count_sensitivity),
+            SecureNoise(),
+            append=options.append,
+            again=options.again,
+        )
+    except OSError as error:
+        raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
+    for line in describe(done, options.delta):
+        print(_one_line(line))
+
+
+def _account(options: argparse.Namespace) -> None:
+    delta = options.delta
+    mu = compose(options.mu) if options.mu else mu_of_epsilon(options.epsilon, delta)
+    print(describe_account(mu, delta, options.weeks))
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def _between(low: float, high: float) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        value = _decimal(text)
+        if not (value.is_finite() and low <= value <= high):
+            raise argparse.ArgumentTypeError(f"must lie from {low:g} to {high:g}, got {text!r}")
+        return float(value)
+
+    return number
+
+
+def _weeks(text: str) -> int:
+    if not (text.isdecimal() and 1 <= len(text) <= 6 and int(text)):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
+    return int(text)
+
+
+def _one_line(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)

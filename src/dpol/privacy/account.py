@@ -1,0 +1,81 @@
+"""What a Gaussian-DP parameter means for one person, over one week or several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import special
+
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The protection of a person whose data are in some of the releases.
+
+    Args:
+        weeks: in how many weeks the person is counted.
+        mu: Gaussian-DP parameter of all those weeks together.
+        epsilon: the epsilon at the delta asked for.
+        best_guess: see `best_guess`.
+    """
+
+    weeks: int
+    mu: float
+    epsilon: float
+    best_guess: float
+
+
+def protection(mu: float, delta: float, weeks: int = 1) -> Protection:
+    """What mu-GDP for one week guarantees to a person who is counted in `weeks` weeks.
+
+    Raises:
+        ValueError: mu is negative, delta not in (0, 1), or weeks below 1.
+
+    >>> round(protection(0.5, 1e-6, weeks=4).epsilon, 3)
+    4.887
+    """
+    if weeks < 1:
+        raise ValueError(f"weeks must be at least 1, got {weeks}")
+    together = mu * math.sqrt(weeks)  # compose([mu] * weeks)
+    return Protection(weeks, together, epsilon_of_delta(delta, together), best_guess(together))
+
+
+def best_guess(mu: float) -> float:
+    """The most often that a guess about one person can be right; 0.5 = as without the release.
+
+    The guess is which of two adjacent inputs is the true one, made by somebody who knows all the
+    other persons and thought both equally likely before. For mu-GDP it is Phi(mu / 2).
+
+    >>> best_guess(0.0), round(best_guess(1.0), 3)
+    (0.5, 0.691)
+    """
+    return float(special.ndtr(mu / 2))
+
+
+def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
+    """A text table: what mu-GDP for one week guarantees over several numbers of weeks."""
+    head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
+    rows = [protection(mu, delta, week) for week in weeks]
+    cells = [
+        (f"{row.weeks:d}", f"{row.mu:.4g}", f"{row.epsilon:.4g}", f"{100 * row.best_guess:.1f}%")
+        for row in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    table = (
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in (head, tuple("-" * width for width in widths), *cells)
+    )
+    return "\n".join(
+        (
+            f"One person in one week has Gaussian differential privacy with mu = {mu:.4g}.",
+            "Who is counted in w weeks has mu times the square root of w:",
+            "",
+            *table,
+            "",
+            "Right guesses: how often somebody who knows all the others is right about the person,"
+            " who without the releases would be right in 50%.",
+        )
+    )

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import pytest
+
+from dpol.errors import DataError
+from dpol.local.counts import Count, CountColumns, read_counts
+
+COLUMNS = CountColumns("hospital", "week", "covid", "beds")
+HEADER = "state,hospital,week,covid,beds\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read a table given as text or bytes."""
+
+    def reader(table, columns=COLUMNS):
+        path = tmp_path / "counts.csv"
+        path.write_bytes(table if isinstance(table, bytes) else table.encode())
+        return read_counts(path, columns)
+
+    return reader
+
+
+def test_a_table_by_hand(read):
+    table = HEADER + (
+        "NM,0100 A,2021-01-08T00:00:00.000, 3.4 ,12\n"
+        "\n"
+        'PA,"B, ""x"" é",2021-01-08,0,0.5\r\n'
+        "NM,0100 A,2021-01-15 some time,007.,12.0\n"
+    )
+    assert read(table) == [
+        Count(2, "0100 A", "2021-01-08", "3.4", "12"),
+        Count(4, 'B, "x" é', "2021-01-08", "0", "0.5"),
+        Count(5, "0100 A", "2021-01-15", "007.", "12.0"),
+    ]
+    without = CountColumns("hospital", "week", "covid")
+    assert [count.capacity for count in read(table, without)] == [None] * 3
+
+
+def test_a_byte_order_mark_is_skipped(read):
+    assert read(b"\xef\xbb\xbf" + b"hospital,week,covid,beds\na,2021-01-08,1,2\n")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "NM,A,2021-01-08,{},5",
+        "NM,A,2021-01-08,3,{}",
+    ],
+)
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("", "NA", "-1", "-999999", "nan", "inf", "1e3", "1e400", "0x1f", "1/2", "3,4", "١"),
+        *("1_0", ".5", "+1", "1.2.3", "1" * 10, "0." + "1" * 41, "4 5", "\x00"),
+    ],
+)
+def test_what_is_no_count_is_refused(read, row, cell):
+    with pytest.raises(DataError, match="line 2: column (covid|beds) must hold a number"):
+        read(HEADER + row.format(f'"{cell}"') + "\n")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "NM,{}\ta,2021-01-08,1,5",
+        "NM,A,{},1,5",
+        "NM,A,2021-01-08,{},5",
+        "NM,A,2021-01-08,1,{}",
+        "NM,A,2021-01-08,1,5,{}",
+        'NM,A,2021-01-08,1,"{}',
+        '"{}"1,A,2021-01-08,1,5',
+        "NM,A,2021-01-08,97531,5\nNM,A,2021-01-08,97531,5",
+    ],
+)
+def test_no_message_repeats_a_cell(read, row):
+    with pytest.raises(DataError) as caught:
+        read(HEADER + row.format("97531x") + "\n")
+    assert "97531" not in str(caught.value)
+
+
+def test_no_message_repeats_a_first_line_that_is_no_header(read):
+    with pytest.raises(DataError) as caught:
+        read("A,2021-01-08,97531,5\n")
+    assert "97531" not in str(caught.value)
+
+
+@pytest.mark.parametrize("zero", ["0", "0.0", "000", "0."])
+def test_a_capacity_of_zero_is_refused_and_a_count_of_zero_is_not(read, zero):
+    with pytest.raises(DataError, match="line 2: column beds must hold a number above 0"):
+        read(HEADER + f"NM,A,2021-01-08,1,{zero}\n")
+    assert len(read(HEADER + f"NM,A,2021-01-08,{zero},1\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        *("", "2021-13-01", "2021-02-30", "08/01/2021", "2021-1-8", "20210108", "2021-W01-1"),
+        *("x", "0000-01-01", "2021-01-08x", "٢021-01-08"),
+    ],
+)
+def test_what_is_no_date_is_refused(read, date):
+    with pytest.raises(DataError, match="line 2: column week must hold a date like 2021-01-31"):
+        read(HEADER + f"NM,A,{date},1,5\n")
+
+
+@pytest.mark.parametrize("entity", ["", "  ", '"a\nb"', "a\tb", "a\x00b"])
+def test_an_entity_without_a_plain_name_is_refused(read, entity):
+    with pytest.raises(DataError, match=r"line [23]: column hospital must name the entity"):
+        read(HEADER + f"NM,{entity},2021-01-08,1,5\n")
+
+
+def test_a_second_row_of_the_same_period_is_refused_also_under_another_spelling(read):
+    table = HEADER + "NM,A,2021-01-08,1,5\nNM,B,2021-01-08,1,5\nNM, A,2021-01-08T12:00,2,5\n"
+    with pytest.raises(DataError, match="line 4: the same entity and period as line 2; keep one"):
+        read(table)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("", "is empty; give a CSV table with a header"),
+        ("\n", "has no column named hospital in its first line"),
+        (HEADER, "has a header but no rows"),
+        (HEADER + "\n\n", "has a header but no rows"),
+        ("hospital,week,covid\nA,2021-01-08,1\n", "has no column named beds in its first line"),
+        (
+            "hospital,week,covid,beds,covid\nA,2021-01-08,1,5,1\n",
+            "more than one column named covid",
+        ),
+        (HEADER + "NM,A,2021-01-08,1\n", "line 2: has 4 cells where the header has 5"),
+        (HEADER + "NM,A,2021-01-08,1,5,6\n", "line 2: has 6 cells where the header has 5"),
+        (HEADER + 'NM,"A,2021-01-08,1,5\n', r"line 2: is not CSV \(unexpected end of data\)"),
+        (HEADER + 'NM,"A"B,2021-01-08,1,5\n', "line 2: is not CSV"),
+        (HEADER + "N" * 200_000 + ",A,2021-01-08,1,5\n", r"line 2: is not CSV \(field larger"),
+        (HEADER.encode("utf-16"), "is not UTF-8 text; save it as CSV in UTF-8"),
+        (HEADER.encode() + b"NM,\xe9,2021-01-08,1,5\n", "is not UTF-8 text"),
+        (HEADER.encode("utf-16-le"), "has no column named hospital"),
+    ],
+)
+def test_a_table_with_a_fault_is_refused(read, table, message):
+    with pytest.raises(DataError, match=message):
+        read(table)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"x\.csv: cannot be read \(No such file or directory\)"):
+        read_counts(tmp_path / "x.csv", COLUMNS)
+    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
+        read_counts(tmp_path, COLUMNS)
+
+
+def test_columns_must_be_different():
+    with pytest.raises(DataError, match="must be different columns"):
+        CountColumns("a", "b", "a")
+    with pytest.raises(DataError, match="must be different columns"):
+        CountColumns("a", "b", "c", "c")
+    for names in [("mu", "b", "c"), ("a", "noisy_count", "c"), ("a", "b", "c", "noisy_share")]:
+        with pytest.raises(DataError, match="the output has a column (mu|noisy_.*) of its own"):
+            CountColumns(*names)
+    # The count's own column is not written.
+    assert "mu" in CountColumns("a", "b", "mu").output_header()

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.privacy.account import best_guess, describe_account, protection
+from dpol.privacy.gaussian_dp import compose, delta_of_epsilon, mu_of_epsilon, trade_off
+
+MUS = (0.01, 0.05, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+DELTAS = (1e-12, 1e-6, 1e-3)
+WEEKS = (1, 4, 13, 52)
+
+
+@pytest.mark.parametrize("mu", MUS)
+@pytest.mark.parametrize("weeks", WEEKS)
+def test_epsilon_over_several_weeks_agrees_with_the_gaussian_loss_of_dp_accounting(mu, weeks):
+    """The sensitivity is passed explicitly; w weeks are one Gaussian of scale 1 / (mu sqrt(w))."""
+    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+
+    loss = GaussianPrivacyLoss(standard_deviation=1 / mu, sensitivity=math.sqrt(weeks))
+    for delta in DELTAS:
+        epsilon = protection(mu, delta, weeks).epsilon
+        if epsilon == 0.0:
+            assert loss.get_delta_for_epsilon(0.0) <= delta
+        else:
+            assert loss.get_delta_for_epsilon(epsilon) == pytest.approx(delta, rel=1e-6)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.25, 1.0])
+@pytest.mark.parametrize("weeks", [4, 13])
+def test_composition_agrees_with_the_privacy_loss_distributions_of_dp_accounting(mu, weeks):
+    """Theirs rounds losses up, so it is above ours, by at most half an interval a week."""
+    from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
+
+    interval = mu / 200
+    loss = from_gaussian_mechanism(
+        standard_deviation=1 / mu, sensitivity=1.0, value_discretization_interval=interval
+    ).self_compose(weeks)
+    for delta in (1e-6, 1e-3):
+        ours, theirs = protection(mu, delta, weeks).epsilon, loss.get_epsilon_for_delta(delta)
+        assert ours <= theirs <= ours + interval * weeks
+        # One week more or less would not agree.
+        assert protection(mu, delta, weeks + 1).epsilon > theirs
+        assert protection(mu, delta, weeks - 1).epsilon < ours
+
+
+@pytest.mark.parametrize("mu", MUS)
+@pytest.mark.parametrize("weeks", WEEKS)
+def test_renyi_accounting_of_dp_accounting_is_never_below(mu, weeks):
+    """Renyi orders lose a little: at most 30% where epsilon is above 0.1."""
+    import dp_accounting
+    from dp_accounting.rdp import RdpAccountant
+
+    accountant = RdpAccountant(
+        neighboring_relation=dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    accountant.compose(dp_accounting.GaussianDpEvent(1 / mu), weeks)
+    for delta in DELTAS:
+        ours, theirs = protection(mu, delta, weeks).epsilon, accountant.get_epsilon(delta)
+        assert ours <= theirs
+        assert ours < 0.1 or theirs < 1.3 * ours
+
+
+@given(
+    st.floats(1e-6, 1e3), st.floats(1e-100, 0.999), st.integers(1, 999_999), st.integers(1, 999_999)
+)
+def test_more_weeks_never_protect_better(mu, delta, one, two):
+    less, more = (protection(mu, delta, weeks) for weeks in sorted((one, two)))
+    assert less.mu <= more.mu
+    assert less.epsilon <= more.epsilon
+    assert 0.5 <= less.best_guess <= more.best_guess <= 1.0
+
+
+@given(st.floats(1e-3, 20.0), st.integers(1, 60))
+def test_weeks_compose_like_releases(mu, weeks):
+    assert protection(mu, 1e-6, weeks).mu == pytest.approx(compose([mu] * weeks), rel=1e-12)
+
+
+@given(st.floats(1e-3, 50.0), st.sampled_from(DELTAS))
+def test_mu_and_epsilon_are_inverse(epsilon, delta):
+    mu = mu_of_epsilon(epsilon, delta)
+    assert protection(mu, delta).epsilon == pytest.approx(epsilon, rel=1e-6, abs=1e-9)
+
+
+@given(st.floats(0.0, 30.0))
+def test_the_best_guess_is_half_of_one_plus_the_total_variation(mu):
+    assert best_guess(mu) == pytest.approx((1 + float(delta_of_epsilon(0.0, mu))) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
+def test_the_best_guess_is_the_best_test_of_the_trade_off_function(mu):
+    alphas = [i / 1000 for i in range(1001)]
+    right = max(1 - (alpha + float(trade_off(alpha, mu))) / 2 for alpha in alphas)
+    assert right == pytest.approx(best_guess(mu), abs=1e-5)
+
+
+def test_the_text_by_hand():
+    lines = describe_account(0.5, 1e-6, [1, 4]).splitlines()
+    assert lines[0] == "One person in one week has Gaussian differential privacy with mu = 0.5."
+    assert lines[3:7] == [
+        "weeks   mu  epsilon at delta 1e-06  right guesses, at most",
+        "-----  ---  ----------------------  ----------------------",
+        "    1  0.5                   2.254                   59.9%",
+        "    4    1                   4.887                   69.1%",
+    ]
+
+
+def test_the_table_of_the_documentation_is_right():
+    text = (Path(__file__).parents[2] / "docs/privacy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    assert [int(weeks) for weeks, _ in rows] == list(WEEKS)
+    for weeks, cells in rows:
+        shown = [float(cell.rstrip("%")) for cell in cells.split(" | ")]
+        for place, mu in enumerate((0.25, 0.5, 1.0)):
+            row = protection(mu, 1e-6, int(weeks))
+            assert shown[2 * place] == pytest.approx(row.epsilon, rel=3e-3)
+            assert shown[2 * place + 1] == pytest.approx(100 * row.best_guess, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0.5, 1e-6, 0), "weeks must be at least 1, got 0"),
+        ((-0.5, 1e-6), "mu must not be negative"),
+        ((0.5, 0.0), "delta must lie in"),
+        ((0.5, 1.0), "delta must lie in"),
+    ],
+)
+def test_invalid_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        protection(*arguments)

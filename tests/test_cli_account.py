@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpol.cli import main
+
+
+@pytest.fixture
+def run(capsys):
+    """Exit code, standard output and standard error of `dpol account`."""
+
+    def runner(*arguments):
+        try:
+            code = main(["account", *arguments])
+        except SystemExit as end:
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return runner
+
+
+def table(out):
+    """(weeks, mu, epsilon, right guesses) of every line."""
+    rows = re.findall(r"^ *(\d+) +(\S+) +(\S+) +(\S+)%$", out, re.MULTILINE)
+    return [(int(weeks), *map(float, numbers)) for weeks, *numbers in rows]
+
+
+def test_mu_becomes_epsilon(run):
+    code, out, err = run("--mu", "0.5", "--delta", "1e-6", "--weeks", "1", "4", "8")
+    assert (code, err) == (0, "")
+    assert table(out) == [(1, 0.5, 2.254, 59.9), (4, 1.0, 4.887, 69.1), (8, 1.414, 7.286, 76.0)]
+    assert "One person in one week has Gaussian differential privacy with mu = 0.5." in out
+    assert "epsilon at delta 1e-06" in out
+
+
+def test_epsilon_becomes_mu(run):
+    code, out, _ = run("--epsilon", "1", "--delta", "1e-6", "--weeks", "1")
+    assert code == 0
+    assert table(out) == [(1, 0.2367, 1.0, 54.7)]
+
+
+def test_releases_of_the_same_week_add_up(run):
+    """0.3 and 0.4 are 0.5 together; over four weeks 1."""
+    assert table(run("--mu", "0.3", "0.4", "--weeks", "4")[1]) == [(4, 1.0, 4.887, 69.1)]
+
+
+def test_four_numbers_of_weeks_are_shown_by_default(run):
+    assert [row[0] for row in table(run("--mu", "1")[1])] == [1, 4, 13, 52]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "one of the arguments --mu --epsilon is required"),
+        (["--mu", "1", "--epsilon", "1"], "argument --epsilon: not allowed with argument --mu"),
+        (["--mu"], "argument --mu: expected at least one argument"),
+        (["--mu", "0"], "argument --mu: must lie from 1e-06 to 1000, got '0'"),
+        (["--mu", "-0.5"], "argument --mu: must lie from"),
+        (["--mu", "0.5", "x"], "argument --mu: must be a number, got 'x'"),
+        (["--mu", "1e400"], "argument --mu: must lie from"),
+        (["--epsilon", "nan"], "argument --epsilon: must lie from 1e-06 to 1e+06, got 'nan'"),
+        (["--mu", "1", "--delta", "1"], "argument --delta: must lie from 1e-100 to 0.999, got '1'"),
+        (
+            ["--mu", "1", "--weeks", "0"],
+            "argument --weeks: must be a whole number from 1 to 999999",
+        ),
+        (["--mu", "1", "--weeks", "1.5"], "argument --weeks: must be a whole number"),
+        (["--mu", "1", "--weeks", "9" * 5000], "argument --weeks: must be a whole number"),
+        (["--week", "1", "--mu", "1"], "unrecognized arguments: --week"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert "--help" in err
+
+
+numbers = st.one_of(
+    st.floats().map(repr),
+    st.integers().map(str),
+    st.sampled_from(["1e-100", "1e999999", "sNaN", "-inf", "1_0", "١", "", "\n", "0.999", "1e3"]),
+    st.floats(1e-7, 1e3).map(repr),
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["--mu", "--epsilon"]),
+    numbers,
+    numbers | st.floats(1e-9, 0.9).map(repr),
+    numbers | st.integers(1, 10**6).map(str),
+)
+def test_any_numbers_give_a_table_or_one_line(run, kind, value, delta, weeks):
+    code, out, err = run(kind, value, "--delta", delta, "--weeks", weeks)
+    if code == 0:
+        assert err == ""
+        assert len(table(out)) == 1
+    else:
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("error: ")

@@ -1,0 +1,316 @@
+"""`dpol privatize`: never a traceback, never half an output, always one line that says what to do.
+
+Noise here is secure, so outputs differ in every run; what is tested does not depend on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dpol.cli import main
+
+HEADER = ["hospital", "week", "covid", "beds"]
+OPTIONS = [
+    *("--output", "noisy.csv", "--mu", "0.5"),
+    *("--entity", "hospital", "--period", "week", "--count", "covid", "--capacity", "beds"),
+]
+
+
+def run(*arguments):
+    """Exit code, standard output and standard error of the command, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return code, out.getvalue(), err.getvalue()
+
+
+def run_on(table: bytes, *more):
+    """The result of `privatize` on a table, and the files that it left."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("counts.csv").write_bytes(table)
+        result = run("privatize", "counts.csv", *OPTIONS, *more)
+        assert Path("counts.csv").read_bytes() == table
+        left = {path.name: path.read_bytes() for path in Path().iterdir()}
+        del left["counts.csv"]
+        return result, left
+
+
+def refused(result, left):
+    """Whether the input was refused as it has to be."""
+    code, out, err = result
+    one_line = err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
+    return code == 2 and one_line and out == "" and left == {}
+
+
+def released(result, left, rows):
+    """Whether `rows` rows were released completely."""
+    code, out, err = result
+    assert (code, err, set(left)) == (0, "", {"noisy.csv", "noisy.csv.guarantee.json"})
+    table = list(csv.DictReader(io.StringIO(left["noisy.csv"].decode(), newline="")))
+    assert len(table) == rows
+    for row in table:
+        assert None not in row.values()
+        float(row["noisy_count"])
+    record = json.loads(left["noisy.csv.guarantee.json"])
+    return (record["mu"], record["sampler"], record["rows"]) == (0.5, "secure", rows) and (
+        f"noisy rows added: {rows}" in out
+    )
+
+
+def as_csv(rows, encoding="utf-8"):
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode(encoding, "replace")
+
+
+# ---- generated tables ----------------------------------------------------------------------------
+
+names = st.text(
+    st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8
+) | st.sampled_from(["050002", "x,y", 'the "A"', "-1", "=1+1"])
+dates = st.dates(datetime.date(1, 1, 1)).map(str) | st.just("2021-01-01T00:00:00.000")
+counts = st.sampled_from(["0", "3.4", "22.9", "3.2857142857142856", "999999999", "007."])
+beds = st.sampled_from(["95.0", "12", "0.5", "999999999"])
+
+
+@st.composite
+def good_rows(draw):
+    """Header and rows of a table that has to be accepted."""
+    # A week given twice, once with a time of day, is one week.
+    keys = draw(
+        st.lists(
+            st.tuples(names, dates), min_size=1, max_size=6, unique_by=lambda k: (k[0], k[1][:10])
+        )
+    )
+    return [HEADER, *([*key, draw(counts), draw(beds)] for key in keys)]
+
+
+NASTY = ["", "NA", "nan", "inf", "-inf", "1e400", "-1", "-999999", "1e5", "9" * 400, "0x10", "１２"]
+WRONG = {
+    0: ["", " ", "\x00", "a\nb", "\t\x07", "\u2028", "\ud7ff\ufffe"],
+    1: ["", "2021-02-30", "01/02/2021", "20210101", "yesterday", "10000-01-01", "2021-1-1"],
+    2: NASTY,
+    3: [*NASTY, "0", "0.00"],
+}
+
+
+@st.composite
+def bad_tables(draw):
+    """A good table with one fault."""
+    rows = draw(good_rows())
+    row = draw(st.integers(1, len(rows) - 1))
+    fault = draw(st.sampled_from(["cell", "cell", "cell", "ragged", "column", "twice", "bytes"]))
+    if fault == "cell":
+        column = draw(st.integers(0, 3))
+        rows[row][column] = draw(st.sampled_from(WRONG[column]))
+    elif fault == "ragged":
+        rows[row] = draw(
+            st.sampled_from([rows[row][:-1], [*rows[row], ""], [*rows[row]] * 2, ["x"]])
+        )
+    elif fault == "column":
+        place = draw(st.integers(0, 3))
+        other = [name for name in HEADER if name != HEADER[place]]
+        name = draw(st.sampled_from([*other, "", "Week", " covid", "\ufeffbeds"]))
+        rows[0] = [*HEADER[:place], name, *HEADER[place + 1 :]]
+    elif fault == "twice":
+        rows.append([*rows[row][:2], "1", "1"])
+    else:
+        table = as_csv(rows)
+        broken = draw(
+            st.sampled_from(["utf-16", "utf-32", "quote", "latin-1", "header", "nothing"])
+        )
+        return {
+            "quote": table + b'"A,2021-01-01,1,1\n',
+            "latin-1": table + "é,2021-01-01,1,1\n".encode("latin-1"),
+            "header": table.split(b"\n")[0],
+            "nothing": b"",
+        }.get(broken) or (as_csv(rows, broken) if broken.startswith("utf") else b"")
+    return as_csv(rows)
+
+
+pieces = st.sampled_from(
+    [
+        *(
+            *HEADER,
+            *NASTY,
+            ",".join(HEADER) + "\n",
+            "A,2021-01-01,1,1\n",
+            "2021-01-01",
+            "A",
+            "12.5",
+        ),
+        *(",", ",", ",", "\n", "\n", "\r\n", "\r", '"', ";", "\t", "\x00", "\ufeff", "é", "\u2028"),
+    ]
+)
+garbage = (
+    st.lists(pieces, max_size=30)
+    .map("".join)
+    .flatmap(
+        lambda text: st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"]).map(
+            lambda encoding: text.encode(encoding, "replace")
+        )
+    )
+)
+
+
+@settings(max_examples=250)
+@given(good_rows(), st.sampled_from(["utf-8", "utf-8-sig"]), st.booleans())
+def test_every_good_table_is_released_completely(rows, encoding, blank_lines):
+    table = as_csv(rows, encoding)
+    table = table.replace(b"\n", b"\r\n\r\n") if blank_lines else table
+    assert released(*run_on(table), rows=len(rows) - 1)
+
+
+@settings(max_examples=1000)
+@given(bad_tables())
+def test_every_table_with_a_fault_is_refused_in_one_line(table):
+    assert refused(*run_on(table))
+
+
+@settings(max_examples=700)
+@given(garbage | st.binary(max_size=300))
+@example((",".join(HEADER) + "\n" + "A,2021-01-01,1,1\n" * 2).encode())
+def test_garbage_is_refused_in_one_line(table):
+    """Or released completely, where the pieces happen to make up a table."""
+    result, left = run_on(table)
+    if result[0] == 0:
+        lines = [line for line in csv.reader(io.StringIO(table.decode("utf-8-sig"))) if line]
+        assert released(result, left, rows=len(lines) - 1)
+    else:
+        assert refused(result, left)
+
+
+@settings(max_examples=200)
+@given(bad_tables(), good_rows(), st.sampled_from(["--append", "--again"]))
+def test_a_fault_leaves_an_earlier_release_as_it_was(table, rows, flag):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("good.csv").write_bytes(as_csv(rows))
+        assert run("privatize", "good.csv", *OPTIONS)[0] == 0
+        Path("bad.csv").write_bytes(table)
+        before = {path: path.read_bytes() for path in Path().iterdir()}
+        code, out, err = run("privatize", "bad.csv", *OPTIONS, flag)
+        after = {path: path.read_bytes() for path in Path().iterdir()}
+        assert refused((code, out, err), {})
+        assert after == before
+
+
+def test_raw_counts_are_shown_nowhere():
+    rows = [["A", "2021-01-01", "86420.97531", "5"], ["A", "2021-01-08", "0", "5"]]
+    result, left = run_on(as_csv([HEADER, *rows]))
+    assert released(result, left, rows=2)
+    bad = run_on(as_csv([HEADER, *rows, ["A", "2021-01-15", "86420.97531x", "5"]]))
+    assert refused(*bad)
+    shown = "".join([*result[1:], *bad[0][1:], *(data.decode() for data in left.values())])
+    assert "86420.97531" not in shown
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--mu", "0"], "mu must be a number from 0.001 to 100, got 0"),
+        (["--mu", "-1"], "mu must be a number from 0.001 to 100, got -1"),
+        (
+            ["--mu", "much"],
+            "argument --mu: must be a number, got 'much'; see dpol privatize --help",
+        ),
+        (["--mu", "nan"], "mu must be a number from 0.001 to 100, got NaN"),
+        (["--mu", "inf"], "mu must be a number from 0.001 to 100, got Infinity"),
+        (["--delta", "0"], "argument --delta: must lie from 1e-100 to 0.999, got '0'"),
+        (["--delta", "nan"], "argument --delta: must lie from 1e-100 to 0.999, got 'nan'"),
+        (["--count-sensitivity", "0"], "the count sensitivity must be a number from 0.001"),
+        (["--count", "week"], "must be different columns"),
+        (["--period", "wéek\n"], "has no column named wéek? in its first line"),
+        (["--app"], "unrecognized arguments: --app; see dpol --help"),
+        (["more\nfiles"], "unrecognized arguments: more?files"),
+        (["--output", "noisy.txt"], "choose a name that ends in .csv"),
+        (["--output", "counts.csv"], "counts.csv: exists already, and nothing is overwritten"),
+        (["--output", "counts.csv", "--append"], "counts.csv: was changed after its release"),
+        (["--output", "counts.csv/noisy.csv"], "is a file, not a folder"),
+        (["--output", "n" * 300 + ".csv"], "too long"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(more, message):
+    result, left = run_on(as_csv([HEADER, ["A", "2021-01-01", "1", "1"]]), *more)
+    assert refused(result, left)
+    assert message in result[2]
+
+
+@pytest.mark.parametrize("arguments", [[], ["privatize"], ["privatize", "x.csv"], ["private"]])
+def test_missing_arguments_are_refused_in_one_line(arguments):
+    assert refused(run(*arguments), {})
+
+
+@pytest.mark.parametrize("table", ["none.csv", ".", "n" * 300])
+def test_a_table_that_cannot_be_read_is_refused_in_one_line(tmp_path, monkeypatch, table):
+    monkeypatch.chdir(tmp_path)
+    result = run("privatize", table, *OPTIONS)
+    assert refused(result, {path.name: b"" for path in tmp_path.iterdir()})
+    assert "cannot be read" in result[2]
+
+
+def test_without_opendp_nothing_is_written_and_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    result, left = run_on(as_csv([HEADER, ["A", "2021-01-01", "1", "1"]]))
+    assert refused(result, left)
+    assert "make secure" in result[2]
+
+
+def test_the_help_says_what_a_user_has_to_know():
+    code, out, _ = run("privatize", "--help")
+    text = " ".join(out.split())
+    assert code == 0
+    assert "Noisy counts may be negative" in text
+    assert "spends their privacy again" in text
+
+
+# ---- as a process --------------------------------------------------------------------------------
+
+COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
+
+
+def test_weekly_use_as_a_process(tmp_path):
+    """A week is released; a second time is refused, then told to go ahead."""
+
+    def week(*more):
+        (tmp_path / "week.csv").write_bytes(as_csv([HEADER, ["A", "2021-01-08", "7.5", "20"]]))
+        command = [*COMMAND, "privatize", "week.csv", *OPTIONS, *more]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = week("--append")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "with mu = 0.5, that is epsilon = 2.254 at delta = 1e-06" in done.stdout
+    twice = week("--append")
+    assert refused((twice.returncode, twice.stdout, twice.stderr), {})
+    assert "mu becomes 0.7071: leave them out, or add --again" in twice.stderr
+    assert "with mu = 0.7071" in week("--again").stdout
+    with (tmp_path / "noisy.csv").open() as stream:
+        released_weeks = [row["week"] for row in csv.DictReader(stream)]
+    assert released_weeks == ["2021-01-08"] * 2
+
+
+def test_a_million_rows_are_read_and_one_bad_row_among_them_is_found():
+    """The noise of a million rows takes another ten seconds; here only reading is tested."""
+    rows = (f"h{i % 500},{datetime.date.fromordinal(9999 + i // 500)},3.4,12" for i in range(10**6))
+    table = ",".join(HEADER) + "\n" + "\n".join(rows) + "\n"
+    result, left = run_on(table.encode() + b"h1,2021-01-01,-1,12\n")
+    assert refused(result, left)
+    assert "counts.csv, line 1000002: column covid must hold a number" in result[2]
