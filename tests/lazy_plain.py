@@ -1,15 +1,14 @@
-"""Plain reference versions of the lazy transformation, its output law and its accounting.
+"""Plain reference versions of the lazy transformation and its accounting.
 
 They are written from Algorithm 1 of "Private Online Learning via Lazy Algorithms" and from the
-statement of the accounting, and share no code with the library. `losses` are (T, d), `sums` (S, d)
-the losses of S batches; c is the constant of the keep probability.
+statement of the accounting, and share no code with the library. `losses` are (T, d); c is the
+constant of the keep probability.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -103,35 +102,6 @@ def play(
     return actions, points
 
 
-def output_laws(sums: np.ndarray, *, B: int, eta: float, p: float, c: float) -> np.ndarray:
-    """The exact laws of (x_1, ..., x_S), (N, d^S), for N sequences of batch sums (N, S - 1, d).
-
-    The last batch's losses come after the last choice. Outcomes are numbered with x_S fastest.
-    """
-    return paths_and_shadow(sums, B=B, eta=eta, p=p, c=c).sum(axis=-1)
-
-
-def paths_and_shadow(sums: np.ndarray, *, B: int, eta: float, p: float, c: float) -> np.ndarray:
-    """The exact laws of (x_1, ..., x_S, y_S), (N, d^S, d): by recursion over the batches."""
-    n, rest, d = sums.shape
-    law = np.full((n, 1, d, d), 1 / d**2)  # sequences, (x_1..x_{s-1}), x_s, y_s
-    total = np.zeros((n, d))
-    for s in range(rest):
-        batch = sums[:, s]
-        total = total + batch
-        nu = np.exp(-eta * total)
-        nu /= nu.sum(axis=1, keepdims=True)
-        gap = batch[:, :, None] - batch[:, None, :]
-        keep = (1 - p) * np.minimum(1.0, np.exp(-eta * gap - c * B * eta))  # n, x, y
-        move_x = (
-            keep[..., None] * np.eye(d)[None, :, None] + (1 - keep[..., None]) * nu[:, None, None]
-        )
-        move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
-        law = np.einsum("nhxy,nxyz,nyw->nhxzw", law, move_x, move_y)
-        law = law.reshape(n, -1, d, d)
-    return law.reshape(n, -1, d)
-
-
 def marginals(law: np.ndarray, d: int) -> np.ndarray:
     """(S, d) marginals of x_1, ..., x_S from one law of outputs."""
     batches = round(math.log(len(law), d))
@@ -139,66 +109,6 @@ def marginals(law: np.ndarray, d: int) -> np.ndarray:
     return np.array(
         [cube.sum(axis=tuple(a for a in range(batches) if a != s)) for s in range(batches)]
     )
-
-
-def exact_delta(P: np.ndarray, Q: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
-    """(N,) sum max(0, P - e^eps Q) for laws (N, outcomes)."""
-    return np.maximum(P - np.exp(epsilon)[:, None] * Q, 0.0).sum(axis=1)
-
-
-def exact_epsilon(P: np.ndarray, Q: np.ndarray, delta: float) -> np.ndarray:
-    """(N,) the smallest eps >= 0 with sum max(0, P - e^eps Q) <= delta; 50 where larger."""
-    low, high = np.zeros(len(P)), np.full(len(P), 50.0)
-    good_at_zero = exact_delta(P, Q, low) <= delta
-    for _ in range(48):
-        middle = (low + high) / 2
-        good = exact_delta(P, Q, middle) <= delta
-        low, high = np.where(good, low, middle), np.where(good, middle, high)
-    return np.where(good_at_zero, 0.0, high)
-
-
-def neighbours(
-    d: int, rest: int, B: int, values: Sequence[float], change: float
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """All sequences (N, rest, d) of batch sums from `values`, and index pairs that differ in one
-    batch by at most `change` per expert: what one round's losses can do. One item per batch.
-    """
-    cells = np.array(list(itertools.product(values, repeat=d)))
-    assert cells.min() >= 0
-    assert cells.max() <= B
-    indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
-    sequences = cells[indices]
-    place = len(cells) ** np.arange(rest)[::-1]
-    gaps = np.abs(cells[:, None] - cells[None]).max(axis=2)
-    for s in range(rest):
-        first, second = [], []
-        for a, b in itertools.permutations(range(len(cells)), 2):
-            if gaps[a, b] <= change + 1e-12:
-                rows = np.flatnonzero(indices[:, s] == a)
-                first.append(rows)
-                second.append(rows + (b - a) * place[s])
-        yield sequences, np.concatenate(first), np.concatenate(second)
-
-
-def worst_epsilon(
-    d: int,
-    rest: int,
-    values: Sequence[float],
-    delta: float,
-    *,
-    B: int,
-    eta: float,
-    p: float,
-    c: float,
-    change: float = 1.0,
-) -> float:
-    """The largest exact epsilon at `delta` over all pairs of `neighbours`."""
-    worst, laws = 0.0, None
-    for sequences, first, second in neighbours(d, rest, B, values, change):
-        if laws is None:
-            laws = output_laws(sequences, B=B, eta=eta, p=p, c=c)
-        worst = max(worst, float(exact_epsilon(laws[first], laws[second], delta).max()))
-    return worst
 
 
 def binomial_quantile(trials: int, probability: float, tail: float) -> int:

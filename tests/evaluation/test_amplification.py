@@ -258,7 +258,7 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2() -> None:
 def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
     for label, gains in synthetic_gains(11, n).items():
         stream = synthetic_stream(label, gains)
-        assert stream.label == label
+        assert stream.label == f"synthetic: {label}, n = {n}"
         assert stream.sensitivity == pytest.approx(np.full(11, math.sqrt(n)))
         assert stream.gains.shape == (11, n)
 

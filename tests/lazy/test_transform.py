@@ -11,6 +11,7 @@ import lazy_plain as plain
 from dpol.lazy import transform
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.lazy_exact import LazyLaw, paths_and_shadow
 from dpol.randomness import ReplicateGenerators, replicate_generators
 
 # A sound library fails a statistical test with probability at most 1e-6 per comparison.
@@ -140,10 +141,7 @@ def test_whole_plays_follow_the_enumerated_law(normaliser, checks):
     states = many(normaliser, p=0.3, eta=0.5, batches=batches)
     outcome = sum(s.played.astype(int) * 2 ** (4 - i) for i, s in enumerate(states))
     outcome = outcome + states[-1].shadow
-    law = {
-        c: plain.paths_and_shadow(batches[None], B=1, eta=0.5, p=0.3, c=c).ravel()
-        for c in (1.0, 2.0)
-    }
+    law = {c: paths_and_shadow(batches[None], LazyLaw(1, 0.5, 0.3, c)).ravel() for c in (1.0, 2.0)}
     right = NORMALISERS[normaliser]
     assert checks.frequencies(counts(outcome, 32), law[right])
     assert not checks.frequencies(counts(outcome, 32), law[3.0 - right])

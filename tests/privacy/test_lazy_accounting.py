@@ -18,6 +18,7 @@ from dpol.privacy.lazy_accounting import (
     sound_epsilon,
     zcdp_epsilon,
 )
+from dpol.privacy.lazy_exact import LazyLaw, worst_epsilon
 
 NORMALISERS = (1.0, 2.0)
 
@@ -39,9 +40,10 @@ DELTAS = (1e-12, 1e-6, 0.1)
 def exact_and_accounted(game, eta, p, c, *, change=1.0, deltas=DELTAS, account=sound_epsilon):
     """(exact worst epsilon, accounted epsilon) for every delta."""
     d, rest, values, B = game
+    law = LazyLaw(B, eta, p, c)
     for delta in deltas:
         facts = LazyGame((rest + 1) * B, delta, change, c)
-        worst = plain.worst_epsilon(d, rest, values, delta, B=B, eta=eta, p=p, c=c, change=change)
+        worst = worst_epsilon(d, rest, law, values, delta=delta, change=change)
         yield worst, account(facts, B, eta, p)
 
 
@@ -86,7 +88,8 @@ def test_the_published_epsilon_also_bounds_the_exact_one():
 
 def violated(accounted, **mechanism):
     """Whether a pair of sequences of three rounds breaks an accounted epsilon at delta = 1e-6."""
-    return plain.worst_epsilon(2, 2, (0, 1), 1e-6, B=1, **mechanism) > accounted
+    law = LazyLaw(1, mechanism["eta"], mechanism["p"], mechanism["c"])
+    return worst_epsilon(2, 2, law, (0, 1), delta=1e-6) > accounted
 
 
 @pytest.mark.parametrize(
@@ -103,26 +106,6 @@ def test_a_mechanism_that_is_not_the_accounted_one_breaks_the_bound(mechanism):
     accounted = sound_epsilon(game, 1, 0.01, 0.3)
     assert violated(accounted, **mechanism)
     assert not violated(accounted, eta=0.01, p=0.3, c=mechanism["c"])
-
-
-@pytest.mark.parametrize("c", NORMALISERS)
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize(("eta", "p"), [(0.05, 0.1), (1.0, 0.5), (2.0, 0.0), (3.0, 1.0)])
-def test_marginals_of_the_enumerated_laws_are_the_measures(game, eta, p, c):
-    d, rest, values, B = game
-    cells = list(itertools.product(values, repeat=d))
-    rng = np.random.default_rng(0)
-    sums = np.array(cells, dtype=float)[rng.integers(len(cells), size=(40, rest))]
-    for row, law in zip(sums, plain.output_laws(sums, B=B, eta=eta, p=p, c=c), strict=True):
-        nu = [plain.weights(row[:s].sum(axis=0).tolist(), eta) for s in range(rest + 1)]
-        np.testing.assert_allclose(plain.marginals(law, d), nu, rtol=0, atol=1e-12)
-
-
-def test_without_a_normaliser_the_enumerated_marginals_are_wrong():
-    sums = np.array([[[1.0, 0.0], [1.0, 0.0]]])
-    law = plain.output_laws(sums, B=1, eta=1.0, p=0.1, c=0.0)[0]
-    nu = plain.weights([2.0, 0.0], 1.0)
-    assert abs(plain.marginals(law, 2)[2] - nu).max() > 0.01
 
 
 # ---- the published accountant --------------------------------------------------------------------

@@ -31,11 +31,12 @@ _THRESHOLDS = np.linspace(-6.0, 6.0, 241)
 def synthetic_stream(label: str, gains: Floats) -> GainStream:
     """A stream whose whole gain vector of a round may change: sensitivity sqrt(n).
 
-    Its capacities are what makes the sensitivity of `GainStream` come out as sqrt(n).
+    Its capacities are what makes the sensitivity of `GainStream` come out as sqrt(n). No stream
+    of a config can have its label, so their noise is never the same.
     """
     rounds, n = gains.shape
     return GainStream(
-        label=label,
+        label=f"synthetic: {label}, n = {n}",
         gains=gains,
         capacity=np.full(gains.shape, math.sqrt(2.0 / n)),
         entities=tuple(f"expert {i}" for i in range(n)),

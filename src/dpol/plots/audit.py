@@ -1,0 +1,107 @@
+"""The figure of audits: what is claimed, and what the outputs prove."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpol.errors import DataError
+from dpol.plots import style
+
+_NEEDED = (
+    "mechanism",
+    "calibration",
+    "parameter",
+    "delta",
+    "claimed",
+    "lower_bound",
+    "confidence",
+    "runs",
+    "method",
+    "verdict",
+)
+_MARKERS = {"sampled": "o", "exact": "D"}
+_SYMBOLS = {"mu": "µ", "epsilon": "ε"}
+_COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
+
+
+def draw_audit(audits: pd.DataFrame) -> Figure:
+    """One line per audit: the lower bound on its parameter as a share of the claim.
+
+    Args:
+        audits: table of `study_audit`.
+
+    Raises:
+        DataError: a column is missing, or the table is empty.
+    """
+    missing = [name for name in _NEEDED if name not in audits.columns]
+    if missing or audits.empty:
+        what = f"has no column {', '.join(missing)}" if missing else "is empty"
+        raise DataError(f"the table of audits {what}; delete it and run again")
+    rows = audits.to_dict("records")
+    largest = (audits["lower_bound"] / audits["claimed"]).max()
+    with style.figure_style():
+        figure = style.new_figure(7.0, 1.5 + 0.24 * len(audits))
+        axes = figure.subplots()
+        for line, row in enumerate(rows):
+            _draw_line(axes, line, row)
+        axes.axvline(1, color=style.BLACK, lw=1.0)
+        axes.set_xlim(0, max(1.06, 1.04 * largest))
+        axes.set_ylim(len(audits) - 0.5, -0.5)
+        axes.set_yticks(
+            range(len(audits)), [f"{row['mechanism']} ({row['calibration']})" for row in rows]
+        )
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("what the outputs prove, as a share of the claimed parameter")
+        figure.suptitle(_title(audits), x=0.01, ha="left")
+        figure.legend(handles=_handles(audits), loc="outside lower center", ncols=4)
+        style.freeze_layout(figure)
+    return figure
+
+
+def _draw_line(axes: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
+    colour, share = _COLOURS[row["verdict"]], row["lower_bound"] / row["claimed"]
+    axes.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
+    axes.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5)
+    sign = "=" if row["method"] == "exact" else "≥"
+    found = f"{_SYMBOLS[row['parameter']]} {sign} {row['lower_bound']:.3g}"
+    axes.annotate(
+        f"{found}; {row['claimed']:.3g} claimed",
+        (1.02, line),
+        xycoords=("axes fraction", "data"),
+        va="center",
+        fontsize=7,
+        color=colour,
+        annotation_clip=False,
+    )
+
+
+def _title(audits: pd.DataFrame) -> str:
+    broken = int((audits["verdict"] == "violated").sum())
+    found = "no claim is refuted" if not broken else f"{broken} refuted"
+    return f"Audits of {len(audits)} claims of privacy on worst-case neighbours: {found}"
+
+
+def _handles(audits: pd.DataFrame) -> list[Line2D]:
+    sampled = audits[audits["method"] == "sampled"]
+    named = {"exact": "computed exactly"}
+    if not sampled.empty:
+        first = sampled.iloc[0]
+        named["sampled"] = (
+            f"{100 * first['confidence']:g}% lower bound, {first['runs']:,} runs on each input"
+        )
+    handles = [
+        Line2D([], [], color=style.GREY, marker=_MARKERS[method], ls="", ms=4.5, label=text)
+        for method, text in named.items()
+    ]
+    handles += [
+        Line2D([], [], color=_COLOURS["violated"], lw=1.2, label="beyond the claim"),
+        Line2D([], [], color=style.BLACK, lw=1.0, label="claim"),
+    ]
+    return handles

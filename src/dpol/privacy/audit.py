@@ -1,0 +1,255 @@
+"""Black-box audits: what the outputs of a mechanism prove about its privacy.
+
+A mechanism is run on two adjacent inputs. From one half of the runs an event is chosen that tells
+them apart, on the other half it is counted, and Clopper-Pearson bounds on its two error rates give
+a lower confidence bound on the privacy parameter. A bound above the claim refutes the claim; one
+below it proves nothing, unless it comes near: see `runs_needed`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpol.randomness import Floats
+
+Parameter = Literal["mu", "epsilon"]
+Counts = NDArray[np.int64]
+# (false positives, false negatives, runs of the one input, runs of the other) -> lower bounds
+_Bound = Callable[[Counts, Counts, int, int], Floats]
+
+# Thresholds that are tried; more are chosen by chance rather than because they are better.
+_THRESHOLDS = 129
+# Events are compared by bounds at this much less error: a rare event may look good by chance.
+_CAUTION = 1e-3
+# Added to a covariance, relative to its size: noise that cancels leaves it singular.
+_RIDGE = 1e-9
+# A computed loss may exceed its claim by rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found.
+
+    Args:
+        parameter: `mu` of Gaussian DP, or `epsilon`.
+        claimed: the claim that was audited.
+        lower_bound: what the parameter is at least; 0 if nothing was found.
+        confidence: probability with which a sound mechanism's bound is below its parameter;
+            1 if the loss was computed.
+        runs: runs on each of the two inputs; 0 if the loss was computed.
+        delta: delta of `epsilon`; 0 beside `mu`.
+    """
+
+    parameter: Parameter
+    claimed: float
+    lower_bound: float
+    confidence: float
+    runs: int
+    delta: float = 0.0
+
+    @property
+    def method(self) -> Literal["sampled", "exact"]:
+        """`sampled` if the bound is statistical, `exact` if the loss was computed."""
+        return "sampled" if self.runs else "exact"
+
+    @property
+    def verdict(self) -> Literal["consistent", "violated"]:
+        """`violated` if the bound exceeds the claim."""
+        within = self.lower_bound <= self.claimed * (1 + _ROUNDING)
+        return "consistent" if within else "violated"
+
+
+def audit_runs(
+    first: Floats,
+    second: Floats,
+    *,
+    parameter: Parameter,
+    claimed: float,
+    confidence: float = 0.95,
+    delta: float = 0.0,
+) -> AuditResult:
+    """Audit a claim by runs on two adjacent inputs.
+
+    mu >= Phi^-1(1 - FPR) - Phi^-1(FNR) and epsilon >= log((1 - delta - FNR) / FPR) for every
+    event and for either input in either role; each rate is bounded from above at half of the
+    error 1 - confidence, so both hold together.
+
+    Args:
+        first: (n,) or (n, k) test statistics of independent runs on one input. The event is
+            that one of the k statistics lies above, or below, a threshold: which one is chosen
+            on the first half of the runs, and it is counted on the others.
+        second: the same of runs on the other input, independent of the first.
+        parameter: `mu` or `epsilon`.
+        claimed: the claim.
+        confidence: of the lower bound, in (0, 1).
+        delta: delta of an epsilon claim, in [0, 1).
+
+    Raises:
+        ValueError: shapes do not fit, there are fewer than 4 runs, a statistic is not a number,
+            or confidence or delta is out of range.
+    """
+    first, second = _checked(first), _checked(second)
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(f"{first.shape[1]} statistics of one input, {second.shape[1]} of other")
+    if not 0 < confidence < 1 or not 0 <= delta < 1:
+        raise ValueError(
+            f"confidence must lie in (0, 1) and delta in [0, 1), got {confidence}, {delta}"
+        )
+    bound = _bound(parameter, (1 - confidence) / 2, delta)
+    cautious = _bound(parameter, (1 - confidence) / 2 * _CAUTION, delta)
+    event = _choose(selection_half(first), selection_half(second), cautious)
+    rest = first[len(first) // 2 :], second[len(second) // 2 :]
+    lower = float(bound(*event.errors(*rest)))
+    return AuditResult(parameter, claimed, lower, confidence, min(len(first), len(second)), delta)
+
+
+def audit_loss(
+    loss: float, *, parameter: Parameter, claimed: float, delta: float = 0.0
+) -> AuditResult:
+    """The audit of a mechanism whose privacy parameter was computed instead of sampled.
+
+    >>> audit_loss(1.05, parameter="epsilon", claimed=1.0).verdict
+    'violated'
+    """
+    return AuditResult(parameter, claimed, float(loss), 1.0, 0, delta)
+
+
+def selection_half(outputs: Floats) -> Floats:
+    """The runs on which events and statistics may be chosen: the first half of (n, ...)."""
+    return outputs[: len(outputs) // 2]
+
+
+def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """Outputs (n, d) of two inputs as one statistic each, (n, 1): the fitted linear one.
+
+    The direction of Fisher's discriminant, from the selection half only. For Gaussian noise it
+    tends to the log likelihood ratio; if noise cancels in a combination of outputs, it finds it.
+    """
+    one, other = selection_half(first), selection_half(second)
+    pooled = np.atleast_2d(np.cov(np.concatenate([one - one.mean(0), other - other.mean(0)]).T))
+    size = float(np.trace(pooled)) or 1.0
+    gap = other.mean(axis=0) - one.mean(axis=0)
+    direction = np.linalg.solve(pooled + _RIDGE * size * np.eye(len(gap)), gap)
+    return (first @ direction)[:, None], (second @ direction)[:, None]
+
+
+def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Floats:
+    """The upper confidence bound on a probability: exact, for any number of trials.
+
+    >>> round(float(clopper_pearson_upper(0, 10, 0.05)), 4) == round(1 - 0.05**0.1, 4)
+    True
+    """
+    k = np.asarray(successes, dtype=float)
+    inner = special.betaincinv(np.minimum(k, trials - 1) + 1, np.maximum(trials - k, 1), 1 - error)
+    return np.where(k >= trials, 1.0, inner)
+
+
+def runs_needed(
+    mu: float, *, share: float = 0.8, power: float = 0.99, confidence: float = 0.95
+) -> int:
+    """Runs on each input after which the Gaussian mechanism's bound reaches `share` of its mu.
+
+    With probability `power`, for the event halfway between the two means; both halves together.
+
+    >>> runs_needed(1.0)
+    7116
+    """
+    from scipy import stats
+
+    if not mu > 0 or not 0 < share < 1 or not 0 < power < 1 or not 0 < confidence < 1:
+        raise ValueError(
+            "mu must be above 0, share, power and confidence in (0, 1), got"
+            f" {mu}, {share}, {power}, {confidence}"
+        )
+    bound = _bound("mu", (1 - confidence) / 2, 0.0)
+    rate = float(special.ndtr(-mu / 2))
+    counted = 50
+    while True:
+        # Each count stays below this with the square root of the power.
+        most = np.array(stats.binom.ppf(math.sqrt(power), counted, rate), dtype=np.int64)
+        if float(bound(most, most, counted, counted)) >= share * mu:
+            return 2 * counted
+        counted = math.ceil(counted * 1.05)
+
+
+@dataclass(frozen=True)
+class _Event:
+    """Statistic `column`, times `sign`, above a threshold: a vote for the second input.
+
+    If `swapped`, for the first.
+    """
+
+    column: int
+    sign: int
+    threshold: float
+    swapped: bool
+
+    def errors(self, first: Floats, second: Floats) -> tuple[Counts, Counts, int, int]:
+        """False positives, false negatives, and the numbers of runs that they are out of."""
+        null, other = (second, first) if self.swapped else (first, second)
+        votes = [self.sign * it[:, self.column] > self.threshold for it in (null, other)]
+        positive, negative = np.asarray(votes[0].sum()), np.asarray((~votes[1]).sum())
+        return positive, negative, len(null), len(other)
+
+
+def _choose(first: Floats, second: Floats, bound: _Bound) -> _Event:
+    """The event with the largest lower bound on the runs of the selection half."""
+    best, chosen = -math.inf, _Event(0, 1, 0.0, False)
+    for column, sign, swapped in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
+        null, other = (second, first) if swapped else (first, second)
+        null, other = np.sort(sign * null[:, column]), np.sort(sign * other[:, column])
+        thresholds = _candidates(np.concatenate([null, other]))
+        positive = len(null) - np.searchsorted(null, thresholds, side="right")
+        negative = np.searchsorted(other, thresholds, side="right")
+        found = bound(positive, negative, len(null), len(other))
+        at = int(found.argmax())
+        if found[at] > best:
+            best, chosen = float(found[at]), _Event(column, sign, float(thresholds[at]), swapped)
+    return chosen
+
+
+def _candidates(values: Floats) -> Floats:
+    """All values if they are few, else evenly spread quantiles of them."""
+    different = np.unique(values)
+    if len(different) <= _THRESHOLDS:
+        return different
+    return np.unique(np.quantile(values, np.linspace(0, 1, _THRESHOLDS)))
+
+
+def _bound(parameter: Parameter, error: float, delta: float) -> _Bound:
+    """The lower bound on a parameter that error counts give; each rate may fail with `error`."""
+    if parameter not in ("mu", "epsilon"):
+        raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
+
+    def bound(positive: Counts, negative: Counts, null: int, other: int) -> Floats:
+        false_positive = clopper_pearson_upper(positive, null, error)
+        false_negative = clopper_pearson_upper(negative, other, error)
+        if parameter == "mu":
+            lower = -special.ndtri(false_positive) - special.ndtri(false_negative)
+        else:
+            power = np.maximum(1 - delta - false_negative, np.finfo(float).tiny)
+            lower = np.log(power / false_positive)
+        return np.maximum(lower, 0.0)
+
+    return bound
+
+
+def _checked(statistics: Floats) -> Floats:
+    """Statistics as (n, k)."""
+    statistics = np.asarray(statistics, dtype=float)
+    if statistics.ndim == 1:
+        statistics = statistics[:, None]
+    if statistics.ndim != 2 or len(statistics) < 4 or not statistics.shape[1]:
+        raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {statistics.shape}")
+    if np.isnan(statistics).any():
+        raise ValueError("a statistic is not a number")
+    return statistics

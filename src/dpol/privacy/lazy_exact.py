@@ -1,0 +1,130 @@
+"""The exact privacy of small games of L2P for experts, by enumeration of all outputs.
+
+The output is what is played in every batch; the shadow point stays hidden. Source of the law:
+"Private Online Learning via Lazy Algorithms", Algorithm 1 with multiplicative weights. In what
+follows N sequences of S - 1 batches lose `sums` (N, S - 1, d): the losses of the last batch come
+after the last choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.randomness import Floats
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LazyLaw:
+    """What the law of the outputs depends on beside the losses.
+
+    Args:
+        batch_size: B.
+        eta: learning rate.
+        fake_switch: p; 0 is allowed, to show what it costs.
+        normaliser: c of the keep probability.
+    """
+
+    batch_size: int
+    eta: float
+    fake_switch: float
+    normaliser: float
+
+
+def output_laws(sums: Floats, law: LazyLaw) -> Floats:
+    """The laws of (x_1, ..., x_S), (N, d^S); outcomes are numbered with x_S fastest."""
+    return np.asarray(paths_and_shadow(sums, law).sum(axis=-1))
+
+
+def paths_and_shadow(sums: Floats, law: LazyLaw) -> Floats:
+    """The laws of (x_1, ..., x_S, y_S), (N, d^S, d), by recursion over the batches."""
+    n, rest, d = sums.shape
+    eta, p = law.eta, law.fake_switch
+    log_scale = -law.normaliser * law.batch_size * eta
+    laws = np.full((n, 1, d, d), 1 / d**2)  # sequences, (x_1..x_{s-1}), x_s, y_s
+    total = np.zeros((n, d))
+    for s in range(rest):
+        batch = sums[:, s]
+        total = total + batch
+        nu = np.exp(-eta * (total - total.min(axis=1, keepdims=True)))
+        nu /= nu.sum(axis=1, keepdims=True)
+        gap = batch[:, :, None] - batch[:, None, :]
+        keep = (1 - p) * np.minimum(1.0, np.exp(log_scale - eta * gap))[..., None]  # n, x, y, .
+        move_x = keep * np.eye(d)[None, :, None] + (1 - keep) * nu[:, None, None]
+        move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
+        laws = np.einsum("nhxy,nxyz,nyw->nhxzw", laws, move_x, move_y).reshape(n, -1, d, d)
+    return laws.reshape(n, -1, d)
+
+
+def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
+    """(N,) the smallest epsilon >= 0 with sum max(0, P - e^epsilon Q) <= delta; 50 where larger.
+
+    Args:
+        first: (N, outcomes) laws P.
+        second: (N, outcomes) laws Q.
+        delta: in [0, 1].
+    """
+    low, high = np.zeros(len(first)), np.full(len(first), 50.0)
+    good_at_zero = _exact_delta(first, second, low) <= delta
+    for _ in range(48):
+        middle = (low + high) / 2
+        good = _exact_delta(first, second, middle) <= delta
+        low, high = np.where(good, low, middle), np.where(good, middle, high)
+    return np.where(good_at_zero, 0.0, high)
+
+
+def _exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
+    excess = np.maximum(first - np.exp(epsilon)[:, None] * second, 0.0)
+    return np.asarray(excess.sum(axis=1))
+
+
+def neighbours(
+    d: int, rest: int, law: LazyLaw, values: Sequence[float], change: float = 1.0
+) -> Iterator[tuple[Floats, Rows, Rows]]:
+    """Pairs of loss sequences that one round can tell apart, batch by batch.
+
+    Yields, for each of the `rest` batches, all sequences (N, rest, d) of batch sums from
+    `values`, and the row numbers of pairs that differ in that batch only, by at most `change`
+    for every expert.
+
+    Raises:
+        ValueError: a value is not in [0, B].
+    """
+    if not all(0 <= value <= law.batch_size for value in values):
+        raise ValueError(f"values must lie in [0, {law.batch_size}], got {values}")
+    cells = np.array(list(itertools.product(values, repeat=d)), dtype=float)
+    indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
+    sequences = cells[indices]
+    place = len(cells) ** np.arange(rest)[::-1]
+    gaps = np.abs(cells[:, None] - cells[None]).max(axis=2)
+    for s in range(rest):
+        first, second = [], []
+        for a, b in itertools.permutations(range(len(cells)), 2):
+            if gaps[a, b] <= change + 1e-12:
+                rows = np.flatnonzero(indices[:, s] == a)
+                first.append(rows)
+                second.append(rows + (b - a) * place[s])
+        yield sequences, np.concatenate(first), np.concatenate(second)
+
+
+def worst_epsilon(
+    d: int, rest: int, law: LazyLaw, values: Sequence[float], *, delta: float, change: float = 1.0
+) -> float:
+    """The largest exact epsilon at `delta` over all pairs of `neighbours`.
+
+    >>> worst = worst_epsilon(2, 2, LazyLaw(1, 0.1, 0.3, 1.0), (0, 1), delta=1e-6)
+    >>> round(worst, 3)
+    0.302
+    """
+    worst, laws = 0.0, None
+    for sequences, first, second in neighbours(d, rest, law, values, change):
+        if laws is None:
+            laws = output_laws(sequences, law)
+        worst = max(worst, float(exact_epsilon(laws[first], laws[second], delta).max()))
+    return worst
