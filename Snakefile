@@ -35,6 +35,16 @@ if settings.lazy is not None or settings.convex is not None:
     include: "workflow/rules/lazy.smk"
 
 
+if settings.distributions is not None:
+
+    include: "workflow/rules/distributions.smk"
+
+
+if settings.audit is not None:
+
+    include: "workflow/rules/audit.smk"
+
+
 wildcard_constraints:
     stream="[^/]+",
     suite="[^/]+",

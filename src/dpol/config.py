@@ -303,6 +303,62 @@ class Convex(Model):
     """Runs of every setting."""
 
 
+class Sweeps(Model):
+    """Values that are tried, the other numbers being those of the base."""
+
+    rounds: list[Annotated[int, Field(ge=2, le=10_000_000)]] = []
+    """Numbers of rounds T."""
+    labels: list[Annotated[int, Field(ge=2, le=100_000)]] = []
+    """Numbers of labels M."""
+    hypotheses: list[Annotated[int, Field(ge=2, le=1024)]] = []
+    """Numbers of hypotheses K."""
+    epsilons: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
+    """Privacy of a message; the streams are played at each of them."""
+
+
+class Distributions(Model):
+    """Risk of learning a distribution from locally private labels.
+
+    One setting is the base; each sweep changes one of its numbers. A `random` class has
+    hypotheses drawn from a Dirichlet distribution; the sweep of rounds adds the `hard` class of
+    the lower bound.
+    """
+
+    n_hypotheses: Annotated[int, Field(ge=2, le=1024)] = 4
+    """Number of hypotheses K of the base; the hard class needs an even one."""
+    n_labels: Annotated[int, Field(ge=2, le=100_000)] = 100
+    """Number of labels M of the base."""
+    n_rounds: Annotated[int, Field(ge=2, le=10_000_000)] = 1_000_000
+    """Number of rounds T of the base."""
+    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4.0
+    """Privacy of one message of the base."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """delta of private WMA."""
+    sweeps: Sweeps = Sweeps()
+    """What is tried in place of the base, one number at a time."""
+    concentration: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Of the Dirichlet distribution; below 1, hypotheses put most mass on few labels."""
+    patients_per_week: PositiveInt | None = None
+    """Labels a week on the streams: the hospital of a random patient. Without it, no streams."""
+    groups: Annotated[int, Field(ge=3, le=99)] = 5
+    """Independent learners, each with T / groups rounds, behind the median selector."""
+    replicates: Annotated[int, Field(ge=2)] = 8
+    """Runs of every setting."""
+
+
+class Audit(Model):
+    """Audits of every mechanism, and the ledger of what the papers claim."""
+
+    runs: Annotated[int, Field(ge=100, le=10_000_000)] = 30_000
+    """Runs of a mechanism on each of two adjacent inputs."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    """Confidence of each lower bound that is sampled."""
+    mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Gaussian-DP parameter that the audited mechanisms are calibrated to."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """delta of the claims of L2P and private WMA."""
+
+
 class Report(Model):
     """What the table and the figure show."""
 
@@ -339,6 +395,10 @@ class Config(Model):
     """Without this block the regret of L2P is not studied."""
     convex: Convex | None = None
     """Without this block online convex optimisation is not studied."""
+    distributions: Distributions | None = None
+    """Study of learning distributions from locally private labels; without it, none."""
+    audit: Audit | None = None
+    """Without this block nothing is audited, and there is no ledger of claims."""
     report: Report
 
     @property

@@ -31,9 +31,19 @@ CODE = {
     "data": [*BASE, "config.py", "data/*.py"],
     "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/runs.py"],
-    "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/*.py"],
-    "amplification": [*PLAY, "config.py", "evaluation/*.py"],
-    "lazy": [*PLAY, "config.py", "convex/*.py", "evaluation/*.py"],
+    "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/**/*.py"],
+    "amplification": [*PLAY, "config.py", "evaluation/**/*.py"],
+    "lazy": [*PLAY, "config.py", "convex/*.py", "evaluation/**/*.py"],
+    "distributions": [
+        *BASE,
+        "config.py",
+        "streams.py",
+        "privacy/*.py",
+        "local/*.py",
+        "distributions/*.py",
+        "evaluation/**/*.py",
+    ],
+    "audit": [*PLAY, "config.py", "convex/*.py", "distributions/*.py", "evaluation/**/*.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
 }
@@ -77,6 +87,10 @@ def study_files():
         found += [f"{RESULTS}/figures/{study}-regret.svg", f"{RESULTS}/tables/{study}-regret.md"]
     if studies:
         found += [rules.render_rates.output]
+    if settings.distributions is not None:
+        found += rules.render_distributions.output
+    if settings.audit is not None:
+        found += rules.render_audit.output
     return found
 
 

@@ -26,6 +26,12 @@ from dpol.local.label_messages import (
 )
 from dpol.randomness import Floats
 
+# The log-likelihood of what cannot be: finite, so that weights are numbers even where every
+# hypothesis is refuted, and beyond all that other messages could make up for.
+_REFUTED = -1e30
+# Beyond it, densities of messages overflow.
+_LARGEST_EPSILON = 300.0
+
 
 @dataclass(frozen=True, eq=False)
 class ResponseBayes:
@@ -46,8 +52,7 @@ class ResponseBayes:
         """(X, M, K) log-likelihoods of a reported label."""
         keep, masses = self.client.keep, self.hypotheses.masses
         other = (1 - keep) / (self.hypotheses.n_labels - 1)
-        with np.errstate(divide="ignore"):
-            return np.log(other + (keep - other) * masses.transpose(0, 2, 1))
+        return _log(other + (keep - other) * masses.transpose(0, 2, 1))
 
     def scores(self, messages: LabelMessages, features: Ints) -> Floats:
         """Changes of log-weights, (R, B, K)."""
@@ -73,8 +78,7 @@ class MembershipBayes:
         sets = self.client.sets.astype(float)
         inside = sets @ self.client.hypotheses.masses.transpose(0, 2, 1)
         yes = (1 - self.client.keep) + (2 * self.client.keep - 1) * inside
-        with np.errstate(divide="ignore"):
-            return np.log(np.stack([1 - yes, yes], axis=2))
+        return _log(np.stack([1 - yes, yes], axis=2))
 
     def scores(self, messages: MembershipMessages, features: Ints) -> Floats:
         """Changes of log-weights, (R, B, K)."""
@@ -95,8 +99,11 @@ class MessageBayes:
     origin: ClassVar[Origin] = "ours"
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.client.epsilon):
-            raise ValueError("epsilon must be finite: messages without noise have no density")
+        if self.client.epsilon > _LARGEST_EPSILON:
+            raise ValueError(
+                f"epsilon must be at most {_LARGEST_EPSILON:g}, got {self.client.epsilon:g}:"
+                " messages with so little noise have no density that can be computed"
+            )
 
     @property
     def masses(self) -> Floats:
@@ -104,10 +111,15 @@ class MessageBayes:
         return self.client.sensitivity.clipping.hypotheses.masses
 
     @cached_property
+    def _scales(self) -> Floats:
+        """(X, K) scales; any where a message has no noise because it is always the same."""
+        return np.where(self.client.scales > 0, self.client.scales, 1.0)
+
+    @cached_property
     def _sums(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Knots (X, K, M) and their centres (X, K); sums below and above, (X, K, M + 1, K)."""
         clipping = self.client.sensitivity.clipping
-        scales = self.client.scales[:, :, None]
+        scales = self._scales[:, :, None]
         full = np.isfinite(clipping.log_cells)
         knots = np.where(full, clipping.log_cells, np.inf) / scales
         order = np.argsort(knots, axis=2)
@@ -127,7 +139,7 @@ class MessageBayes:
         """Changes of log-weights, (R, B, K), up to a number that all hypotheses share."""
         knots, centres, below, above = self._sums
         features = np.broadcast_to(features, messages.index.shape)
-        value = messages.value / self.client.scales[features, messages.index]
+        value = messages.value / self._scales[features, messages.index]
         place = np.empty(value.shape, dtype=np.int64)
         for x in np.unique(features):
             for j in range(knots.shape[1]):
@@ -139,3 +151,8 @@ class MessageBayes:
         far = np.exp(-2 * np.abs(distance))
         density = np.where(distance > 0, far * left + right, left + far * right)
         return np.asarray(np.log(density))
+
+
+def _log(probabilities: Floats) -> Floats:
+    refuted = np.full_like(probabilities, _REFUTED)
+    return np.asarray(np.log(probabilities, out=refuted, where=probabilities > 0))

@@ -58,8 +58,13 @@ def informative_from(kind: str, n_hypotheses: int, epsilon: float, delta: float)
         n_hypotheses: K.
         epsilon: privacy of a message.
         delta: of `wma`.
+
+    Raises:
+        ValueError: the kind is unknown.
     """
     compositions: dict[str, Composition] = {"wma-exact": "exact", "wma-published": "published"}
+    if kind != "exp3" and kind not in compositions:
+        raise ValueError(f"kind {kind!r} is not one of {', '.join(compositions)}, exp3")
 
     def informative(T: float) -> bool:
         rounds = round(T)

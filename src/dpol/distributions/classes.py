@@ -50,8 +50,8 @@ def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
     """
-    growth = math.expm1(epsilon)
-    return math.sqrt(n_pairs / (9 * n_rounds * min(growth**2, 1.0) * (growth + 1)))
+    growth = min(math.expm1(min(epsilon, 1.0)), 1.0)
+    return math.sqrt(n_pairs / (9 * n_rounds)) * math.exp(-epsilon / 2) / growth
 
 
 def hard_class(n_pairs: int, distance: float) -> HypothesisClass:

@@ -53,7 +53,7 @@ class LabelGame:
         law: (R,) which of them is true in a replicate.
 
     Raises:
-        ValueError: shapes do not fit, or a feature or law does not exist.
+        ValueError: shapes do not fit, a feature or law does not exist, or a law is no distribution.
     """
 
     hypotheses: HypothesisClass
@@ -65,9 +65,12 @@ class LabelGame:
         X, M = self.hypotheses.n_features, self.hypotheses.n_labels
         if self.laws.shape[1:] != (X, M):
             raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
+        if not (self.laws >= 0).all() or (abs(self.laws.sum(axis=2) - 1) > 1e-9).any():
+            raise ValueError("laws must be distributions: masses of at least 0 that sum to 1")
         for name, values, size in (("features", self.features, X), ("law", self.law, self.n_laws)):
-            if values.ndim != 1 or not (values.min() >= 0 and values.max() < size):
-                raise ValueError(f"{name} must be a vector of numbers in 0..{size - 1}")
+            sound = values.ndim == 1 and values.size and np.issubdtype(values.dtype, np.integer)
+            if not sound or values.min() < 0 or values.max() >= size:
+                raise ValueError(f"{name} must be a vector of integers in 0..{size - 1}, not empty")
 
     @property
     def n_laws(self) -> int:

@@ -12,16 +12,33 @@ from dpol.distributions.play import LabelAlgorithm
 from dpol.distributions.wma import PrivateWMA
 from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
 from dpol.local.hypotheses import HypothesisClass
-from dpol.local.label_messages import MembershipClient, ResponseClient, SampledClient, VectorClient
+from dpol.local.label_messages import (
+    MembershipClient,
+    ResponseClient,
+    SampledClient,
+    VectorClient,
+    check_epsilon,
+)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Under which a learner is made: the number of rounds T and the privacy of a message."""
+    """Under which a learner is made: the number of rounds T and the privacy of a message.
+
+    Raises:
+        ValueError: T is below 2, epsilon is not above 0 or delta not in (0, 1).
+    """
 
     n_rounds: int
     epsilon: float
     delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if not self.n_rounds >= 2:
+            raise ValueError(f"n_rounds must be at least 2, got {self.n_rounds}")
+        check_epsilon(self.epsilon)
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,7 @@ def make_learner(
     """A registered learner.
 
     Raises:
-        ValueError: the name or calibration is unknown, or the terms are out of range.
+        ValueError: the name or calibration is unknown.
 
     >>> from dpol.distributions.classes import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))

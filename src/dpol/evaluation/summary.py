@@ -151,14 +151,7 @@ def _score(gains: Floats, stream: GainStream, factor: float) -> dict[str, Any]:
 def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
     guarantee, amplification = played.guarantee, played.amplification
     return {
-        "model": guarantee.model,
-        "mechanism": guarantee.mechanism,
-        "adjacency": guarantee.adjacency,
-        "unit": guarantee.unit,
-        "sensitivity": guarantee.sensitivity,
-        "sensitivity_unit": guarantee.sensitivity_unit,
-        "sampler": guarantee.sampler,
-        "guaranteed_mu": guarantee.mu,
+        **guarantee.as_columns(),
         "epsilon": guarantee.epsilon(delta),
         "delta": delta,
         "amplified_epsilon": amplification.epsilon(delta) if amplification else math.nan,

@@ -143,4 +143,6 @@ class LikelihoodSensitivity:
     @property
     def excess(self) -> float:
         """The largest true sensitivity over the assumed one; 1 if the rule covers all."""
+        if self.rule == "exact":
+            return 1.0
         return max(1.0, float((self.clipping.ranges / self.values).max()))

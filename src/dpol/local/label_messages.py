@@ -298,7 +298,7 @@ def _guarantee(
         unit=LABEL_UNIT,
         sensitivity=sensitivity,
         sensitivity_unit=f"largest change, {quantity}",
-        mu=math.inf,
+        mu=math.nan if private else math.inf,
         model="local" if private else "none",
         sampler="seeded" if private else "none",
         epsilon_delta=(epsilon, delta) if private else None,

@@ -52,6 +52,19 @@ class Guarantee:
         epsilon, own_delta = self.epsilon_delta
         return epsilon if delta >= own_delta else float("inf")
 
+    def as_columns(self) -> dict[str, Any]:
+        """The record as columns of a table of results."""
+        return {
+            "model": self.model,
+            "mechanism": self.mechanism,
+            "adjacency": self.adjacency,
+            "unit": self.unit,
+            "sensitivity": self.sensitivity,
+            "sensitivity_unit": self.sensitivity_unit,
+            "sampler": self.sampler,
+            "guaranteed_mu": self.mu,
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for storing beside a result."""
         pair = self.epsilon_delta

@@ -1,0 +1,91 @@
+"""Direct labels: the names of lines beside their ends, none on another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+_FONT = 6.5
+_LINE = 0.105  # inches that a line of a label takes
+_GAP = 0.03
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text to the right of a panel, for the point (x, y) where its line ends."""
+
+    x: float
+    y: float
+    text: str
+    colour: str
+
+
+def add_labels(ax: Axes, labels: Sequence[Label], height: float) -> None:
+    """Direct labels to the right of a panel, moved up or down until none lies on another.
+
+    Args:
+        ax: the panel; its limits must be final.
+        labels: what to write.
+        height: of the panel in inches, about: it is not laid out yet.
+    """
+    to_axes = ax.transData + ax.transAxes.inverted()
+    wanted = [float(to_axes.transform((label.x, label.y))[1]) for label in labels]
+    sizes = [((label.text.count("\n") + 1) * _LINE + _GAP) / height for label in labels]
+    places = spread(wanted, sizes)
+    for label, place in zip(labels, places, strict=True):
+        ax.annotate(
+            label.text,
+            (label.x, label.y),
+            (1.05, place),
+            textcoords="axes fraction",
+            ha="left",
+            va="center",
+            color=label.colour,
+            fontsize=_FONT,
+            linespacing=1.1,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": label.colour,
+                "linewidth": 0.5,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Centres of labels of these sizes, in the order of the wanted ones and none on another.
+
+    Labels that would touch form a block around the mean of what they want. All stay within
+    [0, 1] as long as there is room.
+
+    >>> spread([0.5, 0.5, 0.0], [0.25, 0.25, 0.25])
+    [0.375, 0.625, 0.125]
+    """
+    blocks: list[tuple[list[int], float]] = []  # numbers of labels from below, and the bottom
+    for number in sorted(range(len(wanted)), key=lambda number: wanted[number]):
+        members = [number]
+        bottom = _bottom(members, wanted, sizes)
+        while blocks and blocks[-1][1] + sum(sizes[it] for it in blocks[-1][0]) > bottom:
+            members = blocks.pop()[0] + members
+            bottom = _bottom(members, wanted, sizes)
+        blocks.append((members, bottom))
+    places = [0.0] * len(wanted)
+    for members, bottom in blocks:
+        for number in members:
+            places[number] = bottom + sizes[number] / 2
+            bottom += sizes[number]
+    return places
+
+
+def _bottom(members: Sequence[int], wanted: Sequence[float], sizes: Sequence[float]) -> float:
+    """Where a block of labels begins."""
+    below, total = 0.0, 0.0
+    for number in members:
+        total += wanted[number] - below - sizes[number] / 2
+        below += sizes[number]
+    return max(0.0, min(1.0 - below, total / len(members)))

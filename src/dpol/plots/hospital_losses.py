@@ -1,0 +1,82 @@
+"""The figure of predicting the hospital of a random patient from locally private labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpol.plots import style
+from dpol.plots.distributions import NAMES, OURS, check_risks, empty_figure, finish
+
+
+def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:
+    """Mean log loss above that of the best forecast in hindsight, a panel per stream.
+
+    Args:
+        risks: as `dpol.evaluation.distributions` makes them (docs/tables.md).
+        simulated: whether the data are simulated, which the figure then says.
+
+    Raises:
+        DataError: as `dpol.plots.distributions.draw_risk`.
+    """
+    check_risks(risks)
+    rows = risks[(risks["sweep"] == "hospitals") & (risks["calibration"] == "exact")]
+    if rows.empty:
+        return empty_figure("The config asks for no hospitals (distributions.patients_per_week).")
+    per_patient = (rows["mean_kl_risk"] - rows["best_kl"]) / rows["T"]
+    rows = rows.assign(excess=per_patient, half=rows["ci_half_width"] / rows["T"])
+    streams = list(dict.fromkeys(rows["hypotheses"]))
+    with style.figure_style():
+        figure = style.new_figure(6.4, 1.5 + 1.8 * len(streams))
+        axes = figure.subplots(len(streams), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
+        for ax, stream in zip(axes, streams, strict=True):
+            own = rows[rows["hypotheses"] == stream]
+            _draw_intervals(ax, own)
+            first = own.iloc[0]
+            ax.set_title(f"{stream}: {first['M']} hospitals, {first['T']:,} patients", loc="left")
+        axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=3)
+        axis = figure.supylabel(
+            "log loss minus that of the best forecast\nin hindsight (nats per patient);"
+            " below 0:\na mixture beats its best member"
+        )
+        data = "Simulated data, not measurements" if simulated else "Real data"
+        finish(
+            figure,
+            f"{data}: in which hospital is a random patient? {rows['K'].iloc[0]} forecasts, none"
+            f" exactly right. Means over {rows['replicates'].iloc[0]} runs with 95% intervals,"
+            f" exact calibration (ours). {OURS}",
+        )
+        # Level with the panels, not with panels and legend together.
+        axis.set_y((axes[0].get_position().y1 + axes[-1].get_position().y0) / 2)
+    return figure
+
+
+def _draw_intervals(ax: Axes, rows: pd.DataFrame) -> None:
+    """Points with intervals, those of one epsilon side by side."""
+    epsilons = sorted(set(rows["epsilon"]))
+    ax.axhline(0, color=style.BLACK, ls=":", lw=1.2, zorder=1)
+    for number, (algorithm, (colour, marker, name)) in enumerate(NAMES.items()):
+        own = rows[rows["algorithm"] == algorithm].sort_values("epsilon")
+        if not own.empty:
+            # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
+            ax.errorbar(
+                np.searchsorted(epsilons, own["epsilon"]) + 0.13 * (number - 2.5),
+                own["excess"],
+                yerr=own["half"],
+                color=colour,
+                marker=marker,
+                markersize=4,
+                markeredgewidth=0,
+                linestyle="none",
+                elinewidth=1.1,
+                label=name.replace("\n", " "),
+            )
+    ax.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons])
+    ax.set_xlim(-0.5, len(epsilons) - 0.5)
+    ax.grid(visible=False, axis="x")
+    for border in range(1, len(epsilons)):
+        ax.axvline(border - 0.5, color="#CCCCCC", lw=0.6)

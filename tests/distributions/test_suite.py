@@ -1,0 +1,323 @@
+"""What must hold for every registered learner; new ones are covered by their registration."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import labels_plain as plain
+from dpol.distributions import play as play_module
+from dpol.distributions import risk as risk_module
+from dpol.distributions.play import (
+    LabelGame,
+    LabelGenerators,
+    label_generators,
+    play_labels,
+    realisable,
+    softmax,
+)
+from dpol.distributions.registry import REGISTRY, Terms, make_learner
+from dpol.local.hypotheses import HypothesisClass
+from dpol.privacy.message_loss import laplace_message_loss
+
+T, R = 150, 6
+MEMBERS = [(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations]
+every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
+FIELDS = ("kl", "tv", "mean_weights", "final_weights")
+
+
+@functools.lru_cache
+def hypotheses():
+    return HypothesisClass(plain.TWO_FEATURES)
+
+
+def learner_of(name, rule, epsilon=1.0):
+    return make_learner(name, hypotheses(), Terms(T, epsilon), rule)
+
+
+def game_of(replicates=R):
+    return realisable(hypotheses(), np.arange(T) % 3 // 2, replicates)
+
+
+def coins(seed=1, replicates=R):
+    return label_generators(seed, ("suite",), replicates, "own")
+
+
+def run_of(learner, seed=1):
+    return play_labels(learner, game_of(), coins(seed))
+
+
+def messages_of(learner, seed=1, rounds=T):
+    """Random labels and their messages."""
+    labels = np.random.default_rng(seed).integers(3, size=(R, rounds))
+    features = game_of().features[:rounds]
+    return labels, learner.client.privatize(labels, features, coins(seed).clients)
+
+
+def part(messages, rounds):
+    """The messages of some rounds."""
+    fields = {name: values[:, rounds] for name, values in vars(messages).items()}
+    return dataclasses.replace(messages, **fields)
+
+
+def weights_before(learner, messages, features):
+    """(R, T, K) weights that each round's prediction uses."""
+    scores = learner.scores(messages, features)
+    start = np.zeros_like(scores[:, :1])
+    return softmax(np.cumsum(np.concatenate([start, scores], axis=1), axis=1)[:, :-1])
+
+
+@every_member
+def test_it_has_an_origin_and_masses_that_are_distributions(name, rule):
+    learner = learner_of(name, rule)
+    assert learner.origin in ("paper", "standard", "ours")
+    assert learner.masses.shape == (2, 3, 4)
+    assert (learner.masses >= 0).all()
+    np.testing.assert_allclose(learner.masses.sum(axis=2), 1.0, rtol=0, atol=1e-12)
+
+
+@every_member
+def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
+    one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(one, field), getattr(same, field))
+        assert (getattr(one, field) != getattr(other, field)).any(axis=-1).all()
+
+
+@every_member
+@pytest.mark.parametrize("length", [64, 70, 149])
+def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeypatch):
+    whole = run_of(learner_of(name, rule))
+    monkeypatch.setattr(play_module, "_CHUNK", length * R * 3)
+    monkeypatch.setattr(risk_module, "_BLOCK", 100)
+    cut = run_of(learner_of(name, rule))
+    np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
+    for field in FIELDS:
+        np.testing.assert_allclose(getattr(cut, field), getattr(whole, field), rtol=1e-11)
+
+
+@every_member
+def test_a_run_is_that_of_plain_python(name, rule):
+    """The scores are the learner's, everything else is computed round by round."""
+    learner, game = learner_of(name, rule), game_of()
+    run = run_of(learner)
+    nature = coins().nature.generators
+    labels = np.array(
+        [
+            [
+                plain.draw(game.laws[law, x], u)
+                for x, u in zip(game.features, generator.random(T), strict=True)
+            ]
+            for law, generator in zip(game.law, nature, strict=True)
+        ]
+    )
+    messages = learner.client.privatize(labels, game.features, coins().clients)
+    scores = learner.scores(messages, game.features)
+    for r in range(R):
+        kl, tv, used, final = plain.play(
+            scores[r].tolist(), learner.masses, game.features, game.laws[game.law[r]].tolist()
+        )
+        assert run.kl[r] == pytest.approx(kl, rel=1e-9)
+        assert run.tv[r] == pytest.approx(tv, rel=1e-9)
+        np.testing.assert_allclose(run.mean_weights[r], np.mean(used, axis=0), rtol=1e-9)
+        np.testing.assert_allclose(run.final_weights[r], final, rtol=1e-9)
+
+
+@every_member
+@pytest.mark.parametrize("first", [1, 75, 149])
+def test_messages_from_a_round_on_leave_earlier_weights(name, rule, first):
+    learner = learner_of(name, rule)
+    features = game_of().features
+    one, other = (messages_of(learner, seed)[1] for seed in (1, 2))
+    fields = {
+        key: np.concatenate([values[:, :first], getattr(other, key)[:, first:]], axis=1)
+        for key, values in vars(one).items()
+    }
+    before = weights_before(learner, one, features)
+    after = weights_before(learner, dataclasses.replace(one, **fields), features)
+    np.testing.assert_array_equal(after[:, : first + 1], before[:, : first + 1])
+    if first < T - 1:
+        assert (after[:, first + 1 :] != before[:, first + 1 :]).any()
+
+
+@every_member
+def test_scores_of_a_round_depend_on_its_own_message_only(name, rule):
+    learner, features = learner_of(name, rule), game_of().features
+    _, messages = messages_of(learner)
+    whole = learner.scores(messages, features)
+    for rounds in (slice(0, 1), slice(40, 97), slice(149, 150)):
+        found = learner.scores(part(messages, rounds), features[rounds])
+        np.testing.assert_allclose(found, whole[:, rounds], rtol=1e-14)
+
+
+class Canned:
+    """A learner whose client sends the same messages whatever the labels are."""
+
+    origin = "ours"
+
+    def __init__(self, learner, messages):
+        self.masses, self.scores, self.client = learner.masses, learner.scores, self
+        self.messages = messages
+        self.sent = 0
+
+    def privatize(self, labels, features, generators):
+        rounds = slice(self.sent, self.sent + len(features))
+        self.sent += len(features)
+        return part(self.messages, rounds)
+
+
+@every_member
+def test_the_server_sees_messages_only(name, rule):
+    """Other labels from another law, the same messages: the same weights."""
+    learner, game = learner_of(name, rule), game_of()
+    _, messages = messages_of(learner)
+    other = LabelGame(game.hypotheses, game.features, game.laws, (game.law + 1) % 3)
+    runs = [
+        play_labels(Canned(learner, messages), one, coins(seed))
+        for one, seed in ((game, 1), (other, 2))
+    ]
+    for field in ("mean_weights", "final_weights"):
+        np.testing.assert_array_equal(getattr(runs[0], field), getattr(runs[1], field))
+    assert (runs[0].kl != runs[1].kl).all()
+
+
+@every_member
+def test_nothing_is_changed_by_playing(name, rule):
+    learner, game = learner_of(name, rule), game_of()
+    labels, messages = messages_of(learner)
+    learner.scores(messages, game.features)  # fills what is computed once
+    held = (game.features, game.laws, game.law, game.hypotheses.masses, learner.masses, labels)
+    before = copy.deepcopy((held, vars(messages)))
+    play_labels(learner, game, coins())
+    learner.client.privatize(labels, game.features, coins().clients)
+    learner.scores(messages, game.features)
+    np.testing.assert_equal((held, vars(messages)), before)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        learner.anything = 1
+
+
+@every_member
+def test_learners_and_runs_survive_pickling(name, rule):
+    learner = learner_of(name, rule)
+    run = run_of(learner)
+    for copied in (
+        run_of(pickle.loads(pickle.dumps(learner))),  # used
+        run_of(pickle.loads(pickle.dumps(learner_of(name, rule)))),  # fresh
+        pickle.loads(pickle.dumps(run)),
+    ):
+        for field in FIELDS:
+            np.testing.assert_array_equal(getattr(copied, field), getattr(run, field))
+
+
+@every_member
+def test_replicates_at_once_are_separate_runs(name, rule):
+    learner, game = learner_of(name, rule), game_of()
+    whole, generators = run_of(learner), coins()
+    for r in range(R):
+        alone = play_labels(
+            learner,
+            LabelGame(game.hypotheses, game.features, game.laws, game.law[[r]]),
+            LabelGenerators(generators.nature.of([r]), generators.clients.of([r])),
+        )
+        np.testing.assert_array_equal(alone.final_weights[0], whole.final_weights[r])
+        for field in FIELDS:
+            np.testing.assert_allclose(
+                getattr(alone, field)[0], getattr(whole, field)[r], rtol=1e-11
+            )
+
+
+@every_member
+def test_weights_and_predictions_are_distributions(name, rule):
+    learner, features = learner_of(name, rule), game_of().features
+    weights = weights_before(learner, messages_of(learner)[1], features)
+    assert weights.shape == (R, T, 3)
+    predicted = np.einsum("rtk,tky->rty", weights, learner.masses[features])
+    for values in (weights, predicted):
+        assert (values >= 0).all()
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weights[:, 0], 1 / 3)  # nothing is known before the first message
+    assert weights[:, -1].std() > 1e-4
+
+
+@every_member
+def test_pinskers_step_of_theorem_6(name, rule):
+    """Average TV <= sqrt(average KL / 2), by Pinsker's and Jensen's inequalities."""
+    run = run_of(learner_of(name, rule))
+    assert (run.kl > 0).all()
+    assert (run.tv / T <= np.sqrt(run.kl / T / 2)).all()
+    assert (run.tv / T > 0.05 * np.sqrt(run.kl / T / 2)).all()
+
+
+@every_member
+def test_the_guarantee_is_complete(name, rule):
+    learner = learner_of(name, rule)
+    guarantee = learner.client.guarantee
+    values = guarantee.as_dict()
+    assert repr(json.loads(json.dumps(values))) == repr(values)
+    assert guarantee.adjacency == "two labels of the same round"
+    assert guarantee.unit == "one person's label in one round"
+    assert guarantee.sensitivity > 0
+    assert guarantee.sensitivity_unit
+    if name == "bayes":
+        assert (guarantee.model, guarantee.mechanism) == ("none", "none")
+        assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
+        return
+    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    epsilon, delta = guarantee.epsilon_delta
+    assert delta == (1e-6 if name == "wma" else 0.0)
+    assert epsilon == 1.0 if rule == "exact" else epsilon >= 1.0
+    assert guarantee.epsilon(0.5) == epsilon
+
+
+@every_member
+def test_the_guarantee_covers_the_exact_loss(name, rule):
+    """Of messages about one hypothesis, exactly; of answers, by their keep probability."""
+    client = learner_of(name, rule).client
+    if name in ("exp3", "exp3-bayes"):
+        clipping = client.sensitivity.clipping
+        parts = zip(clipping.log_cells, clipping.cells, client.scales, strict=True)
+        loss = max(
+            laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales).max()
+            for logs, cells, scales in parts
+        )
+        assert 0.3 < loss <= client.guarantee.epsilon_delta[0]
+    elif name == "membership":
+        assert math.log(client.keep / (1 - client.keep)) == pytest.approx(1.0)
+    elif name == "randomised-response":
+        assert math.log(client.keep / ((1 - client.keep) / 3)) == pytest.approx(1.0)
+    elif name == "wma":
+        from dpol.privacy.laplace_composition import composed_delta
+
+        assert composed_delta(3, client.factor / client.sensitivity.excess, 1.0) <= 1e-6
+    else:
+        assert client.guarantee.epsilon_delta is None
+
+
+# ---- no privacy is the limit of little privacy ---------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [60.0, math.inf])
+def test_randomised_response_becomes_bayes(epsilon):
+    expected = run_of(learner_of("bayes", "exact"))
+    found = run_of(learner_of("randomised-response", "exact", epsilon))
+    for field in FIELDS:
+        np.testing.assert_allclose(getattr(found, field), getattr(expected, field), rtol=1e-9)
+    private = run_of(learner_of("randomised-response", "exact", 1.0))
+    assert private.kl.mean() > 2 * expected.kl.mean()
+
+
+@every_member
+def test_more_privacy_costs_more(name, rule):
+    """On average over replicates of the same labels; Bayes does not notice."""
+    risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
+    if name == "bayes":
+        assert risks[0] == risks[1]
+    else:
+        assert risks[1] < risks[0]

@@ -1,0 +1,381 @@
+"""Figures of learning a distribution from locally private labels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation, Text
+
+from dpol.distributions.registry import REGISTRY
+from dpol.errors import DataError
+from dpol.plots import style
+from dpol.plots.direct_labels import spread
+from dpol.plots.distributions import COLUMNS, NAMES, draw_risk, draw_selection
+from dpol.plots.hospital_losses import draw_hospitals
+
+LEARNERS = [(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations]
+BASE = {"K": 4, "M": 100, "T": 30_000, "epsilon": 4.0}
+SWEEPS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "rounds": ("T", (10_000, 1000, 30_000)),
+    "labels": ("M", (100, 10, 10_000)),
+    "hypotheses": ("K", (16, 2)),
+    "epsilons": ("epsilon", (4.0, 0.5, 1.0)),
+}
+STREAMS = {"PA": 146, "NM": 24}
+HOSPITAL_EPSILONS = (4.0, 0.25)
+Drawing = Callable[[pd.DataFrame], Figure]
+
+
+def real_hospitals(risks: pd.DataFrame) -> Figure:
+    return draw_hospitals(risks, simulated=False)
+
+
+ALL: list[Drawing] = [draw_risk, draw_selection, real_hospitals]
+
+
+def risk(sweep: str, hypotheses: str, algorithm: str, calibration: str, value: float) -> float:
+    """A number that tells its row from all others."""
+    learner = LEARNERS.index((algorithm, calibration))
+    where = ["rounds", "labels", "hypotheses", "epsilons", "hospitals"].index(sweep)
+    kind = ["random", "hard", *STREAMS].index(hypotheses)
+    return 10 ** (learner / 2) * (1 + where / 10 + kind / 100) * (1 + math.log1p(value) / 1000)
+
+
+def row(sweep: str, hypotheses: str, learner: tuple[str, str], **facts: float) -> dict[str, object]:
+    settings = {**BASE, **facts}
+    column = {**SWEEPS, "hospitals": ("epsilon", ())}[sweep][0]
+    mean = risk(sweep, hypotheses, *learner, settings[column])
+    return {
+        "sweep": sweep,
+        "hypotheses": hypotheses,
+        "algorithm": learner[0],
+        "calibration": learner[1],
+        **settings,
+        "replicates": 7,
+        "mean_kl_risk": mean,
+        "ci_half_width": mean / 4,
+        "upper_bound": 3 * settings["T"] ** 0.9 if learner[0] == "exp3" else 1.5,
+        "lower_bound": settings["T"] / 1e5 if hypotheses == "hard" else math.nan,
+        "tv_average": mean / 1e5,
+        "tv_median": mean / 7e4 if sweep == "rounds" else math.nan,
+        "best_kl": 50.0 if sweep == "hospitals" else math.nan,
+    }
+
+
+def table(*without: str) -> pd.DataFrame:
+    """Rows of all sweeps but some; values come in no order."""
+    rows = []
+    for (sweep, (column, values)), learner in itertools.product(SWEEPS.items(), LEARNERS):
+        for value in values:
+            rows.append(row(sweep, "random", learner, **{column: value}))
+            if sweep == "rounds":
+                rows.append(row(sweep, "hard", learner, T=value, M=8))
+    hospitals = itertools.product(STREAMS.items(), HOSPITAL_EPSILONS, LEARNERS)
+    for (stream, M), epsilon, learner in hospitals:
+        rows.append(row("hospitals", stream, learner, M=M, K=5, T=1000, epsilon=epsilon))
+    frame = pd.DataFrame(rows).astype({"K": int, "M": int, "T": int})
+    return frame[~frame["sweep"].isin(without)].reset_index(drop=True)
+
+
+def lines(ax: Axes, colour: str, linestyle: str) -> list[Line2D]:
+    found = [line for line in ax.lines if line.get_linestyle() == linestyle]
+    return [line for line in found if line.get_color() == colour]
+
+
+def points(line: Line2D) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
+
+
+def texts(ax: Axes) -> list[Annotation]:
+    return [text for text in ax.texts if isinstance(text, Annotation)]
+
+
+def written(ax: Axes) -> set[str]:
+    return {text.get_text().replace("\n", " ") for text in texts(ax)}
+
+
+PANELS = [("rounds", "random"), ("rounds", "hard")] + [
+    (sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")
+]
+
+
+def panels(figure: Figure) -> dict[tuple[str, str], Axes]:
+    return dict(zip(PANELS, figure.axes, strict=True))
+
+
+def test_every_registered_algorithm_has_a_look_of_its_own() -> None:
+    assert list(NAMES) == list(REGISTRY)
+    assert len({(colour, marker) for colour, marker, _ in NAMES.values()}) == len(NAMES)
+    assert len({colour for colour, _, _ in NAMES.values()}) == len(NAMES)
+    assert style.BLACK not in {colour for colour, _, _ in NAMES.values()}
+    ours = {name for name, (_, _, title) in NAMES.items() if title.endswith("†")}
+    assert ours == {"exp3-bayes", "membership"}
+
+
+def test_every_panel_of_risks_shows_its_own_rows() -> None:
+    for (sweep, hypotheses), ax in panels(draw_risk(table())).items():
+        values = sorted(SWEEPS[sweep][1])
+        for algorithm, calibration in LEARNERS:
+            look = "-" if calibration == "exact" else "--"
+            (line,) = lines(ax, NAMES[algorithm][0], look)
+            expected = [
+                (value, risk(sweep, hypotheses, algorithm, calibration, value)) for value in values
+            ]
+            np.testing.assert_allclose(points(line), expected)
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+        assert ax.get_ylabel() == "KL risk (nats)"
+        assert ax.get_xticks().tolist() == values
+
+
+def test_intervals_of_risks_are_those_of_the_exact_calibration() -> None:
+    for (sweep, hypotheses), ax in panels(draw_risk(table())).items():
+        bars = [c.get_segments() for c in ax.collections if hasattr(c, "get_segments")]
+        values = sorted(SWEEPS[sweep][1])
+        found = [[(s[0][0], s[0][1], s[1][1]) for s in segments] for segments in bars]
+        expected = []
+        for algorithm in NAMES:
+            means = [risk(sweep, hypotheses, algorithm, "exact", value) for value in values]
+            expected.append([(x, 0.75 * y, 1.25 * y) for x, y in zip(values, means, strict=True)])
+        np.testing.assert_allclose(found, expected)
+
+
+def test_titles_say_what_is_fixed() -> None:
+    figure = draw_risk(table())
+    shown = {key: ax.get_title(loc="left") for key, ax in panels(figure).items()}
+    thousand = r"T = $3{\cdot}10^{4}$"
+    assert shown == {
+        ("rounds", "random"): "random class: K = 4, M = 100, ε = 4",
+        ("rounds", "hard"): "hard class: K = 4, M = 8, ε = 4",
+        ("labels", "random"): f"random class: K = 4, {thousand}, ε = 4",
+        ("hypotheses", "random"): f"random class: M = 100, {thousand}, ε = 4",
+        ("epsilons", "random"): f"random class: K = 4, M = 100, {thousand}",
+    }
+    axis = [ax.get_xlabel() for ax in figure.axes]
+    rounds = "rounds T"
+    assert axis == [rounds, rounds, "labels M", "hypotheses K", "privacy ε of one message"]
+    for words in ("means over 7 runs", "95% intervals", "dashed, pale: as published", "†: ours"):
+        assert words in figure.get_suptitle().lower().replace("\n", " ")
+
+
+def test_bounds_are_in_the_panels_of_rounds_only() -> None:
+    found = panels(draw_risk(table()))
+    rounds = sorted(SWEEPS["rounds"][1])
+    ax = found["rounds", "random"]
+    (upper,), (trivial,) = lines(ax, style.BLACK, "-."), lines(ax, style.BLACK, ":")
+    np.testing.assert_allclose(points(upper), [(T, 3 * T**0.9) for T in rounds])
+    np.testing.assert_allclose(points(trivial), [(T, T * math.log(4)) for T in rounds])
+    (lower,) = lines(found["rounds", "hard"], style.BLACK, "-.")
+    np.testing.assert_allclose(points(lower), [(T, T / 1e5) for T in rounds])
+    for ax in found.values():
+        black = [line for line in ax.lines if line.get_color() == style.BLACK]
+        assert len(black) == {"rounds T": 2 - (ax is found["rounds", "hard"])}.get(
+            ax.get_xlabel(), 0
+        )
+
+
+def test_lines_are_labelled_directly() -> None:
+    names = {title.replace("\n", " ") for _, _, title in NAMES.values()}
+    extra = {
+        ("rounds", "random"): {
+            "upper bound of EXP3, Theorem 5",
+            "T log K: higher bounds say nothing",
+        },
+        ("rounds", "hard"): {"lower bound, Theorem 3"},
+    }
+    for key, ax in panels(draw_risk(table())).items():
+        assert written(ax) == names | extra.get(key, set())
+        for algorithm, (colour, _, title) in NAMES.items():
+            (text,) = [text for text in texts(ax) if text.get_text() == title]
+            assert text.get_color() == colour
+            (line,) = lines(ax, colour, "-")
+            assert text.xy == pytest.approx(points(line)[-1]), algorithm
+
+
+@pytest.mark.parametrize("draw", [draw_risk, draw_selection])
+def test_labels_lie_neither_on_each_other_nor_on_a_panel(draw: Drawing) -> None:
+    figure = draw(table())
+    figure.draw_without_rendering()
+    outer = figure.bbox
+    for ax in figure.axes:
+        # Of the text alone: the line from its point may cross.
+        own = [Text.get_window_extent(text) for text in texts(ax)]
+        for one, two in itertools.combinations(own, 2):
+            assert min(one.y1, two.y1) - max(one.y0, two.y0) < 1.0  # pixel
+        for box, other in itertools.product(own, figure.axes):
+            assert not box.overlaps(other.bbox)
+        for box in own:
+            assert box.x1 <= outer.x1 + 1
+            assert box.y0 >= outer.y0 - 1
+
+
+def test_all_risks_and_bounds_are_inside_their_panel() -> None:
+    figure = draw_risk(table())
+    for ax in figure.axes:
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        for line in ax.lines:
+            for x, y in points(line):
+                assert left < x < right
+                assert bottom < y < top
+    shared = [panels(figure)[key].get_ylim() for key in PANELS[2:]]
+    assert len(set(shared)) == 1
+
+
+def test_only_the_sweeps_that_were_run_are_drawn() -> None:
+    (ax,) = draw_risk(table("rounds", "labels", "hypotheses")).axes
+    assert ax.get_xlabel() == "privacy ε of one message"
+    assert len(draw_risk(table("rounds")).axes) == 3
+    easy = table()
+    easy = easy[easy["hypotheses"] != "hard"]
+    assert len(draw_risk(easy).axes) == 4
+    assert len(draw_selection(easy).axes) == 2
+
+
+def test_an_algorithm_that_was_not_run_is_neither_drawn_nor_named() -> None:
+    rows = table()
+    rows = rows[rows["algorithm"] != "membership"]
+    for draw in ALL:
+        figure = draw(rows)
+        for ax in figure.axes:
+            assert not [line for line in ax.lines if line.get_color() == style.GREEN]
+            assert [line for line in ax.lines if line.get_color() == style.VERMILLION]
+            assert not any("membership" in text for text in written(ax))
+
+
+def test_what_was_not_asked_for_is_said_in_words() -> None:
+    sweeps = tuple(SWEEPS)
+    cases = [
+        (draw_risk, sweeps, "The config asks for no sweep of T, M, K or ε"),
+        (draw_selection, ("rounds",), "The config asks for no sweep of T"),
+        (real_hospitals, ("hospitals",), "The config asks for no hospitals"),
+    ]
+    for draw, without, words in cases:
+        figure = draw(table(*without))
+        assert figure.axes == []
+        (text,) = figure.texts
+        assert text.get_text().startswith(words)
+        figure.draw_without_rendering()
+        box = text.get_window_extent()
+        assert figure.bbox.x0 < box.x0 < box.x1 < figure.bbox.x1
+
+
+def test_selection_shows_both_selectors_on_both_classes() -> None:
+    figure = draw_selection(table())
+    rounds = sorted(SWEEPS["rounds"][1])
+    cases = itertools.product((("average prediction", 1e5), ("median", 7e4)), ("random", "hard"))
+    for ax, ((name, scale), kind) in zip(figure.axes, cases, strict=True):
+        assert name in ax.get_ylabel()
+        assert ax.get_title(loc="left").startswith(f"{kind} class: K = 4")
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+        for algorithm, (colour, _, _) in NAMES.items():
+            (line,) = lines(ax, colour, "-")
+            means = [risk("rounds", kind, algorithm, "exact", T) / scale for T in rounds]
+            np.testing.assert_allclose(points(line), list(zip(rounds, means, strict=True)))
+            assert not lines(ax, colour, "--")
+
+
+def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
+    for ax in draw_selection(table()).axes:
+        for look, power in (("-.", -0.25), (":", -0.5)):
+            (line,) = lines(ax, style.BLACK, look)
+            xs, ys = np.log(points(line)).T
+            np.testing.assert_allclose(np.diff(ys) / np.diff(xs), power)
+            (text,) = [text for text in texts(ax) if text.xy == pytest.approx(points(line)[-1])]
+            assert text.get_text().startswith({-0.25: "$T^{-1/4}$", -0.5: "$T^{-1/2}$"}[power])
+
+
+def test_hospitals_show_the_excess_per_patient() -> None:
+    figure = draw_hospitals(table(), simulated=False)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [
+        f"{stream}: {M} hospitals, 1,000 patients" for stream, M in STREAMS.items()
+    ]
+    epsilons = sorted(HOSPITAL_EPSILONS)
+    ticks = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
+    assert ticks == ["0.25", "4"]
+    for ax, stream in zip(figure.axes, STREAMS, strict=True):
+        for bars, algorithm in zip(ax.containers, NAMES, strict=True):
+            line, _, (intervals,) = bars
+            assert line.get_color() == NAMES[algorithm][0]
+            means = [risk("hospitals", stream, algorithm, "exact", it) for it in epsilons]
+            xs, ys = np.asarray(line.get_xydata()).T
+            np.testing.assert_allclose(ys, (np.array(means) - 50) / 1000)
+            assert np.round(xs).tolist() == [0, 1]  # nearest to the tick of its epsilon
+            heights = [segment[1][1] - segment[0][1] for segment in intervals.get_segments()]
+            np.testing.assert_allclose(heights, np.array(means) / 2 / 1000)
+    zero = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
+    assert np.asarray(zero[0].get_ydata()).tolist() == [0, 0]
+
+
+def test_hospitals_say_what_the_numbers_are() -> None:
+    figure = draw_hospitals(table(), simulated=False)
+    assert figure.get_suptitle().startswith("Real data")
+    other = draw_hospitals(table(), simulated=True)
+    assert other.get_suptitle().startswith("Simulated data, not measurements")
+    axis = figure.get_supylabel().replace("\n", " ")
+    assert "nats per patient" in axis
+    assert "below 0: a mixture beats its best member" in axis
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == [title.replace("\n", " ") for _, _, title in NAMES.values()]
+
+
+@pytest.mark.parametrize("draw", ALL)
+def test_files_are_byte_stable_whatever_the_order_of_the_rows(
+    draw: Drawing, tmp_path: Path
+) -> None:
+    """Other numbers give other files."""
+    rows = table()
+    scaled = {name: rows[name] * 1.5 for name in ("mean_kl_risk", "tv_average", "tv_median")}
+    mixed = rows.sort_values(["epsilon", "T", "K"], kind="stable")
+    drawn = {"one": rows, "mixed": mixed, "other": rows.assign(**scaled)}
+    for name, frame in drawn.items():
+        style.save_figure(draw(frame), [tmp_path / f"{name}.svg"])
+    one, two, other = ((tmp_path / f"{name}.svg").read_bytes() for name in drawn)
+    assert one == two
+    assert one != other
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_missing_column_is_named(name: str) -> None:
+    for draw in ALL:
+        with pytest.raises(DataError, match=f"has no column {name}; delete it and run again"):
+            draw(table().drop(columns=name))
+
+
+@pytest.mark.parametrize("draw", ALL)
+def test_an_empty_table_is_refused(draw: Drawing) -> None:
+    with pytest.raises(DataError, match="table of distributions is empty; delete it and run again"):
+        draw(table().head(0))
+
+
+# ---- direct labels -------------------------------------------------------------------------------
+
+LABELS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(0.01, 0.1)), min_size=1, max_size=10)
+
+
+def test_spread_by_hand() -> None:
+    assert spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
+    # 0.5 and 0.52 want to touch: a block of height 0.2 around their mean 0.51.
+    assert spread([0.52, 0.5], [0.1, 0.1]) == pytest.approx([0.56, 0.46])
+    assert spread([1.0, 0.0], [0.1, 0.2]) == pytest.approx([0.95, 0.1])
+    assert spread([], []) == []
+
+
+@given(LABELS)
+def test_spread_keeps_order_and_room(labels: list[tuple[float, float]]) -> None:
+    wanted, sizes = zip(*labels, strict=True)
+    places = spread(wanted, sizes)
+    order = sorted(range(len(wanted)), key=lambda number: wanted[number])
+    for one, two in itertools.pairwise(order):
+        assert places[two] - places[one] >= (sizes[one] + sizes[two]) / 2 - 1e-9
+    for place, size in zip(places, sizes, strict=True):
+        assert size / 2 - 1e-9 <= place <= 1 - size / 2 + 1e-9

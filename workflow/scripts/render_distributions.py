@@ -1,0 +1,20 @@
+from pathlib import Path
+
+import pandas as pd
+
+from dpol.logs import job_log
+from dpol.plots.distributions import draw_risk, draw_selection
+from dpol.plots.hospital_losses import draw_hospitals
+from dpol.plots.style import save_figure
+from dpol.tables.distributions import distribution_table
+from dpol.tables.text import write_with_numbers
+
+with job_log(snakemake.log[0]):
+    risks = pd.read_parquet(snakemake.input.risks)
+    simulated = snakemake.params.simulated
+    save_figure(draw_risk(risks), snakemake.output.risk)
+    save_figure(draw_selection(risks), snakemake.output.selection)
+    save_figure(draw_hospitals(risks, simulated=simulated), snakemake.output.hospitals)
+    table = distribution_table(risks, simulated=simulated)
+    for path in map(Path, snakemake.output.table):
+        write_with_numbers(table, risks, path)

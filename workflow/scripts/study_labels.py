@@ -1,0 +1,10 @@
+from dpol.config import Distributions
+from dpol.evaluation.distributions import Setting, study_setting
+from dpol.evaluation.summary import write_frame
+from dpol.logs import job_log
+
+with job_log(snakemake.log[0]):
+    study = Distributions.model_validate(snakemake.params.study)
+    setting = Setting(**snakemake.params.setting)
+    risks = study_setting(study, setting, seed=snakemake.params.seed)
+    write_frame(risks, snakemake.output.risks)
