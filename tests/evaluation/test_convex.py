@@ -16,6 +16,7 @@ from dpol.convex.measure import RegularisedWeights
 from dpol.evaluation.convex import make_losses, run_lazy_convex, study_convex
 from dpol.lazy import LazyParameters, advance, start
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.lazy_convex import (
     ConvexCalibration,
     ConvexGame,
@@ -43,6 +44,7 @@ COLUMNS = [
     "mean_regret",
     "ci_half_width",
     "redraws",
+    *NO_PRIVACY.as_columns(),
 ]
 FAMILIES = ("linear", "logistic")
 

@@ -19,7 +19,8 @@ from dpol.evaluation.lazy import LazyRun, run_lazy, run_tree, study_lazy, weight
 from dpol.lazy import LazyParameters, advance, start
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.lazy_accounting import LazyGame, published_epsilon, theorem_3_10
 from dpol.randomness import ReplicateGenerators, replicate_generators
 
@@ -40,6 +41,7 @@ COLUMNS = [
     "mean_regret",
     "ci_half_width",
     "redraws",
+    *NO_PRIVACY.as_columns(),
 ]
 ADVERSARIES: list[Losses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
@@ -250,6 +252,20 @@ def test_every_setting_has_its_rows():
         assert set(rows["algorithm"]) == names
     assert (table["replicates"] == 4).all()
     assert (table["delta"] == 1e-6).all()
+
+
+def test_every_row_has_its_record_of_privacy():
+    table = small()
+    private = table["algorithm"] != "multiplicative-weights"
+    assert (table.loc[private, "model"] == "central").all()
+    assert (table.loc[~private, "model"] == "none").all()
+    tree = table[table["algorithm"] == "tree-ftpl-min-noise"]
+    reached = [epsilon_of_delta(1e-6, mu) for mu in tree["guaranteed_mu"]]
+    assert reached == pytest.approx(tree["epsilon"].tolist())
+    assert tree["sensitivity"].tolist() == pytest.approx(np.sqrt(tree["d"]).tolist())
+    lazy = table[table["algorithm"].str.startswith("l2p")]
+    assert lazy["guaranteed_mu"].isna().all()
+    assert lazy["accounted_epsilon"].notna().all()
 
 
 def test_a_row_is_what_its_parameters_give():

@@ -19,6 +19,7 @@ from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
 from dpol.evaluation.summary import half_width
 from dpol.lazy.transform import LazyParameters, Measure, Normaliser, advance, start
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_convex import ConvexCalibration, ConvexGame, calibrate_convex, theorem_3_12
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators, seed_sequence
 
@@ -116,6 +117,7 @@ def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
                         "mean_regret": regret.mean(),
                         "ci_half_width": float(half_width(regret, 1.96)),
                         "redraws": run.redraws.mean(),
+                        **_guarantee(run, study, epsilon).as_columns(),
                     }
                 )
     return pd.DataFrame(rows)
@@ -154,6 +156,26 @@ def _calibrated(game: ConvexGame, epsilon: float) -> ConvexCalibration | None:
         return calibrate_convex(game, epsilon=epsilon)
     except ValueError:
         return None
+
+
+def _guarantee(run: ConvexRun, study: Convex, epsilon: float) -> Guarantee:
+    """What is guaranteed of a change of one round's loss."""
+    if run.algorithm == "gradient-descent":
+        return NO_PRIVACY
+    found = run.calibration
+    return Guarantee(
+        mechanism="lazy resampling from regularised multiplicative weights (L2P)"
+        if found
+        else "Gaussian noise on tree-aggregated sums of gradients",
+        adjacency=WHOLE_LOSSES,
+        unit=ONE_ROUND,
+        sensitivity=study.lipschitz if found else 2 * study.lipschitz,
+        sensitivity_unit="Lipschitz constant, loss" if found else "L2, gradient",
+        mu=math.nan if found else mu_of_epsilon(epsilon, study.delta),
+        model="central",
+        sampler="seeded",
+        epsilon_delta=(found.epsilon, study.delta) if found else None,
+    )
 
 
 def _parameters(found: ConvexCalibration | None) -> dict[str, float]:

@@ -19,6 +19,7 @@ from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate, theorem_3_10
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 
@@ -104,6 +105,7 @@ def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
                         "mean_regret": regret.mean(),
                         "ci_half_width": float(half_width(regret, 1.96)),
                         "redraws": run.redraws.mean(),
+                        **_guarantee(algorithm, found, d, epsilon, study.delta).as_columns(),
                     }
                 )
     return pd.DataFrame(rows)
@@ -153,6 +155,27 @@ def _calibrations(
         yield f"l2p-{accountant}", normaliser, found
     preset = theorem_3_10(games["published"], epsilon=epsilon, n_experts=d)
     yield "l2p-theorem-3.10", "published", preset
+
+
+def _guarantee(
+    algorithm: str, found: LazyCalibration | None, d: int, epsilon: float, delta: float
+) -> Guarantee:
+    """What is guaranteed of a change of one round's whole loss vector, losses in [0, 1]."""
+    if algorithm == "multiplicative-weights":
+        return NO_PRIVACY
+    return Guarantee(
+        mechanism="lazy resampling from multiplicative weights (L2P)"
+        if found
+        else "Gaussian noise on tree-aggregated prefix sums",
+        adjacency=WHOLE_LOSSES,
+        unit=ONE_ROUND,
+        sensitivity=1.0 if found else math.sqrt(d),
+        sensitivity_unit="L-infinity, loss" if found else "L2, loss",
+        mu=math.nan if found else mu_of_epsilon(epsilon, delta),
+        model="central",
+        sampler="seeded",
+        epsilon_delta=(found.epsilon, delta) if found else None,
+    )
 
 
 def _parameters(found: LazyCalibration | None) -> dict[str, Any]:

@@ -73,6 +73,8 @@ class Guarantee:
 
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
 UNIT = "one person in one round"
+WHOLE_LOSSES = "two loss sequences that differ in one round"
+ONE_ROUND = "one round"
 
 NO_PRIVACY = Guarantee(
     mechanism="none",

@@ -26,7 +26,6 @@ AUDIT_COLUMNS = (
     "method",
     "verdict",
 )
-ONE_ROUND = "one round"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 from dpol.config import Audit
 from dpol.evaluation.amplification import CALIBRATION, synthetic_stream
 from dpol.evaluation.audit.core import (
-    ONE_ROUND,
     Audited,
     audit_gaussian,
     replicates_of,
@@ -23,6 +22,7 @@ from dpol.experts.play import CentralAlgorithm, RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.local import NoisyGains, privatize
 from dpol.local.noisy_gains import CALIBRATIONS
+from dpol.privacy.guarantee import ONE_ROUND
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
 

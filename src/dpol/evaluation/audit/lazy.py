@@ -8,13 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpol.config import Audit
-from dpol.evaluation.audit.core import ONE_ROUND, Audited
+from dpol.evaluation.audit.core import Audited
 from dpol.lazy.transform import NORMALISERS, LazyParameters
 from dpol.privacy.audit import audit_loss
+from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
 from dpol.privacy.lazy_accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.privacy.lazy_exact import LazyLaw, worst_epsilon
-
-WHOLE_LOSSES = "two loss sequences that differ in one round"
 
 
 def audit_lazies(settings: Audit, seed: int) -> Iterator[Audited]:
