@@ -236,3 +236,83 @@ def test_a_state_is_not_changed_by_a_step(crowd):
     assert state.nodes == {}
     algorithm.step(state, None, crowd(1))
     assert dataclasses.asdict(state)["nodes"] == {}
+
+
+# --- Capacity calibration ---
+
+OWN = ("min-noise", "capacity")
+
+
+def own_setup(rounds, mu, changes, gain_range=1.0):
+    return dataclasses.replace(
+        setup_for(rounds, mu, gain_range), expert_changes=np.asarray(changes)
+    )
+
+
+def test_capacity_scales_by_hand():
+    """L = 3 levels for 5 rounds; 2, 5 and 10 beds; mu = 0.5."""
+    changes = np.array([0.5, 0.2, 0.1])
+    state = TreeFTPL(*OWN).init(own_setup(5, 0.5, changes))
+    expected = math.sqrt(2) * 3 * changes / 0.5
+    np.testing.assert_allclose(state.relative * state.total_scale, expected)
+    np.testing.assert_allclose(state.relative * state.node_scale, expected / math.sqrt(3))
+    for gain_range, root in ((2.0, math.sqrt(20)), (0.5, math.sqrt(1.25))):
+        state = TreeFTPL("min-regret", "capacity").init(own_setup(5, 0.5, changes, gain_range))
+        np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
+
+
+@pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
+@pytest.mark.parametrize("rounds", [2, 5, 21])
+def test_achieved_mu_with_capacities_is_that_of_the_noise_really_drawn(
+    random_stream, objective, rounds
+):
+    """For the worst pair of experts and round; one person moves each by 1 over its beds."""
+    stream = random_stream(rounds, 3)
+    algorithm, source = TreeFTPL(objective, "capacity"), RawGains(stream, 0.5, 2 * rounds)
+    coefficients = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))
+    node_scale = coefficients[1, 1]
+    most, _ = plain.most_nodes_of_a_round(rounds)
+    change = 1 / stream.capacity.min(axis=0)
+    shifts = math.sqrt(most) * change / node_scale
+    mu = max(math.hypot(shifts[i], shifts[j]) for i in range(3) for j in range(i))
+    assert guarantee_of(algorithm, source).mu == pytest.approx(mu)
+    assert mu <= 0.5 * (1 + 1e-12)
+    if objective == "min-noise":
+        assert mu == pytest.approx(0.5)
+
+
+def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stream):
+    """And no other has more."""
+    stream = random_stream(9, 4)
+    capacity = np.tile(stream.capacity.min(axis=0), (9, 1))
+    stream = dataclasses.replace(stream, capacity=capacity)
+    own, same = (
+        noise_of(TreeFTPL("min-noise", way), stream, 0.5, UnitDraws(18)).std(axis=1)
+        for way in ("capacity", "isotropic")
+    )
+    least = capacity[0].argmin()
+    np.testing.assert_allclose(own[:, least], same[:, least])
+    np.testing.assert_allclose(own / same, np.tile(capacity[0].min() / capacity, (1, 1)))
+
+
+def test_equal_capacities_play_the_isotropic_game(make_stream):
+    stream = make_stream(np.random.default_rng(0).random((20, 4)), 10.0)
+
+    def actions(way):
+        generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(5)))
+        return play(TreeFTPL("min-noise", way), RawGains(stream, 0.5, 5), generators)
+
+    np.testing.assert_array_equal(actions("capacity"), actions("isotropic"))
+
+
+def test_the_capacity_calibration_says_what_it_lacks_and_what_it_is():
+    with pytest.raises(ValueError, match="needs expert_changes"):
+        TreeFTPL(*OWN).init(setup_for(5, 0.5))
+    with pytest.raises(ValueError, match="calibration must be isotropic or capacity"):
+        TreeFTPL("min-noise", "beds")
+    assert (TreeFTPL().origin, TreeFTPL(*OWN).origin) == ("paper", "ours")
+    guarantee = TreeFTPL(*OWN).guarantee(own_setup(5, 0.5, [0.5, 0.2, 0.1]))
+    assert guarantee.sensitivity == pytest.approx(math.sqrt(2))
+    assert "capacity" in guarantee.mechanism
+    one = TreeFTPL(*OWN).guarantee(own_setup(5, 0.5, [0.5]))
+    assert one.mu == pytest.approx(0.5 / math.sqrt(2))

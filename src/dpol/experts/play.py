@@ -53,12 +53,14 @@ class CuratorSetup(Setup):
     """Before round 1 of a game on raw gains: also what the curator must protect.
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
-    can move one gain, `mu` the privacy level.
+    can move one gain, `mu` the privacy level, and `expert_changes` (n,) how far one person can
+    move each expert's gain in any round.
     """
 
     sensitivity: float
     largest_change: float
     mu: float
+    expert_changes: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         float(stream.sensitivity.max()),
         stream.largest_change,
         source.mu,
+        stream.count_sensitivity / stream.capacity.min(axis=0),
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from typing import Any
 
 from dpol.experts.adabatch import RWAdaBatch
+from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.lazy_weights import LazyWeights
-from dpol.experts.learners import LEARNERS
+from dpol.experts.learners import LEARNERS, EmpiricalBayesBank, KalmanBank, LearnerBank
+from dpol.experts.learners.alone import LearnerAlone
+from dpol.experts.learners.empirical_bayes import Pooling
 from dpol.experts.learners.ridge import (
     PENALTIES,
     WINDOWS,
@@ -21,6 +24,7 @@ from dpol.experts.learners.ridge import (
     RidgeLearner,
     ridge_label,
 )
+from dpol.experts.learners.state_space import as_models
 from dpol.experts.meta import RWMeta
 from dpol.experts.multiplicative_weights import MultiplicativeWeights
 from dpol.experts.play import Algorithm
@@ -56,10 +60,35 @@ def _rw_meta(
     learners: tuple[str | Mapping[str, Any], ...] = ("ridge", "rw-ftpl"),
 ) -> Algorithm:
     """RW-Meta, its learners given as names or blocks."""
-    if not isinstance(learners, tuple):
-        raise ValueError(f"learners must be a list, got {learners!r}")
-    banks = tuple(_learner(spec) for spec in learners)
-    return RWMeta(exploration_floor, decorrelate, banks)
+    return RWMeta(exploration_floor, decorrelate, _learners(learners))
+
+
+def _exponential_weights(
+    share: float = 0.0, learners: tuple[str | Mapping[str, Any], ...] = ("kalman", "rw-ftpl")
+) -> Algorithm:
+    """Exponential weights, their learners given as names or blocks."""
+    return ExponentialWeights(share, _learners(learners))
+
+
+def _kalman(models: Sequence[Any] = KalmanBank().models) -> Mapping[str, Algorithm]:
+    """One algorithm for every state-space model."""
+    banks = [KalmanBank((model,)) for model in KalmanBank(as_models(models)).models]
+    return {bank.labels[0]: LearnerAlone(bank) for bank in banks}
+
+
+def _empirical_bayes(
+    models: Sequence[Any] = EmpiricalBayesBank().models,
+    pooling: Pooling = "expert",
+    forgetting: float = 0.95,
+) -> Algorithm:
+    """An average of state-space models, played on its own."""
+    return LearnerAlone(EmpiricalBayesBank(as_models(models), pooling, forgetting))
+
+
+def _learners(specs: tuple[str | Mapping[str, Any], ...]) -> tuple[LearnerBank, ...]:
+    if not isinstance(specs, tuple):
+        raise ValueError(f"learners must be a list, got {specs!r}")
+    return tuple(_learner(spec) for spec in specs)
 
 
 def _learner(spec: str | Mapping[str, Any]) -> Any:
@@ -100,6 +129,11 @@ REGISTRY: dict[str, Make] = {
     "rw-adabatch": RWAdaBatch,
     "rw-meta": _rw_meta,
     "ridge": _ridge,
+    "kalman": _kalman,
+    "empirical-bayes": _empirical_bayes,
+    "bayesian-average": partial(_empirical_bayes, pooling="common", forgetting=1.0),
+    "exponential-weights": _exponential_weights,
+    "fixed-share": partial(_exponential_weights, share=0.02),
     "l2p": LazyWeights,
     "tree-ftpl-min-noise": partial(TreeFTPL, "min-noise"),
     "tree-ftpl-min-regret": partial(TreeFTPL, "min-regret"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,8 +21,9 @@ class TreeState:
         prefix: (R, n) sum of the gains of the rounds so far.
         rounds: number of rounds so far; its binary digits are the open nodes.
         nodes: (R, n) noise of each open node, by level.
-        total_scale: standard deviation S of the noise on every prefix.
-        node_scale: standard deviation of one node's noise.
+        total_scale: standard deviation S of the noise on every prefix, of the noisiest expert.
+        node_scale: standard deviation of one node's noise, likewise.
+        relative: (n,) noise of each expert over that of the noisiest; 1 if all have the same.
     """
 
     prefix: Floats
@@ -30,6 +31,7 @@ class TreeState:
     nodes: dict[int, Floats]
     total_scale: float
     node_scale: float
+    relative: float | Floats = 1.0
 
 
 @dataclass(frozen=True)
@@ -45,26 +47,38 @@ class TreeFTPL:
         objective: `min-noise` takes S = Delta L / mu, the least that mu allows;
             `min-regret` takes S = max(Delta L / mu, r sqrt(T)), which minimises the
             worst-case regret bound sqrt(2 log n) (S + r^2 T / S).
+        calibration: `isotropic` gives every expert the same S (the paper); `capacity`, ours,
+            puts the change d_i that one person can make in place of Delta / sqrt(2): a person
+            who moves from i to j shifts each of at most L nodes by d_i and d_j, and node noise
+            sqrt(2 L) d_i / mu makes that sqrt(L (1 + 1) / (2 L)) mu = mu as well.
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
+    calibration: Literal["isotropic", "capacity"] = "isotropic"
 
     model: ClassVar[Model] = "central"
-    origin: ClassVar[Origin] = "paper"
 
     def __post_init__(self) -> None:
+        if self.calibration not in ("isotropic", "capacity"):
+            raise ValueError(f"calibration must be isotropic or capacity, got {self.calibration!r}")
         if self.objective not in ("min-noise", "min-regret"):
             raise ValueError(f"objective must be min-noise or min-regret, got {self.objective!r}")
 
+    @property
+    def origin(self) -> Origin:
+        return "paper" if self.calibration == "isotropic" else "ours"
+
     def init(self, setup: CuratorSetup) -> TreeState:
         levels = tree_levels(setup.n_rounds)
-        total = self._total_scale(setup)
+        scale = self._total_scale(setup)
+        total = float(np.max(scale))
         return TreeState(
             prefix=np.zeros((setup.n_replicates, setup.n_experts)),
             rounds=0,
             nodes={},
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
+            relative=scale / total if total and self.calibration == "capacity" else 1.0,
         )
 
     def step(
@@ -73,37 +87,56 @@ class TreeFTPL:
         if observation is not None:
             state = _absorb(state, observation.gains, generators)
         fresh = math.sqrt(max(state.total_scale**2 - len(state.nodes) * state.node_scale**2, 0.0))
-        noisy = state.prefix + fresh * generators.standard_normal(state.prefix.shape[1])
-        for noise in state.nodes.values():
-            noisy += noise
+        noise = generators.standard_normal(state.prefix.shape[1])
+        noisy = state.prefix + state.relative * fresh * noise
+        for node in state.nodes.values():
+            noisy += node
         return state, noisy.argmax(axis=1).astype(np.int32)
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
+        own = self.calibration == "capacity"
         return Guarantee(
-            mechanism="Gaussian noise on tree-aggregated prefix sums",
+            mechanism="Gaussian noise on tree-aggregated prefix sums"
+            + (", capacity calibration" if own else ""),
             adjacency=ONE_PERSON,
             unit=UNIT,
-            sensitivity=setup.sensitivity,
-            sensitivity_unit="L2, gain",
+            sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
+            sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
             mu=self.achieved_mu(setup),
             model="central",
             sampler="seeded",
         )
 
     def achieved_mu(self, setup: CuratorSetup) -> float:
-        """Delta L / S; 0 for T = 1, where no gain is ever used."""
-        shift = setup.sensitivity * tree_levels(setup.n_rounds)
-        if shift == 0:
+        """Delta L / S; 0 for T = 1, where no gain is ever used.
+
+        With the capacity calibration L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
+        where it is largest.
+        """
+        levels = tree_levels(setup.n_rounds)
+        if levels == 0:
             return 0.0
         scale = self._total_scale(setup)
-        return shift / scale if scale else math.inf
+        with np.errstate(divide="ignore"):
+            if self.calibration == "isotropic":
+                return float(np.divide(setup.sensitivity * levels, scale))
+            shifts = np.sort((_changes(setup) * levels / scale) ** 2)
+        return math.sqrt(float(shifts[-2:].sum()))
 
-    def _total_scale(self, setup: CuratorSetup) -> float:
-        scale = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu
+    def _total_scale(self, setup: CuratorSetup) -> float | Floats:
+        scale: float | Floats = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu
+        if self.calibration == "capacity":
+            scale = math.sqrt(2.0) * _changes(setup) * tree_levels(setup.n_rounds) / setup.mu
         if self.objective == "min-regret":
-            scale = max(scale, setup.gain_range * math.sqrt(setup.n_rounds))
+            scale = np.maximum(scale, setup.gain_range * math.sqrt(setup.n_rounds))
         return scale
+
+
+def _changes(setup: CuratorSetup) -> Floats:
+    if setup.expert_changes is None:
+        raise ValueError("the capacity calibration needs expert_changes, which the setup lacks")
+    return setup.expert_changes
 
 
 def tree_levels(n_rounds: int) -> int:
@@ -116,5 +149,6 @@ def _absorb(state: TreeState, gains: Floats, generators: ReplicateGenerators) ->
     rounds = state.rounds + 1
     level = (rounds & -rounds).bit_length() - 1
     nodes = {other: noise for other, noise in state.nodes.items() if other > level}
-    nodes[level] = state.node_scale * generators.standard_normal(gains.shape[1])
-    return TreeState(state.prefix + gains, rounds, nodes, state.total_scale, state.node_scale)
+    noise = generators.standard_normal(gains.shape[1])
+    nodes[level] = state.relative * state.node_scale * noise
+    return replace(state, prefix=state.prefix + gains, rounds=rounds, nodes=nodes)

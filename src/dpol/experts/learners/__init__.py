@@ -7,11 +7,13 @@ dataclass with `init` and `step`, but it returns the actions of all its learners
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank, Pooling
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.learners.state_space import KalmanBank, StateSpaceModel, as_models
 from dpol.experts.play import Actions, LocalSetup, Observation
 
 
@@ -29,7 +31,34 @@ class LearnerBank(Protocol):
         """The state and the (R, m) actions of the next round."""
 
 
-LEARNERS: dict[str, Callable[..., LearnerBank]] = {"ridge": RidgeBank, "rw-ftpl": LeaderBank}
+def _kalman(models: Sequence[Any] = KalmanBank().models) -> LearnerBank:
+    """`KalmanBank`, whose models may be blocks of a config."""
+    return KalmanBank(as_models(models))
+
+
+def _empirical_bayes(
+    models: Sequence[Any] = EmpiricalBayesBank().models,
+    pooling: Pooling = "expert",
+    forgetting: float = 0.95,
+) -> LearnerBank:
+    """`EmpiricalBayesBank`, whose models may be blocks of a config."""
+    return EmpiricalBayesBank(as_models(models), pooling, forgetting)
+
+
+LEARNERS: dict[str, Callable[..., LearnerBank]] = {
+    "ridge": RidgeBank,
+    "rw-ftpl": LeaderBank,
+    "kalman": _kalman,
+    "empirical-bayes": _empirical_bayes,
+}
 """Learner banks by the name that a config gives them."""
 
-__all__ = ["LEARNERS", "LeaderBank", "LearnerBank", "RidgeBank"]
+__all__ = [
+    "LEARNERS",
+    "EmpiricalBayesBank",
+    "KalmanBank",
+    "LeaderBank",
+    "LearnerBank",
+    "RidgeBank",
+    "StateSpaceModel",
+]

@@ -1,0 +1,137 @@
+"""Exponential weights over learners, from the same noisy gains they learn from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpol.experts.learners import KalmanBank, LeaderBank, LearnerBank
+from dpol.experts.play import Actions, LocalSetup, Observation, Origin
+from dpol.privacy.guarantee import Model
+from dpol.randomness import Floats, ReplicateGenerators
+
+
+@dataclass(frozen=True)
+class WeightsState:
+    """What exponential weights carry from round to round.
+
+    Args:
+        learners: states of the banks.
+        actions: (R, m) actions of the learners in the round being played.
+        scores: (R, m) noisy cumulative gains of the learners, drawn together by the share.
+        variance: (R,) sum over rounds of the weighted variance of the learners' noisy gains.
+    """
+
+    learners: tuple[Any, ...]
+    actions: Actions
+    scores: Floats
+    variance: Floats
+
+    @property
+    def rate(self) -> Floats:
+        """(R,) learning rate; 0 as long as all learners gained the same."""
+        some = self.variance > 0
+        twice_log = 2 * math.log(self.scores.shape[1])
+        return np.sqrt(np.divide(twice_log, self.variance, out=0 * self.variance, where=some))
+
+    @property
+    def weights(self) -> Floats:
+        """(R, m) probabilities of the learners."""
+        exponents = self.rate[:, None] * self.scores
+        weights = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class ExponentialWeights:
+    """Draw a learner with probability exponential in its noisy gains; the rate knows the noise.
+
+    The rate is sqrt(2 log(m) / V), V the weighted variance of the learners' noisy gains summed
+    over the rounds so far, each round no less than what the known local noise alone makes of
+    it: noise that learners share, because they act alike, costs nothing. So the rate follows
+    the scale of gains and noise, as in Cesa-Bianchi, Mansour and Stoltz, "Improved
+    second-order bounds for prediction with expert advice" (2007), section 4.
+    Each round a share of the weight is spread evenly over the learners, so that another
+    can lead after a drift: Herbster and Warmuth, "Tracking the best expert" (1998), fixed share.
+    Post-processing of the noisy gains: their guarantee holds for the actions.
+
+    Args:
+        share: share of the weight that is spread every round, in [0, 1); 0 is for one best
+            learner over all rounds.
+        learners: banks of learners.
+    """
+
+    share: float = 0.0
+    learners: tuple[LearnerBank, ...] = (KalmanBank(), LeaderBank())
+
+    model: ClassVar[Model] = "local"
+    origin: ClassVar[Origin] = "ours"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.share, int | float) and 0 <= self.share < 1):
+            raise ValueError(f"share must be in [0, 1), got {self.share!r}")
+        if not self.learners:
+            raise ValueError("learners must not be empty")
+
+    @property
+    def n_learners(self) -> int:
+        """m."""
+        return sum(len(bank.labels) for bank in self.learners)
+
+    def init(self, setup: LocalSetup) -> WeightsState:
+        replicates, m = setup.n_replicates, self.n_learners
+        return WeightsState(
+            learners=tuple(bank.init(setup) for bank in self.learners),
+            actions=np.zeros((replicates, m), dtype=np.int32),
+            scores=np.zeros((replicates, m)),
+            variance=np.zeros(replicates),
+        )
+
+    def step(
+        self, state: WeightsState, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[WeightsState, Actions]:
+        if observation is not None:
+            state = self._score(state, observation)
+        stepped = [
+            bank.step(learner, observation)
+            for bank, learner in zip(self.learners, state.learners, strict=True)
+        ]
+        learners = tuple(learner for learner, _ in stepped)
+        actions = np.concatenate([own for _, own in stepped], axis=1)
+        state = WeightsState(learners, actions, state.scores, state.variance)
+        # The sum of all weights may miss 1 by rounding; no uniform number is above the last.
+        passed = state.weights.cumsum(axis=1)[:, :-1] <= generators.uniform()[:, None]
+        return state, actions[np.arange(len(actions)), passed.sum(axis=1)]
+
+    def _score(self, state: WeightsState, seen: Observation) -> WeightsState:
+        """The state once the gains of its actions are seen."""
+        gains = np.take_along_axis(seen.gains, state.actions, axis=1)
+        spread = weighted_variance(gains, state.weights)
+        noise = unshared_noise(state.actions, state.weights, seen.noise_scale)
+        variance = state.variance + np.maximum(spread, noise)
+        scored = WeightsState(state.learners, state.actions, state.scores + gains, variance)
+        if self.share == 0:
+            return scored
+        weights = (1 - self.share) * scored.weights + self.share / self.n_learners
+        rate = scored.rate[:, None]
+        scores = np.divide(np.log(weights), rate, out=0 * weights, where=rate > 0)
+        return WeightsState(state.learners, state.actions, scores, variance)
+
+
+def weighted_variance(values: Floats, weights: Floats) -> Floats:
+    """(R,) variance of the rows of `values` under `weights`, both (R, m)."""
+    centred = values - (weights * values).sum(axis=1, keepdims=True)
+    return np.asarray((weights * centred**2).sum(axis=1))
+
+
+def unshared_noise(actions: Actions, weights: Floats, noise_scale: Floats) -> Floats:
+    """(R,) expected weighted variance of the learners' noise; (R, m), (R, m), (n,).
+
+    With W_a the weight of all learners that chose expert a: sum_a W_a (1 - W_a) eta_a^2.
+    """
+    same = actions[:, :, None] == actions[:, None, :]
+    others = 1 - (same * weights[:, None, :]).sum(axis=2)
+    return np.asarray((weights * others * (noise_scale**2)[actions]).sum(axis=1))

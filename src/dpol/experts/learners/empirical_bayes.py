@@ -1,0 +1,144 @@
+"""Kalman filters averaged by what the noisy gains say about their models.
+
+No process variance, reversion or prior variance has to be chosen: a grid of models is
+weighted by how well each predicted the noisy gains so far. All of it is a function of the
+noisy gains and of public numbers, hence post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dpol.experts.learners.state_space import (
+    MODELS,
+    Filter,
+    Innovation,
+    StateSpaceModel,
+    advance,
+    check_models,
+    deviations_from_level,
+    start,
+)
+from dpol.experts.play import Actions, LocalSetup, Observation
+from dpol.randomness import Floats
+
+Pooling = Literal["expert", "common"]
+
+
+@dataclass(frozen=True)
+class EmpiricalBayesState:
+    """What the average carries from round to round.
+
+    Args:
+        filters: prediction of every model.
+        fits: (K, R, n) log likelihood of each expert's gains so far, or (K, R, 1) of all
+            experts' together; older rounds count less, if they are forgotten.
+        shares: (K, R, 1) estimated share of the experts that follow each model.
+        predicted: (R, n) averaged prediction of the next deviations.
+        unit: the gain range.
+    """
+
+    filters: tuple[Filter, ...]
+    fits: Floats
+    shares: Floats
+    predicted: Floats
+    unit: float
+
+
+@dataclass(frozen=True)
+class EmpiricalBayesBank:
+    """One learner: the average over models of their Kalman filters' predictions.
+
+    `pooling` says whose data weigh the models. With `common`, all experts follow the same
+    model, whose posterior probabilities, without forgetting, are exact Bayesian model averaging
+    from equal prior weights. With `expert`, every expert follows its own: its posterior weights
+    come from its own likelihood and from the shares of the models among all experts, which are
+    estimated from the same noisy gains, one step of expectation maximisation a round
+    (empirical Bayes; Efron and Morris, "Stein's estimation rule and its competitors", 1973).
+    Each share counts one expert more, so that none is ever lost.
+
+    A round's log likelihood counts `forgetting` times as much every round later, because how
+    fast an expert moves changes with time (Raftery, Karny and Ettler, "Online prediction under
+    model uncertainty via dynamic model averaging", 2010).
+
+    Args:
+        models: the grid, all different.
+        pooling: `expert` or `common`.
+        forgetting: in (0, 1]; 1 forgets nothing.
+    """
+
+    models: tuple[StateSpaceModel, ...] = MODELS
+    pooling: Pooling = "expert"
+    forgetting: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_models(self.models)
+        if self.pooling not in ("expert", "common"):
+            raise ValueError(f"pooling must be expert or common, got {self.pooling!r}")
+        if not (isinstance(self.forgetting, int | float) and 0 < self.forgetting <= 1):
+            raise ValueError(f"forgetting must be in (0, 1], got {self.forgetting!r}")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("empirical-bayes" if self.pooling == "expert" else "bayesian-average",)
+
+    def init(self, setup: LocalSetup) -> EmpiricalBayesState:
+        replicates, n, count = setup.n_replicates, setup.n_experts, len(self.models)
+        return EmpiricalBayesState(
+            filters=tuple(start(model, setup) for model in self.models),
+            fits=np.zeros((count, replicates, n if self.pooling == "expert" else 1)),
+            shares=np.full((count, replicates, 1), 1 / count),
+            predicted=np.zeros((replicates, n)),
+            unit=setup.gain_range,
+        )
+
+    def step(
+        self, state: EmpiricalBayesState, observation: Observation | None
+    ) -> tuple[EmpiricalBayesState, Actions]:
+        if observation is not None:
+            state = self._learn(state, observation)
+        return state, state.predicted.argmax(axis=1).astype(np.int32)[:, None]
+
+    def _learn(self, state: EmpiricalBayesState, seen: Observation) -> EmpiricalBayesState:
+        own = deviations_from_level(seen.gains, seen.noise_scale, state.unit)
+        fits = self.forgetting * state.fits
+        filters = []
+        for model, old, fit in zip(self.models, state.filters, fits, strict=True):
+            following, new = advance(model, old, own, seen.noise_scale, state.unit)
+            filters.append(following)
+            gained = log_likelihood(new)
+            fit += gained if self.pooling == "expert" else gained.sum(axis=1, keepdims=True)
+        weights = posterior_weights(fits, state.shares)
+        predicted = np.zeros_like(own)
+        for weight, it in zip(weights, filters, strict=True):
+            predicted += weight * it.means[0]
+        shares = state.shares
+        if self.pooling == "expert":
+            count, n = len(weights), weights.shape[2]
+            shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + count)
+        return EmpiricalBayesState(tuple(filters), fits, shares, predicted, state.unit)
+
+
+def log_likelihood(new: Innovation) -> Floats:
+    """(R, n) log density of the innovations, up to a constant."""
+    gained = np.square(new.error)
+    gained *= -0.5 / new.variance
+    gained -= 0.5 * np.log(new.variance)
+    return gained
+
+
+def posterior_weights(fits: Floats, shares: Floats) -> Floats:
+    """Weights of the models, summing to 1 over the first axis, in the shape of `fits`."""
+    weights = fits + np.log(shares)
+    weights -= weights.max(axis=0)
+    np.exp(weights, out=weights)
+    # One model after the other: NumPy's own order of summation depends on the shape, and a
+    # replicate must not depend on how many others are in its block.
+    total = weights[0].copy()
+    for weight in weights[1:]:
+        total += weight
+    weights /= total
+    return np.asarray(weights)

@@ -1,0 +1,278 @@
+"""Kalman filters of every expert's gain that use the known variance of the local noise.
+
+A model describes how far an expert's gain lies above the level that all experts share, and
+how that deviation moves. The shared level of a round is estimated by the precision-weighted
+mean of its noisy gains, so a model whose deviations revert to 0 reverts to that mean, and an
+epidemic wave that lifts everybody does not count as anybody's own movement. The noise of the
+estimated level is neglected. Filters of this kind are textbook: Harvey, "Forecasting,
+Structural Time Series Models and the Kalman Filter" (1989), chapters 2 and 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpol.experts.play import Actions, LocalSetup, Observation
+from dpol.randomness import Floats
+
+PRIOR_VARIANCE = 0.01
+"""Variance of a deviation before any data, in squared gain ranges, if it does not revert."""
+
+BETWEEN_VARIANCE = 0.01
+"""Spread of the experts' gains that the weights of the shared level allow for, likewise."""
+
+
+def _finite(value: object, above: float = -math.inf) -> bool:
+    return isinstance(value, int | float) and above < value < math.inf
+
+
+@dataclass(frozen=True)
+class StateSpaceModel:
+    """A Gaussian model of one expert's deviation from the shared level.
+
+    The deviation d and its slope v move as d' = persistence * d + v + N(0, process_variance),
+    v' = damping * v + N(0, slope_variance); d is seen with the local noise and, if
+    `transient_variance` is above 0, a disturbance of one round. All variances are in squared
+    gain ranges. Without slope variance there is no slope: a local level (persistence 1) or a
+    reverting level (below 1). With it, a damped local trend.
+
+    Args:
+        process_variance: of a round's lasting change of the deviation; above 0.
+        persistence: what is left of a deviation a round later, in (0, 1].
+        prior_variance: of the deviation before round 1; by default its stationary variance
+            without slope, or `PRIOR_VARIANCE` for persistence 1.
+        transient_variance: of the change that lasts one round only.
+        slope_variance: of a round's change of the slope.
+        damping: what is left of a slope a round later, in [0, 1).
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
+
+    process_variance: float
+    persistence: float = 1.0
+    prior_variance: float | None = None
+    transient_variance: float = 0.0
+    slope_variance: float = 0.0
+    damping: float = 0.8
+
+    def __post_init__(self) -> None:
+        for name in ("process_variance", "prior_variance"):
+            value = getattr(self, name)
+            if not (value is None and name == "prior_variance") and not _finite(value, above=0):
+                raise ValueError(f"{name} must be a number above 0, got {value!r}")
+        for name in ("transient_variance", "slope_variance"):
+            value = getattr(self, name)
+            if not (_finite(value) and value >= 0):
+                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+        if not (_finite(self.persistence, above=0) and self.persistence <= 1):
+            raise ValueError(f"persistence must be in (0, 1], got {self.persistence!r}")
+        if not (_finite(self.damping) and 0 <= self.damping < 1):
+            raise ValueError(f"damping must be in [0, 1), got {self.damping!r}")
+
+    @property
+    def label(self) -> str:
+        """A name made of the parameters, such as reverting-0.9-0.001."""
+        kind = "level" if self.persistence == 1 else f"reverting-{self.persistence:g}"
+        label = f"{kind}-{self.process_variance:g}"
+        if self.slope_variance:
+            label += f"-trend-{self.damping:g}-{self.slope_variance:g}"
+        if self.transient_variance:
+            label += f"-transient-{self.transient_variance:g}"
+        if self.prior_variance is not None:
+            label += f"-prior-{self.prior_variance:g}"
+        return label
+
+    @property
+    def transition(self) -> Floats:
+        """(d, d) matrix of the state's expected move; d = 2 with a slope, otherwise 1."""
+        if not self.slope_variance:
+            return np.array([[self.persistence]])
+        return np.array([[self.persistence, 1.0], [0.0, self.damping]])
+
+    @property
+    def disturbance(self) -> Floats:
+        """(d, d) covariance of the state's random move."""
+        variances = [self.process_variance, self.slope_variance]
+        return np.diag(variances[: len(self.transition)])
+
+    @property
+    def prior(self) -> Floats:
+        """(d, d) covariance of the state before round 1."""
+        level = self.prior_variance
+        if level is None:
+            level = PRIOR_VARIANCE
+            if self.persistence < 1:
+                level = self.process_variance / (1 - self.persistence**2)
+        variances = [level, self.slope_variance / (1 - self.damping**2)]
+        return np.diag(variances[: len(self.transition)])
+
+
+MODELS = (
+    *(StateSpaceModel(variance, 0.9) for variance in (1e-5, 1e-4, 1e-3, 1e-2)),
+    *(StateSpaceModel(variance) for variance in (1e-4, 1e-3, 1e-2)),
+    StateSpaceModel(1e-5, transient_variance=1e-3),
+)
+"""From deviations that hardly exist to ones that are new every week.
+
+Set on simulated streams (benchmarks/learner_design.py) and checked on the first 20 weeks of
+config/panel.yaml's.
+"""
+
+TRENDS = (
+    StateSpaceModel(1e-4, slope_variance=1e-5),
+    StateSpaceModel(1e-3, slope_variance=1e-4),
+)
+"""Damped local trends; on simulated data they add nothing to `MODELS`."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Means and variances that a model predicts for the next round.
+
+    Args:
+        means: d arrays (R, n): expected deviation, and slope if there is one.
+        covariance: (d, d, n); it does not depend on the data, so replicates share it.
+    """
+
+    means: tuple[Floats, ...]
+    covariance: Floats
+
+
+@dataclass(frozen=True)
+class Innovation:
+    """What a round adds: `error` (R, n), observed minus predicted; `variance` (n,) of it."""
+
+    error: Floats
+    variance: Floats
+
+
+def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
+    """The state of a model before round 1; every deviation is expected to be 0."""
+    prior = setup.gain_range**2 * model.prior
+    zeros = np.zeros((setup.n_replicates, setup.n_experts))
+    return Filter((zeros,) * len(prior), np.repeat(prior[:, :, None], setup.n_experts, axis=2))
+
+
+def advance(
+    model: StateSpaceModel, state: Filter, deviations: Floats, noise_scale: Floats, unit: float
+) -> tuple[Filter, Innovation]:
+    """Learn from a round, and predict the next one.
+
+    Args:
+        model: the model.
+        state: its prediction for this round.
+        deviations: (R, n) noisy gains minus their shared level.
+        noise_scale: (n,) standard deviations of the local noise; may be 0.
+        unit: the gain range, whose square the model's variances are in.
+    """
+    transition, covariance = model.transition, state.covariance
+    variance = covariance[0, 0] + noise_scale**2 + unit**2 * model.transient_variance
+    gain = covariance[0] / variance
+    left = covariance - gain[:, None] * covariance[0]
+    ahead = np.einsum("ij,jkn,lk->iln", transition, left, transition)
+    ahead += unit**2 * model.disturbance[:, :, None]
+    error = deviations - state.means[0]
+    filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
+    means = [_combine(row, filtered) for row in transition]
+    return Filter(tuple(means), ahead), Innovation(error, variance)
+
+
+def deviations_from_level(gains: Floats, noise_scale: Floats, unit: float) -> Floats:
+    """(R, n) gains minus their precision-weighted mean of every replicate.
+
+    The weights, 1 / (noise variance + `BETWEEN_VARIANCE`), are equal without noise.
+    """
+    weights = 1 / (noise_scale**2 + unit**2 * BETWEEN_VARIANCE)
+    weights /= weights.sum()
+    return np.asarray(gains - (gains * weights).sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class KalmanState:
+    """Filters of all models, and the gain range."""
+
+    filters: tuple[Filter, ...]
+    unit: float
+
+
+@dataclass(frozen=True)
+class KalmanBank:
+    """A Kalman filter for every model; each acts on the largest predicted gain.
+
+    The predicted gain shrinks the noisy past towards the shared level, the more the noisier
+    it is: an expert does not win by luck alone. Action 0 in round 1.
+
+    Args:
+        models: one learner for each, all different.
+    """
+
+    models: tuple[StateSpaceModel, ...] = MODELS + TRENDS
+
+    def __post_init__(self) -> None:
+        check_models(self.models)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"kalman-{model.label}" for model in self.models)
+
+    def init(self, setup: LocalSetup) -> KalmanState:
+        return KalmanState(tuple(start(model, setup) for model in self.models), setup.gain_range)
+
+    def step(
+        self, state: KalmanState, observation: Observation | None
+    ) -> tuple[KalmanState, Actions]:
+        if observation is not None:
+            noise_scale, unit = observation.noise_scale, state.unit
+            own = deviations_from_level(observation.gains, noise_scale, unit)
+            filters = tuple(
+                advance(model, old, own, noise_scale, unit)[0]
+                for model, old in zip(self.models, state.filters, strict=True)
+            )
+            state = KalmanState(filters, unit)
+        columns = [it.means[0].argmax(axis=1) for it in state.filters]
+        return state, np.stack(columns, axis=1).astype(np.int32)
+
+
+def check_models(models: Sequence[StateSpaceModel]) -> None:
+    """Refuse an empty list of models, something else in it, or a model listed twice.
+
+    Raises:
+        ValueError: see above.
+    """
+    if not models or not all(isinstance(model, StateSpaceModel) for model in models):
+        raise ValueError(f"models must be a list of state-space models, got {models!r}")
+    if len(set(models)) < len(models):
+        raise ValueError("a state-space model is listed twice")
+
+
+def as_models(specs: Sequence[Any]) -> tuple[StateSpaceModel, ...]:
+    """Models, of which some may be given as the blocks of parameters that a config has.
+
+    Raises:
+        ValueError: a block has an unknown or unfit parameter.
+
+    >>> as_models([{"process_variance": 0.001, "persistence": 0.9}])[0].label
+    'reverting-0.9-0.001'
+    """
+    if isinstance(specs, str) or not isinstance(specs, Sequence):
+        raise ValueError(f"models must be a list of state-space models, got {specs!r}")
+    try:
+        return tuple(StateSpaceModel(**it) if isinstance(it, Mapping) else it for it in specs)
+    except TypeError as error:
+        raise ValueError(f"a state-space model's parameters do not fit: {error}") from None
+
+
+def _combine(factors: Floats, arrays: Sequence[Floats]) -> Floats:
+    """Sum of factor times array, without the work for factors 0 and 1."""
+    terms = [
+        array if factor == 1 else factor * array
+        for factor, array in zip(factors, arrays, strict=True)
+        if factor != 0
+    ]
+    return np.asarray(sum(terms[1:], start=terms[0]))

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpol.experts.learners import KalmanBank
+from dpol.experts.learners.alone import LearnerAlone
+from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
+from dpol.experts.learners.state_space import MODELS, StateSpaceModel, deviations_from_level
+from dpol.experts.play import observations, play, setup_of
+from dpol.experts.registry import make_members
+
+SLOW, FAST = StateSpaceModel(1e-6, 0.9), StateSpaceModel(0.02, 0.9)
+GRID = (SLOW, StateSpaceModel(0.001), FAST, StateSpaceModel(1e-4, transient_variance=0.01))
+
+
+def final_state(bank, noisy):
+    state, observation = bank.init(setup_of(noisy)), None
+    for revealed in (*observations(noisy), None):
+        state, _ = bank.step(state, observation)
+        observation = revealed
+    return state
+
+
+@pytest.fixture
+def game(make_noisy):
+    """12 rounds of 5 experts and 3 replicates whose noise differs."""
+    rng = np.random.default_rng(4)
+    scale = rng.uniform(0.01, 0.3, (12, 5))
+    return make_noisy(0.2 + scale * rng.standard_normal((3, 12, 5)), noise_scale=scale)
+
+
+# --- Plain versions: Gaussian conditioning on the whole history, loops over everything ---
+
+
+def joint(model, rounds, scale):
+    """Covariance of the noisy deviations 1..T, and of the deviation T + 1 with them.
+
+    Without slope: deviation t + 1 is f times deviation t plus a process disturbance.
+    """
+    variances = [model.prior[0, 0]]
+    for _ in range(rounds):
+        variances.append(model.persistence**2 * variances[-1] + model.process_variance)
+    full = np.array(
+        [
+            [variances[min(s, t)] * model.persistence ** abs(s - t) for t in range(rounds + 1)]
+            for s in range(rounds + 1)
+        ]
+    )
+    return full[:-1, :-1] + np.diag(scale**2 + model.transient_variance), full[-1, :-1]
+
+
+def history(noisy):
+    """(T, R, n) deviations from the shared level."""
+    return np.array(
+        [deviations_from_level(it.gains, it.noise_scale, 1.0) for it in observations(noisy)]
+    )
+
+
+def likelihoods_and_predictions(models, noisy):
+    """(K, R, n) each, from the joint Gaussian law of the history."""
+    own = history(noisy)
+    rounds, replicates, n = own.shape
+    fits, predictions = np.empty((2, len(models), replicates, n))
+    for k, model in enumerate(models):
+        for i in range(n):
+            covariance, ahead = joint(model, rounds, noisy.noise_scale[:, i])
+            law = stats.multivariate_normal(np.zeros(rounds), covariance)
+            for r in range(replicates):
+                fits[k, r, i] = law.logpdf(own[:, r, i])
+                predictions[k, r, i] = ahead @ np.linalg.solve(covariance, own[:, r, i])
+    return fits, predictions
+
+
+def normalised(logs):
+    weights = np.exp(logs - logs.max(axis=0))
+    return weights / weights.sum(axis=0)
+
+
+def test_common_pooling_is_exact_bayesian_model_averaging(game):
+    """Posterior probabilities and mean from the joint normal density of all that was seen."""
+    fits, predictions = likelihoods_and_predictions(GRID, game)
+    weights = normalised(fits.sum(axis=2, keepdims=True))
+    state = final_state(EmpiricalBayesBank(GRID, "common", 1.0), game)
+    np.testing.assert_allclose(normalised(state.fits), weights, atol=1e-10)
+    np.testing.assert_allclose(state.predicted, (weights * predictions).sum(axis=0), atol=1e-12)
+    assert weights.max() < 0.999
+
+
+def test_expert_pooling_equals_plain_loops(make_noisy, game):
+    """Shares are re-estimated every round from the weights that the last shares gave."""
+    replicates, rounds, n = game.gains.shape
+    shares = np.full((len(GRID), replicates, 1), 1 / len(GRID))
+    for t in range(1, rounds + 1):
+        so_far = make_noisy(game.gains[:, :t], game.noise_scale[:t])
+        fits, predictions = likelihoods_and_predictions(GRID, so_far)
+        weights = normalised(fits + np.log(shares))
+        predicted = (weights * predictions).sum(axis=0)
+        counts = weights.sum(axis=2, keepdims=True)
+        shares = (counts + 1) / (n + len(GRID))
+    state = final_state(EmpiricalBayesBank(GRID, "expert", 1.0), game)
+    np.testing.assert_allclose(state.shares, shares, atol=1e-10)
+    np.testing.assert_allclose(state.predicted, predicted, atol=1e-12)
+    np.testing.assert_allclose(shares.sum(axis=0), 1)
+
+
+def test_forgetting_by_hand(make_noisy):
+    """Two rounds, forgetting 1/4: a quarter of the first log likelihood plus the second."""
+    noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]]], noise_scale=0.1)
+    before = make_noisy([[[0.1, 0.5]]], noise_scale=0.1)
+    first, both = (
+        final_state(EmpiricalBayesBank(GRID, "expert", 1.0), it) for it in (before, noisy)
+    )
+    forgetful = final_state(EmpiricalBayesBank(GRID, "expert", 0.25), noisy)
+    np.testing.assert_allclose(forgetful.fits, 0.25 * first.fits + (both.fits - first.fits))
+
+
+@pytest.mark.parametrize("pooling", ["expert", "common"])
+@pytest.mark.parametrize("model", MODELS)
+def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
+    average = LearnerAlone(EmpiricalBayesBank((model,), pooling))
+    alone = LearnerAlone(KalmanBank((model,)))
+    np.testing.assert_array_equal(play(average, game, crowd(3)), play(alone, game, crowd(3)))
+
+
+# --- What it learns ---
+
+
+def drawn(make_noisy, models, noise, rounds=60, replicates=4, seed=0):
+    """Noisy gains of experts that follow the models, one each, without slopes."""
+    rng = np.random.default_rng(seed)
+    n = len(models)
+    persistence, process, prior, transient = np.array(
+        [(m.persistence, m.process_variance, m.prior[0, 0], m.transient_variance) for m in models]
+    ).T
+    level = np.sqrt(prior) * rng.standard_normal((replicates, n))
+    gains = np.empty((replicates, rounds, n))
+    for t in range(rounds):
+        disturbance = rng.standard_normal((3, replicates, n))
+        gains[:, t] = level + np.sqrt(transient) * disturbance[0] + noise * disturbance[1]
+        level = persistence * level + np.sqrt(process) * disturbance[2]
+    return make_noisy(gains, noise_scale=noise)
+
+
+@pytest.mark.parametrize("truth", range(4))
+def test_the_model_of_all_experts_is_found(make_noisy, truth):
+    """From 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
+    noisy = drawn(make_noisy, (GRID[truth],) * 40, 0.1)
+    weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).fits)
+    assert (weights[truth] > 0.99).all()
+
+
+def test_the_shares_of_two_models_are_found(make_noisy):
+    """A quarter of 200 experts moves fast: 1 / 4 up to 0.05 in each of 4 replicates.
+
+    Their true variances are told apart well, so an estimate has a standard error of at most
+    sqrt(3 / 16 / 200) = 0.03 about the share, which here is no draw but fixed.
+    """
+    noisy = drawn(make_noisy, (FAST,) * 50 + (SLOW,) * 150, 0.1)
+    shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).shares[:, :, 0]
+    np.testing.assert_allclose(shares[1], 0.25, atol=0.05)
+
+
+def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(make_noisy):
+    """Mean squared error of the last deviations: half fast, half slow experts, noise 0.2.
+
+    Nothing is private about the truth here: the next noisy gains are the yardstick.
+    """
+    models = (FAST,) * 30 + (SLOW,) * 30
+    noisy = drawn(make_noisy, models, 0.2, rounds=41, replicates=40)
+    past = type(noisy)(
+        noisy.initial, noisy.gains[:, :40], noisy.noise_scale[:40], 1.0, noisy.guarantee
+    )
+    target = history(noisy)[-1]
+
+    def error(bank):
+        return ((final_state(bank, past).predicted - target) ** 2).mean()
+
+    mixed = error(EmpiricalBayesBank((SLOW, FAST)))
+    slow, fast = (error(EmpiricalBayesBank((model,))) for model in (SLOW, FAST))
+    _, predictions = likelihoods_and_predictions((SLOW, FAST), past)
+    oracle = np.where(np.arange(60) < 30, predictions[1], predictions[0])
+    assert mixed < 1.02 * ((oracle - target) ** 2).mean()
+    assert 1.05 * mixed < min(slow, fast)
+
+
+# --- Invariances and edges ---
+
+
+@pytest.mark.parametrize("pooling", ["expert", "common"])
+def test_permutations_units_waves_and_blocks_change_nothing(game, pooling):
+    bank = EmpiricalBayesBank(MODELS, pooling)
+    before = final_state(bank, game).predicted
+
+    def predicted(gains=game.gains, scale=game.noise_scale, unit=1.0):
+        noisy = type(game)(game.initial[: len(gains)], gains, scale, unit, game.guarantee)
+        return final_state(bank, noisy).predicted
+
+    order = np.array([3, 0, 4, 1, 2])
+    shuffled = predicted(game.gains[:, :, order], game.noise_scale[:, order])
+    np.testing.assert_allclose(shuffled, before[:, order], atol=1e-12)
+    np.testing.assert_allclose(
+        predicted(5 * game.gains, 5 * game.noise_scale, 5.0), 5 * before, atol=1e-12
+    )
+    wave = np.sin(np.arange(12))[:, None]
+    np.testing.assert_allclose(predicted(game.gains + wave), before, atol=1e-12)
+    np.testing.assert_array_equal(predicted(game.gains[1:2]), before[1:2])
+
+
+@pytest.mark.parametrize("pooling", ["expert", "common"])
+@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
+def test_extreme_gains_and_noise_give_numbers(make_noisy, pooling, noise, size):
+    gains = size * np.random.default_rng(0).random((2, 150, 10))
+    state = final_state(EmpiricalBayesBank(pooling=pooling), make_noisy(gains, noise))
+    assert np.isfinite(state.predicted).all()
+    assert np.isfinite(state.fits).all()
+    assert (state.shares > 0).all()
+
+
+def test_equal_experts_are_a_tie_that_goes_to_the_lowest_index(make_noisy, crowd):
+    for noise in (0.0, 0.3):
+        noisy = make_noisy(np.full((2, 20, 4), 0.25), noise)
+        assert not play(LearnerAlone(EmpiricalBayesBank()), noisy, crowd(2)).any()
+
+
+def test_the_registry_makes_both_averages():
+    (own,) = make_members("empirical-bayes")
+    (exact,) = make_members("bayesian-average")
+    assert own.algorithm.bank == EmpiricalBayesBank(MODELS, "expert", 0.95)
+    assert exact.algorithm.bank == EmpiricalBayesBank(MODELS, "common", 1.0)
+    block = {"process_variance": 0.1}
+    (given,) = make_members({"algorithm": "empirical-bayes", "models": [block], "forgetting": 0.5})
+    assert given.algorithm.bank == EmpiricalBayesBank((StateSpaceModel(0.1),), "expert", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"models": ()}, "models must be a list"),
+        ({"pooling": "none"}, "pooling must be expert or common, got 'none'"),
+        ({"forgetting": 0}, "forgetting must be in"),
+        ({"forgetting": 1.1}, "forgetting must be in"),
+        ({"forgetting": math.nan}, "forgetting must be in"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        EmpiricalBayesBank(**parameters)

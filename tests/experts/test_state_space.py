@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
+
+from dpol.experts.learners.alone import LearnerAlone
+from dpol.experts.learners.state_space import (
+    MODELS,
+    TRENDS,
+    KalmanBank,
+    StateSpaceModel,
+    advance,
+    as_models,
+    deviations_from_level,
+    start,
+)
+from dpol.experts.play import LocalSetup, observations, play, setup_of
+
+KINDS = {
+    "level": StateSpaceModel(0.003),
+    "reverting": StateSpaceModel(0.002, 0.85),
+    "own prior": StateSpaceModel(0.002, 0.85, prior_variance=0.3),
+    "transient": StateSpaceModel(0.001, 0.95, transient_variance=0.02),
+    "trend": StateSpaceModel(0.002, slope_variance=0.001, damping=0.7),
+    "everything": StateSpaceModel(0.002, 0.9, 0.05, 0.01, 0.001, 0.6),
+}
+every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
+
+
+def setup(replicates, rounds, n, gain_range=1.0):
+    silence = np.zeros((rounds, n))
+    return LocalSetup(replicates, rounds, n, gain_range, np.zeros((replicates, n)), silence)
+
+
+def filtered(model, deviations, noise_scale, unit=1.0):
+    """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
+    rounds, replicates, n = deviations.shape
+    states, errors, variances = [start(model, setup(replicates, rounds, n, unit))], [], []
+    for seen, scale in zip(deviations, noise_scale, strict=True):
+        state, new = advance(model, states[-1], seen, scale, unit)
+        states.append(state)
+        errors.append(new.error)
+        variances.append(new.variance)
+    return states, np.array(errors), np.array(variances)
+
+
+def bank_actions(bank, noisy):
+    """(T, R, m)."""
+    state, observation, actions = bank.init(setup_of(noisy)), None, []
+    for revealed in observations(noisy):
+        state, own = bank.step(state, observation)
+        actions.append(own)
+        observation = revealed
+    return np.stack(actions)
+
+
+# --- By hand ---
+
+
+def test_two_rounds_of_a_local_level_by_hand():
+    """Prior variance 0.01, process variance 0.005, noise variances 0.01 and 0.03.
+
+    Round 1 sees 0.2: gain 0.01 / 0.02, mean 0.1, variance 0.005, then 0.01. Round 2 sees 0.3:
+    variance 0.04, gain 1/4, error 0.2, mean 0.15, variance 0.0075, then 0.0125.
+    """
+    model = StateSpaceModel(0.005)
+    scale = np.sqrt([[0.01], [0.03]])
+    states, errors, variances = filtered(model, np.array([[[0.2]], [[0.3]]]), scale)
+    assert errors.ravel() == pytest.approx([0.2, 0.2])
+    assert variances.ravel() == pytest.approx([0.02, 0.04])
+    assert [state.means[0].item() for state in states] == pytest.approx([0, 0.1, 0.15])
+    assert [state.covariance.item() for state in states] == pytest.approx([0.01, 0.01, 0.0125])
+
+
+def test_two_rounds_of_a_reverting_level_by_hand():
+    """Persistence 1/2: stationary variance 0.03 / (3/4) = 0.04; gain 4/5 of an error of 0.5."""
+    model = StateSpaceModel(0.03, 0.5)
+    states, _, _ = filtered(model, np.array([[[0.5]]]), np.array([[0.1]]))
+    assert states[0].covariance.item() == pytest.approx(0.04)
+    assert states[1].means[0].item() == pytest.approx(0.2)
+    assert states[1].covariance.item() == pytest.approx(0.008 / 4 + 0.03)
+
+
+def test_one_round_of_a_trend_by_hand():
+    """Slope variance 0.0075 and damping 1/2: the slope's own is 0.01, and feeds into the level.
+
+    Round 1 moves the level only, to 0.1 with variance 0.005; the next level has variance
+    0.005 + 0.01 + 0.02 and covariance 0.01 / 2 with the slope. Round 2 sees 0.7 with noise
+    variance 0.025: gains 0.035 / 0.06 and 0.005 / 0.06 of an error of 0.6.
+    """
+    model = StateSpaceModel(0.02, 1.0, 0.01, slope_variance=0.0075, damping=0.5)
+    scale = np.sqrt([[0.01], [0.025]])
+    states, _, _ = filtered(model, np.array([[[0.2]], [[0.7]]]), scale)
+    assert [mean.item() for mean in states[1].means] == pytest.approx([0.1, 0.0])
+    expected = [[0.035, 0.005], [0.005, 0.01]]
+    np.testing.assert_allclose(states[1].covariance[:, :, 0], expected)
+    assert [mean.item() for mean in states[2].means] == pytest.approx([0.1 + 0.35 + 0.05, 0.025])
+
+
+def test_the_shared_level_by_hand():
+    """Weights 1 / (0.03 + 0.01) and 1 / (0 + 0.01) of the gains 1 and 6: the level is 5."""
+    own = deviations_from_level(np.array([[1.0, 6.0]]), np.sqrt([0.03, 0.0]), 1.0)
+    np.testing.assert_allclose(own, [[-4.0, 1.0]])
+    own = deviations_from_level(np.array([[1.0, 2.0, 6.0]]), np.zeros(3), 1.0)
+    np.testing.assert_allclose(own, [[-2.0, -1.0, 3.0]])
+
+
+def test_luck_of_a_noisy_expert_does_not_win(make_noisy):
+    """Expert 0 seems to gain most, but its noise is 100 times that of expert 1."""
+    noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[1.0, 0.01, 0.01])
+    assert (bank_actions(KalmanBank(), noisy)[1] == 1).all()
+    trusting = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[0.01, 0.01, 0.01])
+    assert (bank_actions(KalmanBank(), trusting)[1] == 0).all()
+
+
+# --- Against statsmodels, and theory ---
+
+
+@every_kind
+def test_equals_statsmodels(model):
+    """Means, covariances and innovations of 40 rounds whose noise changes every round."""
+    rng = np.random.default_rng(1)
+    rounds, n = 40, 3
+    seen = rng.standard_normal((rounds, 2, n))
+    scale = rng.uniform(0, 0.3, (rounds, n))
+    scale[5] = 0.0
+    states, errors, variances = filtered(model, seen, scale)
+    size = len(model.transition)
+    for r in range(2):
+        for i in range(n):
+            theirs = KalmanFilter(k_endog=1, k_states=size, tolerance=0.0)
+            theirs.bind(np.ascontiguousarray(seen[:, r, i, None]))
+            theirs["design"] = np.eye(1, size)
+            theirs["obs_cov"] = (scale[:, i] ** 2 + model.transient_variance)[None, None]
+            theirs["transition"] = model.transition
+            theirs["selection"] = np.eye(size)
+            theirs["state_cov"] = model.disturbance
+            theirs.initialize_known(np.zeros(size), model.prior)
+            result = theirs.filter()
+            means = np.array([[mean[r, i] for mean in state.means] for state in states])
+            covariances = np.array([state.covariance[:, :, i] for state in states])
+            np.testing.assert_allclose(means, result.predicted_state.T, rtol=1e-9, atol=1e-12)
+            expected = np.moveaxis(result.predicted_state_cov, 2, 0)
+            np.testing.assert_allclose(covariances, expected, rtol=1e-9, atol=1e-14)
+            np.testing.assert_allclose(errors[:, r, i], result.forecasts_error[0], atol=1e-12)
+            np.testing.assert_allclose(variances[:, i], result.forecasts_error_cov[0, 0])
+
+
+@pytest.mark.parametrize("persistence", [1.0, 0.8])
+def test_the_steady_state_solves_the_riccati_equation(persistence):
+    """P = f^2 P s / (P + s) + q, whose solution is a root of P^2 - (q + s (f^2 - 1)) P - q s."""
+    process, noise = 0.002, 0.05
+    states, _, _ = filtered(
+        StateSpaceModel(process, persistence),
+        np.zeros((400, 1, 1)),
+        np.full((400, 1), math.sqrt(noise)),
+    )
+    half = (process + noise * (persistence**2 - 1)) / 2
+    assert states[-1].covariance.item() == pytest.approx(
+        half + math.sqrt(half**2 + process * noise)
+    )
+
+
+def test_variances_do_not_depend_on_the_data_and_never_are_negative():
+    rng = np.random.default_rng(2)
+    scale = np.where(rng.random((200, 4)) < 0.3, 0.0, 1.0)
+    for model in (*MODELS, *TRENDS, *KINDS.values()):
+        one, _, variances = filtered(model, np.zeros((200, 1, 4)), scale)
+        other, _, _ = filtered(model, 9 * rng.standard_normal((200, 3, 4)), scale)
+        assert (variances > 0).all()
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a.covariance, b.covariance)
+            assert np.linalg.eigvalsh(np.moveaxis(a.covariance, 2, 0)).min() >= -1e-15
+
+
+@pytest.mark.parametrize("wrong", [0.5, 2.0])
+@every_kind
+def test_innovations_of_the_true_model_are_white(model, wrong, checks):
+    """4,000 draws from the model itself; error probability 1e-6.
+
+    Errors over their standard deviations are independent unit normals in every round. A
+    process (and slope) variance wrong by a factor of 2 is rejected.
+    """
+    rng = np.random.default_rng(3)
+    rounds, draws = 6, 4_000
+    scale = np.full((rounds, 1), 0.01)
+    seen = simulated(model, rounds, draws, scale, rng)
+
+    def whitened(used):
+        _, errors, variances = filtered(used, seen, scale)
+        return (errors[:, :, 0] / np.sqrt(variances)).T
+
+    assert checks.columns_are_unit_normals(whitened(model))
+    other = StateSpaceModel(
+        wrong * model.process_variance,
+        model.persistence,
+        float(model.prior[0, 0]),
+        model.transient_variance,
+        wrong * model.slope_variance,
+        model.damping,
+    )
+    if model.transient_variance < model.process_variance:
+        assert not checks.columns_are_unit_normals(whitened(other))
+    else:  # The transient hides the process for so few rounds, but not a wrong transient.
+        other = StateSpaceModel(
+            model.process_variance,
+            model.persistence,
+            float(model.prior[0, 0]),
+            wrong * model.transient_variance,
+            model.slope_variance,
+            model.damping,
+        )
+        assert not checks.columns_are_unit_normals(whitened(other))
+
+
+def simulated(model, rounds, draws, scale, rng):
+    """(T, R, 1) noisy deviations drawn from the definition of the model."""
+    level = math.sqrt(model.prior[0, 0]) * rng.standard_normal(draws)
+    slope = np.zeros(draws)
+    if model.slope_variance:
+        slope = math.sqrt(model.slope_variance / (1 - model.damping**2)) * rng.standard_normal(
+            draws
+        )
+    seen = []
+    for t in range(rounds):
+        noise = math.sqrt(model.transient_variance) * rng.standard_normal(draws)
+        noise += scale[t, 0] * rng.standard_normal(draws)
+        seen.append((level + noise)[:, None])
+        level = model.persistence * level + slope
+        level += math.sqrt(model.process_variance) * rng.standard_normal(draws)
+        slope = model.damping * slope
+        slope += math.sqrt(model.slope_variance) * rng.standard_normal(draws)
+    return np.array(seen)
+
+
+# --- Invariances ---
+
+
+@pytest.fixture
+def game(make_noisy):
+    """20 rounds of 6 experts and 3 replicates whose noise differs."""
+    rng = np.random.default_rng(4)
+    scale = rng.uniform(0.01, 0.5, (20, 6))
+    return make_noisy(0.2 + scale * rng.standard_normal((3, 20, 6)), noise_scale=scale)
+
+
+def changed(noisy, gains, scale, gain_range=1.0):
+    return type(noisy)(noisy.initial, gains, scale, gain_range, noisy.guarantee)
+
+
+def test_permuted_experts_give_permuted_actions(game):
+    order = np.array([3, 0, 5, 1, 4, 2])
+    before = bank_actions(KalmanBank(), game)
+    after = bank_actions(
+        KalmanBank(), changed(game, game.gains[:, :, order], game.noise_scale[:, order])
+    )
+    np.testing.assert_array_equal(order[after[1:]], before[1:])
+
+
+def test_gains_in_another_unit_give_the_same_actions(game):
+    other = changed(game, 3 * game.gains, 3 * game.noise_scale, 3.0)
+    np.testing.assert_array_equal(
+        bank_actions(KalmanBank(), other), bank_actions(KalmanBank(), game)
+    )
+    unaware = changed(game, 3 * game.gains, 3 * game.noise_scale)
+    assert (bank_actions(KalmanBank(), unaware) != bank_actions(KalmanBank(), game)).any()
+
+
+def test_a_wave_that_lifts_everybody_changes_nothing(game):
+    wave = np.sin(np.arange(20))[:, None]
+    other = changed(game, game.gains + wave, game.noise_scale)
+    np.testing.assert_array_equal(
+        bank_actions(KalmanBank(), other), bank_actions(KalmanBank(), game)
+    )
+
+
+def test_replicates_at_once_are_replicates_one_by_one(game):
+    together = bank_actions(KalmanBank(), game)
+    for r in range(3):
+        alone = type(game)(
+            game.initial[r : r + 1], game.gains[r : r + 1], game.noise_scale, 1.0, game.guarantee
+        )
+        np.testing.assert_array_equal(bank_actions(KalmanBank(), alone)[:, 0], together[:, r])
+
+
+# --- No noise, and the edges ---
+
+
+def test_without_noise_and_transients_the_last_winner_is_followed(draw_noisy):
+    noisy = draw_noisy(np.random.default_rng(5).random((30, 5)), 0.0, 2)
+    bank = KalmanBank(tuple(model for model in MODELS if not model.transient_variance))
+    expected = np.argmax(noisy.gains[0, :-1], axis=1)
+    for column in np.moveaxis(bank_actions(bank, noisy)[1:], 0, 2).reshape(-1, 29):
+        np.testing.assert_array_equal(column, expected)
+
+
+def test_a_rising_expert_is_found_by_a_trend_only(make_noisy):
+    """Expert 1 rises by 0.04 a round, was last seen at 0.40, and expert 0 stays at 0.41."""
+    noisy = make_noisy([np.stack([np.full(12, 0.41), 0.04 * np.arange(12)], axis=1)])
+    bank = KalmanBank((StateSpaceModel(1e-3), StateSpaceModel(1e-3, slope_variance=1e-3)))
+    assert bank_actions(bank, noisy)[11, 0].tolist() == [0, 1]
+
+
+def test_round_one_and_one_expert_are_expert_0(make_noisy, crowd):
+    noisy = make_noisy(np.ones((2, 3, 1)), noise_scale=0.1)
+    assert not bank_actions(KalmanBank(), noisy).any()
+    noisy = make_noisy(np.eye(3)[None], noise_scale=0.1)
+    assert (bank_actions(KalmanBank(), noisy)[0] == 0).all()
+
+
+def test_a_learner_on_its_own_is_its_column_of_the_bank(game, crowd):
+    columns = bank_actions(KalmanBank(), game)
+    for column, model in enumerate(KalmanBank().models):
+        alone = play(LearnerAlone(KalmanBank((model,))), game, crowd(3))
+        np.testing.assert_array_equal(alone, columns[:, :, column].T)
+
+
+def test_labels_tell_all_models_apart():
+    labels = KalmanBank((*MODELS, *TRENDS, *KINDS.values())).labels
+    assert len(set(labels)) == len(MODELS) + len(TRENDS) + len(KINDS)
+    assert labels[2] == "kalman-reverting-0.9-0.001"
+    assert labels[5] == "kalman-level-0.001"
+    assert labels[7] == "kalman-level-1e-05-transient-0.001"
+    assert labels[8] == "kalman-level-0.0001-trend-0.8-1e-05"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"process_variance": 0}, "process_variance must be a number above 0, got 0"),
+        ({"process_variance": math.inf}, "process_variance"),
+        ({"process_variance": "much"}, "process_variance"),
+        ({"prior_variance": 0.0}, "prior_variance must be a number above 0"),
+        ({"transient_variance": -1}, "transient_variance must be a number of at least 0"),
+        ({"slope_variance": math.nan}, "slope_variance must be a number of at least 0"),
+        ({"persistence": 1.01}, "persistence must be in"),
+        ({"persistence": 0}, "persistence must be in"),
+        ({"damping": 1}, "damping must be in"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        StateSpaceModel(**{"process_variance": 0.1, **parameters})
+
+
+def test_banks_without_models_or_with_one_twice_are_refused():
+    for models in ((), (0.1,)):
+        with pytest.raises(ValueError, match="models must be a list of state-space models"):
+            KalmanBank(models)
+    with pytest.raises(ValueError, match="listed twice"):
+        KalmanBank((StateSpaceModel(0.1), StateSpaceModel(0.1)))
+    with pytest.raises(ValueError, match="one learner alone is needed"):
+        LearnerAlone(KalmanBank())
+
+
+def test_models_of_a_config():
+    block = {"process_variance": 0.1, "persistence": 0.5}
+    assert as_models([block, MODELS[0]]) == (StateSpaceModel(0.1, 0.5), MODELS[0])
+    for wrong in ("level", 5):
+        with pytest.raises(ValueError, match="models must be a list"):
+            as_models(wrong)
+    for wrong in ({"variance": 1}, {}):
+        with pytest.raises(ValueError, match="parameters do not fit"):
+            as_models([wrong])
