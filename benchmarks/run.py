@@ -254,8 +254,8 @@ def as_table(found: dict[str, Any]) -> str:
         " calibration: {convex_s:.0f} s.".format(**found["lazy"]),
         "",
         "Private EXP3, K = 16, M = 1,000, T = 1,000,000, 10 replicates with exact risks, one"
-        " process: {wall_s:.0f} s, {peak_mb:.0f} MB; {speedup_over_loop:.0f}× faster per replicate and round"
-        " than a loop over rounds.".format(**found["labels"]),
+        " process: {wall_s:.0f} s, {peak_mb:.0f} MB; {speedup_over_loop:.0f}× faster per replicate"
+        " and round than a loop over rounds.".format(**found["labels"]),
         "",
         "The grid of `config/demo.yaml` (three streams, four privacy levels, three calibrations,"
         " 100 replicates), clean panel to table and figure, two cores:",
