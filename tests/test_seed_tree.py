@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -15,6 +16,7 @@ from dpol.config import Audit
 from dpol.data.simulator import simulate_hospitals
 from dpol.evaluation.amplification import study_amplification, study_batching
 from dpol.evaluation.audit import study_audit
+from dpol.evaluation.claims import study_claims
 from dpol.evaluation.convex import study_convex
 from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
 from dpol.evaluation.lazy import study_lazy
@@ -25,17 +27,17 @@ CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
 # What may be drawn more than once from one seed: purpose -> the studies that may share it.
 SHARED = {
-    # One draw of noisy gains for all algorithms and bounds, and for any number of experts.
-    "local noise": {"amplification", "batching"},
+    # One draw of noisy gains for all algorithms and bounds.
+    "local noise": {"amplification", "batching", "claims"},
     # Data, not privacy: every algorithm of a study meets the same.
     "gap losses": {"lazy"},
     "gap losses, best expert": {"lazy"},
     "epoch losses": {"lazy"},
     "convex losses": {"convex"},
-    "random class": {"labels"},
-    "labels": {"labels"},
+    "random class": {"labels", "claims"},
+    "labels": {"labels", "claims"},
     # Generators of algorithms that draw nothing.
-    "none": {"amplification", "batching"},
+    "none": {"amplification", "batching", "claims"},
 }
 
 
@@ -132,7 +134,9 @@ def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> No
     for label in config.streams:
         study_hospitals(labels, random_stream(12, 3, label=label), seed=seed)
     recorder.study = "audit"
-    study_audit(Audit(runs=8), seed=seed)
+    study_audit(Audit(runs=100), seed=seed)
+    recorder.study = "claims"
+    study_claims(seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +159,7 @@ def test_everything_that_the_config_does_was_recorded(recorded):
     assert len(recorded) > 1000
     assert {study for study, _, _ in uses} == {
         *("suites", "simulator", "amplification", "batching"),
-        *("lazy", "convex", "labels", "audit"),
+        *("lazy", "convex", "labels", "audit", "claims"),
     }
     experiment = load_experiment(CONFIG)
     played = {purpose for study, purpose, _ in uses if study == "suites"}
@@ -168,10 +172,7 @@ def test_seeds_have_the_root_of_the_config(recorded):
     """But for noise that is drawn for its scale only and thrown away."""
     root = load_experiment(CONFIG).config.seed
     others = {key for (own, _), uses in recorded.items() if own != root for _, _, key in uses}
-    assert {key[0] for key in others} <= {
-        "synthetic: all-zero, n = 2",
-        "synthetic: all-zero, n = 10",
-    }
+    assert all(re.match(r"synthetic: (all-zero|claims: zeros), n = ", key[0]) for key in others)
 
 
 def test_jobs_share_local_noise_but_nothing_else(make_stream):

@@ -44,8 +44,19 @@ _LATEX = {
     "δ": r"$\delta$",
     "ε": r"$\varepsilon$",
     "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
     "η": r"$\eta$",
+    "λ": r"$\lambda$",
+    "ρ": r"$\rho$",
+    "φ": r"$\varphi$",
+    "Δ": r"$\Delta$",
+    "Φ": r"$\Phi$",
+    "Ω": r"$\Omega$",
     "×": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "²": r"$^2$",
     "\n": " ",
 }
 
@@ -92,6 +103,8 @@ class TextTable:
         headers: headers of the cells.
         sections: at least one, each with at least one group, each with at least one line.
         footers: remarks below the table.
+        prose: those of the headers whose cells are sentences: set flush left and wrapped. Such
+            a table may be longer than a page.
     """
 
     caption: str
@@ -100,6 +113,7 @@ class TextTable:
     headers: tuple[str, ...]
     sections: tuple[Section, ...]
     footers: tuple[str, ...]
+    prose: tuple[str, ...] = ()
 
     @property
     def has_group_column(self) -> bool:
@@ -120,7 +134,8 @@ def escape_latex(text: str) -> str:
 def to_markdown(table: TextTable) -> str:
     """The table in GitHub's Markdown."""
     header = [escape_markdown(text) for text in (*table.corner, *table.headers)]
-    rules = [*("---" for _ in table.corner), *("---:" for _ in table.headers)]
+    rules = [*("---" for _ in table.corner)]
+    rules += ["---" if text in table.prose else "---:" for text in table.headers]
     lines = [header, rules]
     for section in table.sections:
         title = f"**{escape_markdown(section.title)}** ({escape_markdown(section.note)})"
@@ -145,7 +160,9 @@ def _lines(
 
 
 def to_latex(table: TextTable) -> str:
-    """The table for `\\input`; needs the packages booktabs and graphicx."""
+    """The table for `\\input`; needs the packages booktabs and graphicx, or others for prose."""
+    if table.prose:
+        return _to_longtable(table)
     columns = "l" * len(table.corner) + "r" * len(table.headers)
     return "\n".join(
         [
@@ -170,6 +187,33 @@ def to_latex(table: TextTable) -> str:
             "",
         ]
     )
+
+
+def _to_longtable(table: TextTable) -> str:
+    """A table of sentences, over several pages; sections have lines of their own."""
+    width = 0.62 / len(table.prose)
+    wrapped = rf">{{\raggedright\arraybackslash}}p{{{width:.2f}\linewidth}}"
+    columns = r">{\raggedright\arraybackslash}p{0.12\linewidth}"
+    columns += "".join(wrapped if text in table.prose else "r" for text in table.headers)
+    across = len(table.headers) + 1
+    lines = [
+        r"% needs \usepackage{array,booktabs,longtable}",
+        r"{\scriptsize\setlength{\tabcolsep}{3pt}",
+        rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
+        rf"\caption{{{escape_latex(table.caption)}}}\label{{tab:{table.name}}}\\",
+        r"\toprule",
+        _latex_line([table.corner[-1], *table.headers]),
+        r"\endhead",
+    ]
+    for section in table.sections:
+        title = escape_latex(f"{section.title} ({section.note})")
+        lines += [r"\midrule", rf"\multicolumn{{{across}}}{{@{{}}l}}{{\textbf{{{title}}}}} \\"]
+        for _, labels, entries in _lines(table, section):
+            cells = [". ".join((entry.text, *entry.notes)) for entry in entries]
+            lines.append(_latex_line([labels[-1], *cells]))
+    lines += [r"\bottomrule", r"\end{longtable}"]
+    lines += [rf"{escape_latex(text)}\par" for text in table.footers]
+    return "\n".join([*lines, "}", ""])
 
 
 def _latex_section(table: TextTable, section: Section) -> Iterator[str]:

@@ -1,0 +1,54 @@
+"""The claims ledger: what the papers state, beside what a computation finds.
+
+Every row is a `Claim` made of two numbers, and its verdict follows from them. To add one: a
+function from the root seed to claims, and its name in `ROWS` of the module of its paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from dpol.evaluation.claims import (
+    distributions,
+    distributions_risk,
+    distributions_weights,
+    lazy,
+    lazy_presets,
+    lazy_regret,
+    local_batches,
+    local_experts,
+    local_meta,
+)
+from dpol.evaluation.claims.core import CLAIM_COLUMNS, Claim, Row, Verdict
+
+__all__ = ["CLAIM_COLUMNS", "ROWS", "Claim", "Row", "Verdict", "claims", "study_claims"]
+
+ROWS: tuple[Row, ...] = (
+    *local_experts.ROWS,
+    *local_batches.ROWS,
+    *local_meta.ROWS,
+    *lazy.ROWS,
+    *lazy_presets.ROWS,
+    *lazy_regret.ROWS,
+    *distributions.ROWS,
+    *distributions_weights.ROWS,
+    *distributions_risk.ROWS,
+)
+"""What makes the rows of the ledger, paper by paper."""
+
+
+def claims(*, seed: int) -> Iterator[Claim]:
+    """All claims of the ledger, checked."""
+    for row in ROWS:
+        yield from row(seed)
+
+
+def study_claims(*, seed: int) -> pd.DataFrame:
+    """One row per statement (columns `CLAIM_COLUMNS`; their meaning: docs/tables.md).
+
+    Args:
+        seed: root seed of what is sampled; less than a minute on one core for any.
+    """
+    return pd.DataFrame([it.as_row() for it in claims(seed=seed)], columns=list(CLAIM_COLUMNS))
