@@ -256,7 +256,7 @@ def test_a_label_that_refutes_every_hypothesis_leaves_weights_that_are_numbers()
         run = play_labels(make(kind, math.inf, hypotheses), game, coins)
         assert np.isfinite(run.final_weights).all()
         assert (run.kl == math.inf).all()
-        np.testing.assert_allclose(run.tv, 80 * 0.4, rtol=0.4)
+        assert ((run.tv >= 80 * 0.4 - 1e-9) & (run.tv <= 80 * 0.45 + 1e-9)).all()
 
 
 def test_a_refuted_hypothesis_never_comes_back():

@@ -130,7 +130,7 @@ def test_softmax_survives_what_is_impossible():
         ({"laws": LAWS[:, :1]}, r"laws must have shape \(L, 2, 4\), got \(2, 1, 4\)"),
         ({"laws": LAWS[0]}, r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
         ({"laws": 0.9 * LAWS}, "laws must be distributions"),
-        ({"laws": np.array([[[1.1, -0.1, 0, 0]] * 2])}, "laws must be distributions"),
+        ({"laws": np.array([[[1.1, -0.1, 0, 0]] * 2] * 2)}, "laws must be distributions"),
         ({"laws": LAWS * math.nan}, "laws must be distributions"),
         ({"features": np.array([0, 2])}, r"features must be a vector of integers in 0\.\.1"),
         ({"features": np.array([0, -1])}, r"features must be a vector of integers in 0\.\.1"),
@@ -147,3 +147,11 @@ def test_games_that_do_not_fit_are_refused(changed, message):
     LabelGame(HYPOTHESES, **parts)
     with pytest.raises(ValueError, match=message):
         LabelGame(HYPOTHESES, **{**parts, **changed})
+
+
+def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
+    laws = LAWS.copy()
+    laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
+    LabelGame(HYPOTHESES, np.array([0, 0]), laws, np.array([0]))
+    with pytest.raises(ValueError, match="laws must be distributions"):
+        LabelGame(HYPOTHESES, np.array([0, 1]), laws, np.array([0]))

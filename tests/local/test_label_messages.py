@@ -272,9 +272,9 @@ def test_without_privacy_the_label_is_sent(epsilon):
 
 def test_membership_sets_by_hand():
     one = [[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]  # averages 0.267, 0.333, 0.4
-    two = [[0.4, 0.4, 0.2], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]  # averages 0.233, 0.367, 0.4
+    two = [[0.8, 0.15, 0.05], [0.8, 0.05, 0.15], [0.65, 0.2, 0.15]]  # 0.75, 0.133, 0.117
     sets = MembershipClient(HypothesisClass([one, two]), 1.0).sets
-    expected = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 1, 0], [0, 0, 1]]]
+    expected = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [1, 0, 1], [0, 1, 1]]]
     np.testing.assert_array_equal(sets, np.array(expected, dtype=bool))
 
 

@@ -53,7 +53,8 @@ class LabelGame:
         law: (R,) which of them is true in a replicate.
 
     Raises:
-        ValueError: shapes do not fit, a feature or law does not exist, or a law is no distribution.
+        ValueError: shapes do not fit, a feature or law does not exist, or the law of a
+            feature that occurs is no distribution.
     """
 
     hypotheses: HypothesisClass
@@ -65,12 +66,13 @@ class LabelGame:
         X, M = self.hypotheses.n_features, self.hypotheses.n_labels
         if self.laws.shape[1:] != (X, M):
             raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
-        if not (self.laws >= 0).all() or (abs(self.laws.sum(axis=2) - 1) > 1e-9).any():
-            raise ValueError("laws must be distributions: masses of at least 0 that sum to 1")
         for name, values, size in (("features", self.features, X), ("law", self.law, self.n_laws)):
             sound = values.ndim == 1 and values.size and np.issubdtype(values.dtype, np.integer)
             if not sound or values.min() < 0 or values.max() >= size:
                 raise ValueError(f"{name} must be a vector of integers in 0..{size - 1}, not empty")
+        used = self.laws[:, np.unique(self.features)]
+        if not (used >= 0).all() or (abs(used.sum(axis=2) - 1) > 1e-9).any():
+            raise ValueError("laws must be distributions: masses of at least 0 that sum to 1")
 
     @property
     def n_laws(self) -> int:

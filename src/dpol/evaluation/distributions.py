@@ -25,6 +25,7 @@ from dpol.distributions.play import (
 from dpol.distributions.registry import REGISTRY, Terms, make_learner
 from dpol.distributions.risk import total_variation
 from dpol.distributions.selection import average_prediction, median_estimate
+from dpol.errors import DataError
 from dpol.evaluation.summary import half_width
 from dpol.local.clipping import Rule
 from dpol.local.hypotheses import HypothesisClass
@@ -111,8 +112,8 @@ def study_setting(study: Distributions, setting: Setting, *, seed: int) -> pd.Da
         lowest = math.nan
         if hypotheses.label == "hard":
             lowest = lower_bound(setting.n_hypotheses // 2, setting.n_rounds, setting.epsilon)
-        for row, run in _play_all(game, terms, setting.sweep, seed):
-            estimate = average_prediction(run.mean_weights, hypotheses.masses[0])
+        for row, learner, run in _play_all(game, terms, setting.sweep, seed):
+            estimate = average_prediction(run.mean_weights, learner.masses[0])
             truth = game.laws[game.law, 0]
             rows.append(
                 {
@@ -133,13 +134,16 @@ def study_hospitals(study: Distributions, stream: GainStream, *, seed: int) -> p
 
     Raises:
         ValueError: the study has no `patients_per_week`.
+        DataError: the stream has no patients.
     """
     if study.patients_per_week is None:
         raise ValueError("patients_per_week must be given")
     counts = stream.gains * stream.capacity
     weeks = np.flatnonzero(counts.sum(axis=1) > 0)
+    if not len(weeks):
+        raise DataError(f"stream {stream.label} has no patient in any week: there is no label")
     hypotheses = forecast_class(counts, stream.capacity, label=stream.label)
-    laws = shares(counts, stream.capacity)[None]
+    laws = shares(counts, shares(stream.capacity, stream.capacity))[None]
     game = LabelGame(
         hypotheses,
         np.repeat(weeks, study.patients_per_week),
@@ -150,7 +154,7 @@ def study_hospitals(study: Distributions, stream: GainStream, *, seed: int) -> p
     rows = []
     for epsilon in study.sweeps.epsilons or [study.epsilon]:
         terms = Terms(game.n_rounds, float(epsilon), study.delta)
-        for row, _ in _play_all(game, terms, "hospitals", seed):
+        for row, *_ in _play_all(game, terms, "hospitals", seed):
             rows.append({**row, "best_kl": best})
     return pd.DataFrame(rows)
 
@@ -167,7 +171,7 @@ def _classes(study: Distributions, setting: Setting, seed: int) -> Iterator[Hypo
 
 def _play_all(
     game: LabelGame, terms: Terms, sweep: str, seed: int
-) -> Iterator[tuple[dict[str, Any], LabelRun]]:
+) -> Iterator[tuple[dict[str, Any], LabelAlgorithm, LabelRun]]:
     """Every algorithm under each of its calibrations; the columns that all studies share."""
     K, M = game.hypotheses.n_hypotheses, game.hypotheses.n_labels
     entropy = _mean_entropy(game)
@@ -200,6 +204,7 @@ def _play_all(
                     "upper_bound": bound,
                     **guarantee.as_columns(),
                 },
+                learner,
                 run,
             )
 
@@ -232,7 +237,7 @@ def _median_tv(
     part = replace(terms, n_rounds=rounds)
     learner = make_learner(row["algorithm"], game.hypotheses, part, rule)
     run = _play(learner, shorter, part, f"{row['algorithm']} {rule} median", seed)
-    estimates = average_prediction(run.mean_weights, game.hypotheses.masses[0])
+    estimates = average_prediction(run.mean_weights, learner.masses[0])
     chosen = median_estimate(estimates.reshape(game.n_replicates, study.groups, -1))
     return float(total_variation(chosen, game.laws[game.law, 0]).mean())
 

@@ -86,6 +86,7 @@ class VectorClient:
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
+        _ = self.factor  # Refuses a delta or composition that is out of range.
 
     @cached_property
     def factor(self) -> float:
