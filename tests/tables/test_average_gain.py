@@ -159,8 +159,14 @@ def test_footers() -> None:
     assert has_footer(table, "No privacy: follow-the-leader.")
     assert has_footer(table, "not in the paper: follow-the-leader.")
     assert has_footer(table, "privacy of one person in one round; adjacent: one person elsewhere.")
-    assert has_footer(table, "Gaussian noise (local): µ = 1: ε = 4.89; at δ = 1e-06.")
-    assert has_footer(table, "Gaussian noise (central): µ = 1: ε = 4.89; at δ = 1e-06.")
+    assert has_footer(
+        table,
+        "Gaussian noise (local): µ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).",
+    )
+    assert has_footer(
+        table,
+        "Gaussian noise (central): µ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).",
+    )
     assert has_footer(table, "the interval of the chosen one holds despite the choice")
     assert has_footer(table, "“Prediction with Expert Advice under Local Differential Privacy”")
     for render in RENDERERS:

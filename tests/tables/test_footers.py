@@ -26,12 +26,22 @@ GENERAL = (
 )
 
 
+MOVED = "; sensitivity = 0.07 (L2, gain)."
+SEEDED = (
+    "Noise: seeded, so that anybody can repeat the run; whoever has the seed can take the"
+    " noise off again. The guarantee is what the mechanisms would give with secret noise."
+)
+
+
 def run(mu: float, **changes: Any) -> dict[str, Any]:
     return {
         "mu": mu,
         "model": "local",
         "mechanism": "Noise",
         "guaranteed_mu": mu,
+        "sampler": "seeded",
+        "sensitivity": 0.07,
+        "sensitivity_unit": "L2, gain",
         "epsilon": EPSILON[mu],
         "delta": 1e-6,
         "unit": "one person",
@@ -51,26 +61,28 @@ def guarantee(**columns: pd.DataFrame) -> list[str]:
 def test_guarantee_of_one_mechanism() -> None:
     assert guarantee(a=column(), b=column()) == [
         GENERAL,
-        "Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
+        f"Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        SEEDED,
     ]
 
 
 def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
     found = describe_guarantee({"a": column()}, [0.5, INF, 1.0])
-    assert found[1] == "Noise (local): µ = 0.5: ε = 2.25; µ = 1: ε = 4.89; at δ = 1e-06."
+    assert found[1] == f"Noise (local): µ = 0.5: ε = 2.25; µ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
 
 
 def test_guarantee_is_the_weakest_of_all_streams() -> None:
     better = pd.DataFrame([run(1.0, guaranteed_mu=0.757, epsilon=3.57), run(0.5)])
     assert guarantee(a=pd.concat([better, column()]))[1] == (
-        "Noise (local): µ = 1: ε at most 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06."
+        f"Noise (local): µ = 1: ε at most 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}"
     )
 
 
 def test_noise_that_stays_without_a_level_of_privacy_is_said() -> None:
     streams = [column(guaranteed_mu=0.2, epsilon=0.834), column(guaranteed_mu=0.1, epsilon=0.4)]
     assert guarantee(a=pd.concat(streams))[1] == (
-        "Noise (local): µ = ∞, 1, 0.5: ε at most 0.834 (guaranteed µ at most 0.2); at δ = 1e-06."
+        "Noise (local): µ = ∞, 1, 0.5: ε at most 0.834 (guaranteed µ at most 0.2); at δ = 1e-06"
+        f"{MOVED}"
     )
 
 
@@ -82,20 +94,20 @@ def test_a_level_without_noise_in_some_stream_has_no_guarantee() -> None:
 def test_columns_are_named_where_one_mechanism_guarantees_them_different_things() -> None:
     tree = {"mechanism": "Tree", "model": "central"}
     regret = column(**tree, guaranteed_mu=0.2, epsilon=0.834)
-    assert guarantee(a=column(), noise=column(**tree), regret=regret, other=regret)[1:] == [
-        "Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
-        "Tree (central, noise): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
+    assert guarantee(a=column(), noise=column(**tree), regret=regret, other=regret)[1:-1] == [
+        f"Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Tree (central, noise): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
         "Tree (central, regret, other): µ = ∞, 1, 0.5: ε = 0.834 (guaranteed µ = 0.2);"
-        " at δ = 1e-06.",
+        f" at δ = 1e-06{MOVED}",
     ]
 
 
 def test_guarantee_has_a_line_per_calibration() -> None:
     both = pd.concat([column(), column(mechanism="Other noise", guaranteed_mu=INF, epsilon=INF)])
     leader = column(model="none", mechanism="none", guaranteed_mu=INF, epsilon=INF)
-    assert guarantee(leader=leader, a=both)[1:] == [
-        "Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06.",
-        "Other noise (local): none.",
+    assert guarantee(leader=leader, a=both)[1:-1] == [
+        f"Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Other noise (local): none{MOVED}",
     ]
 
 

@@ -32,6 +32,7 @@ COLUMNS = (
     *("stream", "n_experts", "n_rounds", "first_period", "last_period"),
     *("algorithm", "family", "calibration", "mu", "replicates", "mean_gain", "ci_half_width"),
     *("ci_comparisons", "model", "ours", "guaranteed_mu", "epsilon", "delta"),
+    *("sampler", "sensitivity", "sensitivity_unit"),
     *("mechanism", "adjacency", "unit", "simulated"),
 )
 """Columns of the summary that the table needs."""

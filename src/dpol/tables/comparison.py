@@ -29,6 +29,7 @@ ABLATION_COLUMNS = (
 """Columns the table of ablations needs."""
 
 REACHED, MISSED, UNDECIDED = "reached", "not reached", "undecided"
+_BESIDE = {"above": "above", "equal": "equal to", "below": "below", "undecided": "undecided against"}
 _MOST_NAMED = 4
 _AIMS = ("aim-paper", "aim-learner")
 
@@ -103,26 +104,28 @@ def _check(
 
 
 def _level(rows: pd.DataFrame, mu: float) -> tuple[str, tuple[Entry, ...]]:
-    """Both ways at one level, and ours against all others there."""
+    """Both ways at one level, and ours against all other rows there."""
     paper = rows[rows["kind"] == "paper"].iloc[0]
     others = rows[rows["kind"] == "other"]
-    text = f"{paper['verdict']} the paper's way".replace("undecided", "undecided against")
-    text = text.replace("equal the", "equal to the")
-    private = mu < float("inf")
-    notes = tuple(_rivals(others)) if private and not others.empty else ()
-    return privacy_title(mu), (*_amounts(paper), Entry(text, notes))
+    text = f"{_BESIDE[paper['verdict']]} the paper's way"
+    if mu == float("inf") or others.empty:
+        return privacy_title(mu), (*_amounts(paper), Entry(text))
+    every = "above" if (others["verdict"] == "above").all() else "not above"
+    text = f"{text}; {every} every other private row"
+    return privacy_title(mu), (*_amounts(paper), Entry(text, tuple(_rivals(others))))
 
 
 def _rivals(others: pd.DataFrame) -> Iterator[str]:
     """How many other private rows ours is above, and which not."""
     for of_whom, rows in (
-        ("other private rows without our parts", others[~others["other_ours"]]),
-        ("other private rows with our parts", others[others["other_ours"]]),
+        ("rows of the papers", others[~others["other_ours"]]),
+        ("rows with parts of ours", others[others["other_ours"]]),
     ):
         if rows.empty:
             continue
         rest = rows[rows["verdict"] != "above"].sort_values("difference")
-        text = f"Above {len(rows) - len(rest)} of {len(rows)} {of_whom}"
+        count = f"{len(rows) - len(rest)} of {len(rows)}"
+        text = f"Above {count} {of_whom}"
         yield f"{text}; not above {_names(rest)}." if len(rest) else f"{text}."
 
 
@@ -191,8 +194,8 @@ def _comparison_footers(
         " is reached if ours is above, or always equal to, everything that it names."
     )
     yield (
-        "Rows with our parts: capacity noise, or an algorithm that is not in the papers. Every"
-        " algorithm and single learner with noise counts as a row. The best of several learners"
+        "Parts of ours: capacity noise, or an algorithm that is not in the papers. Every algorithm"
+        " and every single learner with noise counts as a row. The best of several learners"
         " is chosen in hindsight; the intervals of all of them count."
     )
     titles = {stream.title or label: label for label, stream in streams.items()}
@@ -286,7 +289,8 @@ def _losses(row: dict[Any, Any], ours: System) -> tuple[str, tuple[Entry, ...]]:
     system = (row["algorithm"], row["calibration"])
     mark = " (ours)" if system == (ours.algorithm, ours.calibration) else ""
     terms = [
-        Entry(footers.amount(row[name] + 0.0, row[f"{name}_half_width"]))
+        # Not -0.00.
+        Entry(footers.amount(round(row[name], 2) + 0.0, row[f"{name}_half_width"]))
         for name in ("noise", "learner", "selection", "total", "own_noise")
     ]
     label = f"{row['algorithm']}, {row['calibration']} noise{mark}"

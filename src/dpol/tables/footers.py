@@ -82,8 +82,23 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
         for text, same in titles.items():
             # Columns are named where one mechanism guarantees them different things.
             whose = f", {', '.join(same)}" if len(titles) > 1 else ""
-            lines.append(f"{mechanism} ({model}{whose}): {text}.")
+            moved = _moved(noisy[(noisy["mechanism"] == mechanism) & (noisy["model"] == model)])
+            lines.append(f"{mechanism} ({model}{whose}): {text}; {moved}.")
+    lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     return lines
+
+
+_SAMPLERS = {
+    "seeded": "Noise: seeded, so that anybody can repeat the run; whoever has the seed can take the"
+    " noise off again. The guarantee is what the mechanisms would give with secret noise.",
+    "secure": "Noise: secure, from the operating system; it cannot be repeated.",
+}
+
+
+def _moved(runs: pd.DataFrame) -> str:
+    """How far what is released can move between adjacent inputs."""
+    units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
+    return ", ".join(f"sensitivity {_at_most(values)} ({unit})" for unit, values in units)
 
 
 def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
