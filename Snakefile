@@ -45,6 +45,11 @@ if settings.audit is not None:
     include: "workflow/rules/audit.smk"
 
 
+if settings.comparison is not None:
+
+    include: "workflow/rules/comparison.smk"
+
+
 wildcard_constraints:
     stream="[^/]+",
     suite="[^/]+",

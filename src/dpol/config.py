@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     HttpUrl,
@@ -45,6 +46,13 @@ def _table_file(path: str) -> str:
 def _not_nan(value: float) -> float:
     if math.isnan(value) or value <= 0:
         raise ValueError("must be above 0; .inf means no privacy noise")
+    return value
+
+
+def _sensitivity(value: object) -> object:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
+        raise ValueError("must be a number above 0, or the name of a column")
     return value
 
 
@@ -102,6 +110,44 @@ class LocalSource(Model):
     """This kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz` or `.parquet`."""
+    simulated: bool = False
+    """Whether the table is made up; tables and figures then say so."""
+
+
+class GainsSource(Model):
+    """A table of gains on this machine: a row per round, a column per expert, no capacities."""
+
+    kind: Literal["gains"]
+    """This kind of source."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
+    sensitivity: Annotated[float | str, BeforeValidator(_sensitivity)]
+    """How far a round's gains can move, as an L2 norm: a number, or the column that holds one for
+    each round. What moves less is protected; sqrt(n) times `gain_range` protects any change."""
+    gain_range: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Gains lie between 0 and this."""
+    period: str | None = None
+    """Column with the date of the round, such as 2021-01-31; without it rounds have numbers."""
+    experts: Annotated[list[str], Field(min_length=2), AfterValidator(_all_different)] | None = None
+    """Columns with the gains of the experts; without it all columns but those named above."""
+    simulated: bool = False
+    """Whether the table is made up; tables and figures then say so."""
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that hold no gains."""
+        named = (self.period, self.sensitivity)
+        return [name for name in named if isinstance(name, str)]
+
+    @model_validator(mode="after")
+    def _apart(self) -> GainsSource:
+        columns = [*self.others, *(self.experts or ())]
+        if twice := {name for name in columns if columns.count(name) > 1}:
+            raise ValueError(
+                f"column {', '.join(sorted(twice))} is named twice among period, sensitivity and"
+                " experts"
+            )
+        return self
 
 
 class SimulatedSource(Model):
@@ -117,7 +163,9 @@ class SimulatedSource(Model):
     """Start of the first week."""
 
 
-Source = Annotated[WebSource | LocalSource | SimulatedSource, Field(discriminator="kind")]
+Source = Annotated[
+    WebSource | LocalSource | SimulatedSource | GainsSource, Field(discriminator="kind")
+]
 
 
 class Columns(Model):
@@ -183,10 +231,25 @@ class Dataset(Model):
     """Where the table comes from and how it is read."""
 
     source: Source
-    """`web`, `local` or `simulated`."""
-    columns: Columns
+    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset."""
+    columns: Columns | None = None
+    """The names the table uses for what dpol needs; required, but not with `gains`."""
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
+
+    @property
+    def needed_columns(self) -> Columns:
+        """The columns of a table of counts. Raises ValueError for a table of gains."""
+        if self.columns is None:
+            raise ValueError("a table of gains has no dataset.columns")
+        return self.columns
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the table is made up, by dpol or by somebody else."""
+        source = self.source
+        named = isinstance(source, (LocalSource, GainsSource)) and source.simulated
+        return named or source.kind == "simulated"
 
 
 class Stream(Model):
@@ -312,7 +375,7 @@ class Sweeps(Model):
     """Numbers of labels M."""
     hypotheses: list[Annotated[int, Field(ge=2, le=1024)]] = []
     """Numbers of hypotheses K."""
-    epsilons: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
+    epsilons: list[Annotated[float, Field(gt=0, le=100)]] = []
     """Privacy of a message; the streams are played at each of them."""
 
 
@@ -330,7 +393,7 @@ class Distributions(Model):
     """Number of labels M of the base."""
     n_rounds: Annotated[int, Field(ge=2, le=10_000_000)] = 1_000_000
     """Number of rounds T of the base."""
-    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4.0
+    epsilon: Annotated[float, Field(gt=0, le=100)] = 4.0
     """Privacy of one message of the base."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of private WMA."""
@@ -357,6 +420,42 @@ class Audit(Model):
     """Gaussian-DP parameter that the audited mechanisms are calibrated to."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the claims of L2P and private WMA."""
+
+
+class System(Model):
+    """A whole private system: an algorithm, its noise, and the learners it is built from."""
+
+    algorithm: Label
+    """Label of an algorithm that a suite plays."""
+    calibration: CalibrationName
+    """How its noise is scaled."""
+    learners: Label
+    """Family of the learners that it selects from or averages. The best of them in hindsight is
+    the oracle selector beside which its own selection is judged."""
+
+
+class Aim(Model):
+    """Ours at one privacy level beside something at another level."""
+
+    ours: Label
+    """Privacy level of ours."""
+    against: Literal["paper", "best-learner"]
+    """`paper`: the paper's way. `best-learner`: the best of its learners in hindsight."""
+    at: Label
+    """Privacy level of what ours is compared with."""
+
+
+class Comparison(Model):
+    """The paper's way and ours side by side, and where the losses come from."""
+
+    paper: System
+    """The paper's way."""
+    ours: System
+    """Ours."""
+    ablations: list[System] = []
+    """Systems between the two, with rows of their own in the table of ablations."""
+    aims: list[Aim] = []
+    """Comparisons across privacy levels, each with a verdict."""
 
 
 class Report(Model):
@@ -389,6 +488,9 @@ class Config(Model):
     """Independent repetitions (seeds) of every randomised run."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
+    job_memory_mb: Annotated[int, Field(ge=500)] = 1500
+    """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
+    least one). Results do not depend on it."""
     amplification: Amplification | None = None
     """Without this block the amplification of RW-AdaBatch is not studied."""
     lazy: Lazy | None = None
@@ -399,6 +501,8 @@ class Config(Model):
     """Study of learning distributions from locally private labels; without it, none."""
     audit: Audit | None = None
     """Without this block nothing is audited, and there is no ledger of claims."""
+    comparison: Comparison | None = None
+    """The paper's way beside ours; without this block, no comparison."""
     report: Report
 
     @property
@@ -416,7 +520,7 @@ class Config(Model):
         if source.kind == "web" and not source.file.endswith(".csv.gz"):
             found.append((("dataset", "source", "file"), source.file, "must end in .csv.gz"))
         for label, stream in self.streams.items():
-            if columns.group is None and stream.groups != ["all"]:
+            if (columns is None or columns.group is None) and stream.groups != ["all"]:
                 allowed = "must be [all] because dataset.columns.group is not given"
                 found.append((("streams", label, "groups"), stream.groups, allowed))
             if source.kind == "simulated" and (
@@ -430,4 +534,51 @@ class Config(Model):
                 allowed = f"must differ from the mu of {by_mu[mu]}"
                 found.append((("privacy", "levels", label), mu, allowed))
             by_mu.setdefault(mu, label)
+        if self.comparison is not None:
+            found += self._comparison_problems(self.comparison)
+        if source.kind == "gains":
+            found += self._gains_problems()
+        elif columns is None:
+            allowed = "is missing: what the table calls entity, period, count and capacity"
+            found.append((("dataset", "columns"), None, allowed))
+        return found
+
+    def _gains_problems(self) -> list[tuple[tuple[str, ...], object, str]]:
+        """What does not go with a table of gains, which has neither counts nor capacities."""
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        because = "dataset.source.kind is gains"
+        for key in sorted(self.dataset.model_fields_set - {"source"}):
+            allowed = f"must not be given because {because}: there is nothing to clean"
+            found.append((("dataset", key), "a block", allowed))
+        if "count_sensitivity" in self.privacy.model_fields_set:
+            allowed = f"must not be given because {because}: dataset.source.sensitivity holds"
+            value = self.privacy.count_sensitivity
+            found.append((("privacy", "count_sensitivity"), value, allowed))
+        for label, suite in self.suites.items():
+            if "capacity" in suite.calibrations:
+                allowed = f"must not hold capacity because {because}: its gains have no capacities"
+                found.append((("suites", label, "calibrations"), suite.calibrations, allowed))
+        if self.distributions is not None and self.distributions.patients_per_week is not None:
+            allowed = f"must not be given because {because}: its gains have no persons"
+            value = self.distributions.patients_per_week
+            found.append((("distributions", "patients_per_week"), value, allowed))
+        return found
+
+    def _comparison_problems(
+        self, comparison: Comparison
+    ) -> list[tuple[tuple[str, ...], object, str]]:
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        levels = self.privacy.levels
+        names = ", ".join(levels)
+        for index, aim in enumerate(comparison.aims):
+            place = ("comparison", f"aims[{index}]")
+            for key, level in (("ours", aim.ours), ("at", aim.at)):
+                if level not in levels:
+                    found.append(((*place, key), level, f"must be a level of privacy: {names}"))
+        if math.inf not in levels.values():
+            allowed = "must have a level .inf: comparison splits the loss against no noise"
+            found.append((("privacy", "levels"), dict(levels), allowed))
+        if comparison.ours == comparison.paper:
+            allowed = "must differ from comparison.paper"
+            found.append((("comparison", "ours"), comparison.ours.algorithm, allowed))
         return found

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from dpol.config import Config, Suite
+from dpol.config import Comparison, Config, Suite
 from dpol.config_errors import (
     Problem,
     did_you_mean,
@@ -136,7 +136,7 @@ def check_local_table(config: Config) -> None:
         ConfigError: no such file.
     """
     source = config.dataset.source
-    if source.kind == "local" and not Path(source.file).exists():
+    if source.kind in ("local", "gains") and not Path(source.file).exists():
         raise ConfigError(
             f"dataset.source.file = {source.file}: no such file; put the table of run"
             f" {config.run} there, or try config/demo.yaml, which needs none"
@@ -209,6 +209,36 @@ def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -
     if local and config.report.calibration not in local:
         allowed = f"no local suite uses it; used: {', '.join(sorted(local)) or 'none'}"
         yield Problem("report.calibration", config.report.calibration, allowed)
+    if config.comparison is not None:
+        yield from _comparison_problems(config, config.comparison, members)
+
+
+def _comparison_problems(
+    config: Config, comparison: Comparison, members: Mapping[str, tuple[Member, ...]]
+) -> Iterator[Problem]:
+    """Every system, and the learners it is judged by, must be played under its noise."""
+    played = [
+        (member, calibration)
+        for label, suite in config.suites.items()
+        for member in members[label]
+        if member.algorithm.model != "none"
+        for calibration in suite.calibrations
+    ]
+    systems = {"paper": comparison.paper, "ours": comparison.ours}
+    systems |= {f"ablations[{index}]": it for index, it in enumerate(comparison.ablations)}
+    for place, system in systems.items():
+        key, noise = f"comparison.{place}", system.calibration
+        found = [member for member, calibration in played if calibration == noise]
+        if system.algorithm not in (labels := [member.label for member in found]):
+            allowed = f"no private suite plays it with {noise} noise"
+            allowed += did_you_mean(system.algorithm, labels)
+            yield Problem(f"{key}.algorithm", system.algorithm, allowed)
+        for family in dict.fromkeys((system.learners, comparison.paper.learners)):
+            if family not in {member.family for member in found}:
+                allowed = f"no private suite plays this family with {noise} noise"
+                yield Problem(f"{key}.learners", family, allowed)
+        if noise == "isotropic-worst-case":
+            yield Problem(f"{key}.calibration", noise, "must have no noise at the level .inf")
 
 
 def _suite_problems(
@@ -216,6 +246,12 @@ def _suite_problems(
 ) -> Iterator[Problem]:
     models: dict[str, Any] = {member.label: member.algorithm.model for member in members}
     model = members[0].algorithm.model
+    if config.dataset.source.kind == "gains":
+        for member in members:
+            if getattr(member.algorithm, "calibration", None) == "capacity":
+                allowed = "must not have the calibration capacity because dataset.source.kind is"
+                allowed += " gains: its gains have no capacities"
+                yield Problem(f"suites.{label}.algorithms", member.label, allowed)
     if len(set(models.values())) > 1:
         found = ", ".join(f"{name} ({kind})" for name, kind in models.items())
         yield Problem(

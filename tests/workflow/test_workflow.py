@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 SMALL = yaml.safe_load((Path(__file__).parent / "small.yaml").read_text())
+# Without the studies, whose results depend on nothing else in the config.
+PLAIN = {
+    key: None if key in {"amplification", "lazy", "convex", "distributions", "audit"} else value
+    for key, value in SMALL.items()
+}
 SHIPPED = sorted((ROOT / "config").glob("*.yaml"))
 
 pytestmark = pytest.mark.workflow
@@ -42,17 +48,28 @@ def write_config(folder: Path, **changes: Any) -> Path:
     return path
 
 
+def write_plain(folder: Path, **changes: Any) -> Path:
+    return write_config(folder, **{**PLAIN, **changes})
+
+
 def succeed(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
-def results(folder: Path) -> dict[str, bytes]:
-    """The files that must not depend on how the run was made."""
-    base = folder / "results" / "small"
-    names = ["summary.parquet", "cumulative.parquet", "amplification.parquet"]
-    names += ["batching.parquet", "lazy.parquet", "convex.parquet", "tables/average-gain.csv"]
-    return {name: (base / name).read_bytes() for name in names}
+GAMES = (
+    *("summary.parquet", "cumulative.parquet", "tables/average-gain.csv"),
+    *("comparison.parquet", "ablation.parquet"),
+)
+STUDIES = tuple(
+    f"{name}.parquet"
+    for name in ("amplification", "batching", "lazy", "convex", "distributions", "audit", "claims")
+)
+
+
+def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Files that must not depend on how the run was made."""
+    return {name: (folder / "results" / "small" / name).read_bytes() for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +88,10 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     wanted += [f"figures/amplification.{suffix}" for suffix in ("svg", "png", "pdf")]
     wanted += ["figures/lazy-regret.svg", "figures/lazy-rates.svg", "figures/convex-regret.pdf"]
     wanted += ["tables/lazy-regret.md", "tables/convex-regret.html"]
+    wanted += [f"figures/distributions-{name}.svg" for name in ("risk", "selection", "hospitals")]
+    wanted += ["tables/distributions.tex", "figures/audit.pdf", "tables/claims.csv"]
     wanted += ["tables/amplification.md", "tables/batching.md"]
+    wanted += ["tables/comparison.html", "tables/ablation.tex", "figures/comparison.svg"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
     assert [name for name in wanted if not (base / name).stat().st_size] == []
     summary = pd.read_parquet(base / "summary.parquet")
@@ -84,7 +104,8 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
 
 
 def test_columns_of_the_summaries_are_documented(whole: Path) -> None:
-    for name in ("summary", "cumulative", "amplification", "batching", "lazy", "convex"):
+    names = ["summary", "cumulative", "amplification", "batching", "lazy", "convex"]
+    for name in [*names, "comparison", "ablation", "distributions", "audit", "claims"]:
         found = list(pd.read_parquet(whole / f"results/small/{name}.parquet").columns)
         section = (ROOT / "docs/tables.md").read_text().split(f"## {name}.parquet")[1]
         documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)
@@ -96,13 +117,16 @@ def test_second_run_has_nothing_to_do(whole: Path) -> None:
     assert "Nothing to be done" in text
 
 
-@pytest.mark.parametrize(("cores", "block"), [(1, None), (2, 1), (2, 4)])
-def test_results_do_not_depend_on_cores_or_blocks(
-    whole: Path, tmp_path: Path, cores: int, block: int | None
-) -> None:
-    config = write_config(tmp_path, block_replicates=block)
-    succeed(snakemake(tmp_path, config, "--cores", str(cores)))
-    assert results(tmp_path) == results(whole)
+def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
+    succeed(snakemake(tmp_path, write_config(tmp_path), "--cores", "1"))
+    names = (*GAMES, *STUDIES)
+    assert contents(tmp_path, names) == contents(whole, names)
+
+
+@pytest.mark.parametrize("block", [1, 4])
+def test_results_do_not_depend_on_blocks(whole: Path, tmp_path: Path, block: int) -> None:
+    succeed(snakemake(tmp_path, write_plain(tmp_path, block_replicates=block)))
+    assert contents(tmp_path, GAMES) == contents(whole, GAMES)
 
 
 def test_another_seed_gives_other_results(whole: Path, tmp_path: Path) -> None:
@@ -149,7 +173,7 @@ def test_default_config_is_the_paper(tmp_path: Path) -> None:
 
 
 def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
-    config = write_config(tmp_path)
+    config = write_plain(tmp_path)
     started = subprocess.Popen(
         command(tmp_path, config),
         stdout=subprocess.DEVNULL,
@@ -169,7 +193,7 @@ def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -
     assert "--unlock" in again.stderr
     succeed(snakemake(tmp_path, config, "--unlock"))
     succeed(snakemake(tmp_path, config))
-    assert results(tmp_path) == results(whole)
+    assert contents(tmp_path, GAMES) == contents(whole, GAMES)
 
 
 @pytest.fixture
@@ -187,7 +211,7 @@ def small_disk(tmp_path: Path) -> Any:
 def test_full_disk_is_told_and_leaves_no_half_file(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "results/small").symlink_to(small_disk)
-    config = write_config(tmp_path, replicates=600)
+    config = write_plain(tmp_path, replicates=600)
     done = snakemake(tmp_path, config)
     assert done.returncode != 0
     assert "disk is full" in done.stdout + done.stderr
@@ -203,7 +227,7 @@ def local_table(folder: Path, text: str) -> Path:
         "cleaning": {"min_total_cases": 0},
     }
     streams = {"all": {"groups": ["all"]}}
-    return write_config(folder, dataset=dataset, streams=streams)
+    return write_plain(folder, dataset=dataset, streams=streams)
 
 
 HEADER = "id,week,sick,beds\n"

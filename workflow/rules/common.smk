@@ -6,6 +6,7 @@ import dpol
 from dpol.errors import DpolError
 from dpol.experiment import check_local_table, parse_experiment, read_yaml
 from dpol.files import check_writable
+from dpol.progress import ProgressHandler
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -30,7 +31,7 @@ PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "lazy/*.py", "experts
 CODE = {
     "data": [*BASE, "config.py", "data/*.py"],
     "streams": [*BASE, "config.py", "data/*.py", "streams.py"],
-    "play": [*PLAY, "evaluation/runs.py"],
+    "play": [*PLAY, "evaluation/memory.py", "evaluation/runs.py"],
     "summary": [*BASE, "config.py", "streams.py", "privacy/*.py", "evaluation/**/*.py"],
     "amplification": [*PLAY, "config.py", "evaluation/**/*.py"],
     "lazy": [*PLAY, "config.py", "convex/*.py", "evaluation/**/*.py"],
@@ -90,7 +91,9 @@ def study_files():
     if settings.distributions is not None:
         found += rules.render_distributions.output
     if settings.audit is not None:
-        found += rules.render_audit.output
+        found += [rules.render_audit.output, rules.render_claims.output]
+    if settings.comparison is not None:
+        found += rules.render_comparison.output
     return found
 
 
@@ -101,3 +104,17 @@ def announce_results():
         print(
             "\n".join(["", f"{kind.capitalize()} (other formats beside them):", *map(str, found)])
         )
+
+
+def watch_progress():
+    """Tell jobs done and time left at the end of each stage."""
+    from snakemake.logging import logger
+
+    def makes_files(rule):
+        return bool(workflow.get_rule(rule).output)
+
+    logger.addHandler(ProgressHandler(Path(RESULTS, "benchmarks"), makes_files, logger.info))
+
+
+if workflow.is_main_process:
+    watch_progress()

@@ -63,10 +63,18 @@ class LineStyle:
 
 ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "rw-meta": LineStyle(BLUE, _SOLID, "o", 1.7),
+    "rw-meta-floor-0": LineStyle(BLUE, _DASH_DOT, "<"),
+    "rw-meta-kalman": LineStyle(BLUE, _DASHED, ">"),
+    "empirical-bayes": LineStyle(PURPLE, _SOLID, "*", 1.9),
+    "bayesian-average": LineStyle(PURPLE, _DASHED, "h"),
+    "exponential-weights": LineStyle(SKY, _SOLID, "d"),
+    "fixed-share": LineStyle(SKY, _DASH_DOT, "p"),
     "rw-ftpl": LineStyle(SKY, _DASHED, "s"),
     "rw-adabatch": LineStyle(PURPLE, _DASH_DOT, "^"),
     "tree-ftpl-min-noise": LineStyle(VERMILLION, _DASHED, "D"),
     "tree-ftpl-min-regret": LineStyle(GREEN, _DASH_DOT, "v"),
+    "tree-ftpl-min-noise-capacity": LineStyle(VERMILLION, _SOLID, "D"),
+    "tree-ftpl-min-regret-capacity": LineStyle(GREEN, _SOLID, "v"),
     "l2p": LineStyle(PURPLE, _DASH_DOT_DOT, "p"),
     "follow-the-leader": LineStyle(GREY, _SHORT, "X"),
     "multiplicative-weights": LineStyle(PURPLE, _SHORT, "P"),

@@ -1,4 +1,4 @@
-"""The tables of the paper's way beside ours, and of what each part of a system loses."""
+"""The table of the paper's way beside ours, and beside every other private row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.config import Stream, System
+from dpol.config import Stream
 from dpol.errors import DataError
 from dpol.tables import footers
 from dpol.tables.text import Entry, Group, Section, TextTable
@@ -15,21 +15,25 @@ from dpol.wording import mu_title, privacy_title
 
 COLUMNS = (
     *("stream", "kind", "algorithm", "calibration", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_calibration", "other_mu", "other_mean_gain"),
+    *("other_algorithm", "other_calibration", "other_mu", "other_model", "other_mean_gain"),
     *("other_ci_half_width", "other_ours", "other_learner", "common_noise", "difference"),
     *("difference_half_width", "verdict", "replicates", "confidence", "ci_comparisons"),
 )
 """Columns the table of the comparison needs."""
-ABLATION_COLUMNS = (
-    *("stream", "mu", "algorithm", "calibration", "learners", "mean_gain", "reference", "oracle"),
-    *("noise", "noise_half_width", "learner", "learner_half_width", "selection"),
-    *("selection_half_width", "total", "total_half_width", "own_noise", "own_noise_half_width"),
-    *("replicates", "confidence", "ci_comparisons"),
-)
-"""Columns the table of ablations needs."""
-
 REACHED, MISSED, UNDECIDED = "reached", "not reached", "undecided"
-_BESIDE = {"above": "above", "equal": "equal to", "below": "below", "undecided": "undecided against"}
+_BESIDE = {
+    "above": "above",
+    "equal": "equal to",
+    "below": "below",
+    "undecided": "undecided against",
+}
+_ABOUT = (
+    "Above, below: the whole interval of the difference is. Undecided: it contains 0. An aim is"
+    " reached if ours is above, or always equal to, everything that it names.",
+    "Parts of ours: capacity noise, or an algorithm that is not in the papers. Every algorithm and"
+    " every single learner with noise counts as a row. The best of several learners is chosen in"
+    " hindsight; the intervals of all of them count.",
+)
 _MOST_NAMED = 4
 _AIMS = ("aim-paper", "aim-learner")
 
@@ -52,7 +56,7 @@ def comparison_table(
     Raises:
         DataError: a column or a stream is missing, or the table is empty.
     """
-    _check(comparison, COLUMNS, "comparison", streams)
+    check_table(comparison, COLUMNS, "comparison", streams)
     sections = []
     for label, stream in streams.items():
         rows = comparison[comparison["stream"] == label]
@@ -90,9 +94,10 @@ def size_of(summary: pd.DataFrame, stream: str) -> str:
     return f"n = {row['n_experts']}, T = {row['n_rounds']}"
 
 
-def _check(
+def check_table(
     frame: pd.DataFrame, columns: tuple[str, ...], name: str, streams: Mapping[str, Stream]
 ) -> None:
+    """Refuse a table that lacks a column or a stream, or is empty. Raises DataError."""
     missing = [column for column in columns if column not in frame.columns]
     if missing or frame.empty:
         what = f"has no column {', '.join(missing)}" if missing else "is empty"
@@ -127,16 +132,26 @@ def _rivals(others: pd.DataFrame) -> Iterator[str]:
         count = f"{len(rows) - len(rest)} of {len(rows)}"
         text = f"Above {count} {of_whom}"
         yield f"{text}; not above {_names(rest)}." if len(rest) else f"{text}."
+    central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
+    if not central.empty:
+        row = central.iloc[-1]
+        amount = footers.amount(row["other_mean_gain"], row["other_ci_half_width"])
+        yield f"Best with a curator: {row['other_algorithm']}, {amount}."
 
 
 def _names(rows: pd.DataFrame) -> str:
     shown = [
-        f"{row['other_algorithm']} ({row['other_calibration']} noise):"
-        f" {_difference(row)}, {row['verdict']}"
+        f"{_name(row)}: {_difference(row)}, {row['verdict']}"
         for row in rows.head(_MOST_NAMED).to_dict("records")
     ]
     more = len(rows) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _name(row: dict[Any, Any]) -> str:
+    """A row; calibrations are those of local noise."""
+    noise = "a curator" if row["other_model"] == "central" else f"{row['other_calibration']} noise"
+    return f"{row['other_algorithm']} ({noise})"
 
 
 def _aim(aim: pd.DataFrame) -> tuple[str, tuple[Entry, ...]]:
@@ -144,7 +159,8 @@ def _aim(aim: pd.DataFrame) -> tuple[str, tuple[Entry, ...]]:
     row = aim.sort_values("other_mean_gain", kind="stable").iloc[-1]
     against, at = "the paper's way", f"at {mu_title(row['other_mu'])}"
     if row["kind"] == "aim-learner":
-        against = f"the best of the paper's {len(aim)} learners"
+        several = f"the best of the paper's {len(aim)} learners"
+        against = several if len(aim) > 1 else "the paper's learner"
     if row["other_mu"] == float("inf"):
         at = "without privacy"
     label = f"Aim: ours at {mu_title(row['mu'])} is at or above {against} {at}"
@@ -182,22 +198,15 @@ def _comparison_footers(
         f" {first['replicates']} runs of the gain summed over all T rounds; same seeds, data"
         " and privacy level in both."
     )
-    yield _describe_intervals(comparison)
-    shared = "the same" if paper["common_noise"].all() else "independent"
+    yield describe_intervals(comparison)
+    noisy = paper[paper["mu"] < float("inf")]
+    shared = "the same" if noisy["common_noise"].all() else "independent"
     yield (
         "Differences are taken replicate by replicate. Replicates of one number have the same"
         " noise where stream, calibration and µ agree. Of the paper's way and ours it is"
         f" {shared}" + ("." if shared == "the same" else ", so pairing does not narrow theirs.")
     )
-    yield (
-        "Above, below: the whole interval of the difference is. Undecided: it contains 0. An aim"
-        " is reached if ours is above, or always equal to, everything that it names."
-    )
-    yield (
-        "Parts of ours: capacity noise, or an algorithm that is not in the papers. Every algorithm"
-        " and every single learner with noise counts as a row. The best of several learners"
-        " is chosen in hindsight; the intervals of all of them count."
-    )
+    yield from _ABOUT
     titles = {stream.title or label: label for label, stream in streams.items()}
     simulated = summary.groupby("stream")["simulated"].any()
     yield footers.describe_data({title: bool(simulated[it]) for title, it in titles.items()})
@@ -212,7 +221,8 @@ def _comparison_footers(
     yield "†: ours, not in the paper."
 
 
-def _describe_intervals(frame: pd.DataFrame) -> str:
+def describe_intervals(frame: pd.DataFrame) -> str:
+    """What the half widths are, in a table with `confidence` and `ci_comparisons`."""
     first = frame.iloc[0]
     return (
         f"±: half width of the {100 * first['confidence']:g}% confidence interval (Student's t),"
@@ -224,74 +234,3 @@ def _describe_intervals(frame: pd.DataFrame) -> str:
 def _runs(summary: pd.DataFrame, algorithm: str, calibration: str) -> pd.DataFrame:
     same = (summary["algorithm"] == algorithm) & (summary["calibration"] == calibration)
     return summary[same]
-
-
-def ablation_table(
-    ablation: pd.DataFrame,
-    summary: pd.DataFrame,
-    *,
-    streams: Mapping[str, Stream],
-    levels: Mapping[str, float],
-    ours: System,
-) -> TextTable:
-    """What each system loses to noise, in its learners and by selection, and in total.
-
-    Args:
-        ablation: table of `dpol.evaluation.ablation.ablate`.
-        summary: as for `comparison_table`.
-        streams: as for `comparison_table`.
-        levels: as for `comparison_table`.
-        ours: the system that is marked as such.
-
-    Raises:
-        DataError: as `comparison_table`.
-    """
-    _check(ablation, ABLATION_COLUMNS, "ablations", streams)
-    sections = []
-    for label, stream in streams.items():
-        for mu in levels.values():
-            rows = ablation[(ablation["stream"] == label) & (ablation["mu"] == mu)]
-            lines = tuple(_losses(row, ours) for row in rows.to_dict("records"))
-            title = f"{stream.title or label}, {privacy_title(mu)}"
-            best = f"best of the paper's learners without noise: {_reference(rows)}"
-            note = f"{size_of(summary, label)}; {best}"
-            sections.append(Section(title, note, (Group("", lines),)))
-    first = ablation.iloc[0]
-    return TextTable(
-        caption="Loss against the best of the paper's learners without noise, in parts",
-        name="ablation",
-        corner=("stream", "system"),
-        headers=("gain", "noise", "learner", "selection", "total loss", "own noise", "oracle"),
-        sections=tuple(sections),
-        footers=(
-            "Noise + learner + selection = total loss; negative: a gain. Noise: what the best of"
-            " the paper's learners loses to the noise of the system. Learner: what the best of"
-            " the system's learners, the oracle selector, loses to it under the same noise."
-            " Selection: what the system loses to the oracle; an average of learners can be above"
-            " it. Own noise: what the system itself loses to noise; not part of the sum.",
-            "The best of several learners is chosen in hindsight, by stream, µ and noise, on the"
-            " runs that it is scored on: its mean is biased upwards, so that selection is rather"
-            " overstated, and noise understated.",
-            _describe_intervals(ablation),
-            f"Means over {first['replicates']} runs. What is guaranteed at each µ: below the table"
-            " of the comparison, and in summary.parquet for every system.",
-        ),
-        prose=("oracle",),
-    )
-
-
-def _reference(rows: pd.DataFrame) -> str:
-    row = rows.iloc[0]
-    return f"{row['reference']}, {row['mean_gain'] + row['total']:.2f}"
-
-
-def _losses(row: dict[Any, Any], ours: System) -> tuple[str, tuple[Entry, ...]]:
-    system = (row["algorithm"], row["calibration"])
-    mark = " (ours)" if system == (ours.algorithm, ours.calibration) else ""
-    terms = [
-        # Not -0.00.
-        Entry(footers.amount(round(row[name], 2) + 0.0, row[f"{name}_half_width"]))
-        for name in ("noise", "learner", "selection", "total", "own_noise")
-    ]
-    label = f"{row['algorithm']}, {row['calibration']} noise{mark}"
-    return label, (Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(str(row["oracle"])))

@@ -1,0 +1,210 @@
+"""The paper's way beside ours and beside every other private row, replicate by replicate.
+
+Intervals are Student's, from the differences of the replicates' total gains, and hold for a
+whole table at once (Bonferroni). Replicate r of two runs has the same noise only if stream,
+calibration and mu are the same; the generators are otherwise independent, and pairing then
+neither helps nor harms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from dpol.config import Comparison, System
+from dpol.evaluation.summary import Cell, half_width
+from dpol.randomness import Floats
+
+ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
+Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
+
+
+def simultaneous_factor(confidence: float, comparisons: int, replicates: int) -> float:
+    """Half-width of Student intervals in standard errors, Bonferroni over `comparisons`.
+
+    Student's quantile, because the normal one is too small so far out in the tails. Infinite
+    for one replicate.
+
+    >>> round(simultaneous_factor(0.95, 1, 100), 3)
+    1.984
+    """
+    if replicates < 2:
+        return math.inf
+    return float(-special.stdtrit(replicates - 1, (1 - confidence) / (2 * comparisons)))
+
+
+def verdict_on(difference: float, half: float) -> str:
+    """`above`, `equal` or `below` (0) if the whole interval says so, otherwise `undecided`.
+
+    >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
+    ('above', 'below', 'undecided', 'equal')
+    """
+    if difference - half > 0:
+        return ABOVE
+    if difference + half < 0:
+        return BELOW
+    return EQUAL if difference == half == 0 else UNDECIDED
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Ours and what it is compared with."""
+
+    kind: Kind
+    ours: Cell
+    other: Cell
+
+
+def compare(
+    cells: Sequence[Cell],
+    comparison: Comparison,
+    *,
+    levels: Mapping[str, float],
+    confidence: float,
+) -> pd.DataFrame:
+    """Ours against every other row that has noise, level by level, and the aims.
+
+    One row per stream and pair (the columns: docs/tables.md). All intervals of the table hold
+    together: those of the differences and those of the means.
+
+    Args:
+        cells: all runs.
+        comparison: which systems, and the aims.
+        levels: privacy levels by label.
+        confidence: of all intervals together.
+
+    Raises:
+        ValueError: a system was not run, or runs have different numbers of replicates.
+    """
+    pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
+    means = {id(cell) for pair in pairs for cell in (pair.ours, pair.other)}
+    comparisons = len(pairs) + len(means)
+    factor = simultaneous_factor(confidence, comparisons, count_replicates(cells))
+    names = {mu: label for label, mu in levels.items()}
+    families = {comparison.paper.learners, comparison.ours.learners}
+    rows = [
+        {
+            "stream": pair.ours.stream,
+            "kind": pair.kind,
+            **_side("", pair.ours, names, factor),
+            **_side("other_", pair.other, names, factor),
+            "other_ours": pair.other.played.origin == "ours"
+            or pair.other.calibration == "capacity",
+            "other_learner": pair.other.played.family in families,
+            "common_noise": _shares_noise(pair.ours, pair.other),
+            **_difference(pair, factor),
+            "replicates": len(pair.ours.gains),
+            "confidence": confidence,
+            "ci_comparisons": comparisons,
+        }
+        for pair in pairs
+    ]
+    return pd.DataFrame(rows)
+
+
+def by_stream(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """The cells of each stream."""
+    streams = dict.fromkeys(cell.stream for cell in cells)
+    return [[cell for cell in cells if cell.stream == stream] for stream in streams]
+
+
+def count_replicates(cells: Sequence[Cell]) -> int:
+    """How many replicates every cell has. Raises ValueError if they differ."""
+    counts = {len(cell.gains) for cell in cells}
+    if len(counts) != 1:
+        raise ValueError(
+            f"runs have {', '.join(map(str, sorted(counts))) or 'no'} replicates; pairs need"
+            " the same number in all of them"
+        )
+    return counts.pop()
+
+
+def _pairs(
+    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float]
+) -> Iterator[_Pair]:
+    """All pairs of one stream."""
+    for mu in levels.values():
+        ours = find_cell(cells, comparison.ours, mu)
+        paper = find_cell(cells, comparison.paper, mu)
+        yield _Pair("paper", ours, paper)
+        for cell in cells:
+            noisy = cell.mu == mu and cell.played.guarantee.model != "none"
+            if noisy and cell is not ours and cell is not paper:
+                yield _Pair("other", ours, cell)
+    for aim in comparison.aims:
+        ours, mu = find_cell(cells, comparison.ours, levels[aim.ours]), levels[aim.at]
+        if aim.against == "paper":
+            yield _Pair("aim-paper", ours, find_cell(cells, comparison.paper, mu))
+            continue
+        # Each learner has a row, so that choosing the best of them costs no confidence.
+        for cell in family_cells(
+            cells, comparison.paper.learners, comparison.paper.calibration, mu
+        ):
+            yield _Pair("aim-learner", ours, cell)
+
+
+def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
+    """The runs of a system, out of those of one stream. Raises ValueError if there are none."""
+    for cell in cells:
+        setting = (cell.played.label, cell.calibration, cell.mu)
+        if setting == (system.algorithm, system.calibration, mu):
+            return cell
+    raise ValueError(
+        f"no runs of {system.algorithm} with {system.calibration} noise at mu {mu:g}; run them"
+    )
+
+
+def family_cells(cells: Sequence[Cell], family: str, calibration: str, mu: float) -> list[Cell]:
+    """The runs of a family, out of those of one stream. Raises ValueError if there are none."""
+    found = [
+        cell
+        for cell in cells
+        if (cell.played.family, cell.calibration, cell.mu) == (family, calibration, mu)
+    ]
+    if not found:
+        raise ValueError(f"no runs of family {family} with {calibration} noise at mu {mu:g}")
+    return found
+
+
+def totals_of(cell: Cell) -> Floats:
+    """(R,) total gains."""
+    return np.asarray(cell.gains.sum(axis=1))
+
+
+def half_or_infinite(values: Floats, factor: float) -> float:
+    """Half-width of the interval for the mean of (R,) values; infinite for one replicate."""
+    return float(half_width(values, factor)) if len(values) > 1 else math.inf
+
+
+def _side(prefix: str, cell: Cell, names: Mapping[float, str], factor: float) -> dict[str, Any]:
+    """One side of a pair: what it is, its mean, and the record of its privacy."""
+    totals = totals_of(cell)
+    facts = {
+        "algorithm": cell.played.label,
+        "calibration": cell.calibration,
+        "mu_label": names[cell.mu],
+        "mu": cell.mu,
+        "mean_gain": float(totals.mean()),
+        "ci_half_width": half_or_infinite(totals, factor),
+        **cell.played.guarantee.as_columns(),
+    }
+    return {f"{prefix}{name}": value for name, value in facts.items()}
+
+
+def _shares_noise(one: Cell, two: Cell) -> bool:
+    """Local noise is drawn once for a stream, a calibration and a mu."""
+    models = {one.played.guarantee.model, two.played.guarantee.model}
+    same = (one.calibration, one.mu) == (two.calibration, two.mu)
+    return same and models == {"local"} and one.mu < math.inf
+
+
+def _difference(pair: _Pair, factor: float) -> dict[str, Any]:
+    differences = totals_of(pair.ours) - totals_of(pair.other)
+    mean, half = float(differences.mean()), half_or_infinite(differences, factor)
+    return {"difference": mean, "difference_half_width": half, "verdict": verdict_on(mean, half)}

@@ -1,0 +1,264 @@
+"""Ours beside every other row, by hand; and the intervals, against closed forms."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+
+from comparison_by_hand import AIMS, COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells
+from dpol.config import Comparison
+from dpol.evaluation.comparison import compare, simultaneous_factor, verdict_on
+from dpol.evaluation.summary import interval_factor, write_frame
+
+
+def table(found=None, comparison=COMPARISON, levels=LEVELS, confidence=0.95):
+    found = cells() if found is None else found
+    return compare(found, comparison, levels=levels, confidence=confidence)
+
+
+def pair(frame, kind, mu, other="", calibration=""):
+    rows = frame[(frame["kind"] == kind) & (frame["mu"] == mu)]
+    if other:
+        rows = rows[(rows["other_algorithm"] == other)]
+        rows = rows[(rows["other_calibration"] == calibration)]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+# --- Intervals ---
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+@pytest.mark.parametrize("comparisons", [1, 7, 1000])
+def test_two_replicates_have_the_quantile_of_cauchy(confidence, comparisons):
+    tail = (1 - confidence) / (2 * comparisons)
+    expected = float(mpmath.cot(mpmath.pi * tail))
+    assert simultaneous_factor(confidence, comparisons, 2) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("comparisons", [1, 1000])
+def test_three_replicates_have_the_quantile_of_two_degrees(comparisons):
+    """P(T > t) = (1 - t / sqrt(t^2 + 2)) / 2 for two degrees of freedom."""
+    t = mpmath.mpf(simultaneous_factor(0.95, comparisons, 3))
+    tail = (1 - t / mpmath.sqrt(t**2 + 2)) / 2
+    assert 2 * comparisons * float(tail) == pytest.approx(0.05, rel=1e-8)
+
+
+def test_many_replicates_have_the_normal_quantile():
+    for comparisons in (1, 500):
+        expected = interval_factor(0.95, comparisons)
+        assert simultaneous_factor(0.95, comparisons, 10**7) == pytest.approx(expected, rel=1e-5)
+        assert simultaneous_factor(0.95, comparisons, 100) > expected
+
+
+def test_intervals_hold_for_a_whole_table():
+    """20,000 tables of 20 independent differences, 6 replicates: all hold in 95.1% of them.
+
+    Up to 5 standard errors (0.8%). Normal quantiles would hold in 66%, one comparison in 36%.
+    """
+    values = np.random.default_rng(3).standard_normal((6, 20_000, 20))
+    errors = np.abs(values.mean(axis=0)) / (values.std(axis=0, ddof=1) / math.sqrt(6))
+
+    def share(factor):
+        return (errors <= factor).all(axis=1).mean()
+
+    assert abs(share(simultaneous_factor(0.95, 20, 6)) - 0.951) < 0.008
+    assert share(interval_factor(0.95, 20)) < 0.75
+    assert share(simultaneous_factor(0.95, 1, 6)) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("difference", "half", "verdict"),
+    [
+        (1.0, 0.99, "above"),
+        (1.0, 1.0, "undecided"),
+        (-1.0, 0.99, "below"),
+        (-1.0, 1.0, "undecided"),
+        (0.0, 0.0, "equal"),
+        (0.0, 0.1, "undecided"),
+        (1e-9, 0.0, "above"),
+        (5.0, INF, "undecided"),
+    ],
+)
+def test_verdicts(difference, half, verdict):
+    assert verdict_on(difference, half) == verdict
+
+
+# --- Pairs ---
+
+
+def test_ours_is_beside_every_other_row_with_noise_once():
+    frame = table()
+    for mu in LEVELS.values():
+        same = frame[(frame["mu"] == mu) & frame["kind"].isin(("paper", "other"))]
+        others = list(zip(same["other_algorithm"], same["other_calibration"], strict=True))
+        names = ("meta", "bayes", "ridge-a", "ridge-b", "kalman-a", "kalman-b")
+        wanted = {(name, noise) for name in names for noise in ("isotropic", "capacity")}
+        assert len(others) == len(set(others))
+        assert set(others) == wanted - {("bayes", "capacity")} | {("tree", "isotropic")}
+        assert (same["other_mu"] == mu).all()
+    assert set(zip(frame["algorithm"], frame["calibration"], strict=True)) == {
+        ("bayes", "capacity")
+    }
+
+
+def test_the_papers_way_is_told_apart():
+    paper = table().query("kind == 'paper'")
+    assert paper["mu"].tolist() == [INF, 1.0, 0.25]
+    assert set(paper["other_algorithm"]) == {"meta"}
+    assert set(paper["other_calibration"]) == {"isotropic"}
+
+
+def test_a_difference_by_hand():
+    # Ours 17.5, 16.5 and the paper's 11.5, 12.5: differences 6 and 4, standard error 1.
+    frame = table()
+    row = pair(frame, "paper", 1.0)
+    factor = simultaneous_factor(0.95, int(row["ci_comparisons"]), 2)
+    assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (17.0, 12.0, 5.0)
+    assert row["difference_half_width"] == pytest.approx(factor)
+    assert row["ci_half_width"] == pytest.approx(0.5 * factor)
+    assert row["other_ci_half_width"] == pytest.approx(0.5 * factor)
+    assert row["verdict"] == "undecided"
+    assert (row["replicates"], row["confidence"]) == (2, 0.95)
+    assert (row["mu_label"], row["other_mu_label"]) == ("low", "low")
+
+
+def test_without_noise_differences_are_exact():
+    frame = table()
+    assert pair(frame, "paper", INF)["difference"] == 4.0
+    assert pair(frame, "paper", INF)["difference_half_width"] == 0.0
+    verdicts = {
+        ("kalman-a", "capacity"): "below",
+        ("bayes", "isotropic"): "equal",
+        ("ridge-a", "capacity"): "above",
+    }
+    for other, verdict in verdicts.items():
+        assert pair(frame, "other", INF, *other)["verdict"] == verdict
+
+
+def test_differences_are_of_replicates_of_one_number():
+    """What is common to a replicate of both cancels; shuffled, it does not."""
+    common = np.random.default_rng(1).normal(0, 10, 50)
+    one = cell("bayes", "capacity", 1.0, 5 + common)
+    low = {"low": 1.0}
+    frames = [
+        compare(
+            [one, cell("meta", "isotropic", 1.0, 3 + totals)],
+            Comparison(paper=PAPER, ours=OURS),
+            levels=low,
+            confidence=0.95,
+        )
+        for totals in (common, common[::-1])
+    ]
+    assert [frame["difference"].iloc[0] for frame in frames] == pytest.approx([2.0, 2.0])
+    assert frames[0]["difference_half_width"].iloc[0] < 1e-9
+    assert frames[0]["verdict"].iloc[0] == "above"
+    assert frames[1]["verdict"].iloc[0] == "undecided"
+
+
+def test_all_intervals_of_the_table_are_counted():
+    # A level: 12 pairs, 13 means. The aims: 3 pairs, all of means that are there already.
+    frame = table()
+    assert len(frame) == 3 * 12 + 3
+    assert set(frame["ci_comparisons"]) == {3 * 12 + 3 + 3 * 13}
+    both = table([*cells(), *cells("pa")])
+    assert set(both["ci_comparisons"]) == {2 * (3 * 12 + 3 + 3 * 13)}
+
+
+def test_streams_are_not_mixed():
+    shifted = [
+        dataclasses.replace(it, gains=it.gains + (it.played.label == "bayes")) for it in cells("pa")
+    ]
+    frame = table([*cells(), *shifted])
+    gains = frame[(frame["kind"] == "paper") & (frame["mu"] == 1.0)].set_index("stream")
+    assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
+
+
+def test_what_else_a_row_says_of_the_other():
+    frame = table()
+    capacity, isotropic = (
+        pair(frame, "other", 1.0, "ridge-a", noise) for noise in ("capacity", "isotropic")
+    )
+    assert (capacity["other_ours"], isotropic["other_ours"]) == (True, False)
+    assert pair(frame, "other", 1.0, "kalman-a", "isotropic")["other_ours"]
+    assert capacity["other_learner"]
+    assert not pair(frame, "other", 1.0, "bayes", "isotropic")["other_learner"]
+    tree = pair(frame, "other", 1.0, "tree", "isotropic")
+    assert (tree["other_model"], tree["model"]) == ("central", "local")
+    assert (tree["guaranteed_mu"], tree["other_guaranteed_mu"]) == (1.0, 1.0)
+    assert (tree["mechanism"], tree["other_mechanism"]) == ("capacity noise", "isotropic noise")
+
+
+def test_noise_is_common_where_stream_calibration_and_level_are():
+    frame = table()
+    common = frame[frame["common_noise"]]
+    assert set(common["other_calibration"]) == {"capacity"}
+    assert set(common["mu"]) == {1.0, 0.25}
+    assert len(common) == 2 * 5
+    same = Comparison(paper=PAPER, ours=OURS.model_copy(update={"calibration": "isotropic"}))
+    rows = table(comparison=same).query("mu == 1.0 and common_noise")
+    assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "kalman-a", "kalman-b"}
+
+
+# --- Aims ---
+
+
+def test_an_aim_against_the_papers_way_at_another_level():
+    row = pair(table(), "aim-paper", 0.25)
+    assert (row["mu_label"], row["other_mu_label"], row["other_mu"]) == ("high", "low", 1.0)
+    assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (15.0, 12.0, 3.0)
+    assert not row["common_noise"]
+
+
+def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
+    rows = table().query("kind == 'aim-learner'")
+    assert rows["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
+    assert set(rows["other_calibration"]) == {"isotropic"}
+    assert rows["difference"].tolist() == [0.0, 1.0]
+    assert set(rows["other_mu"]) == {INF}
+
+
+def test_without_aims_there_are_none():
+    assert AIMS
+    none = COMPARISON.model_copy(update={"aims": []})
+    assert set(table(comparison=none)["kind"]) == {"paper", "other"}
+
+
+# --- Mistakes ---
+
+
+def test_one_replicate_decides_nothing():
+    single = [dataclasses.replace(it, gains=it.gains[:1]) for it in cells()]
+    frame = table(single)
+    assert set(frame["verdict"]) == {"undecided"}
+    assert (frame["difference_half_width"] == INF).all()
+
+
+def test_a_system_that_was_not_run_is_named():
+    found = [it for it in cells() if (it.played.label, it.mu) != ("meta", 0.25)]
+    with pytest.raises(ValueError, match=r"no runs of meta with isotropic noise at mu 0.25"):
+        table(found)
+
+
+def test_a_family_that_was_not_run_is_named():
+    found = [it for it in cells() if it.played.family != "ridge"]
+    with pytest.raises(ValueError, match="no runs of family ridge with isotropic noise at mu inf"):
+        table(found)
+
+
+def test_different_numbers_of_replicates_are_refused():
+    found = [*cells(), cell("more", "isotropic", 1.0, [1.0, 2.0, 3.0])]
+    with pytest.raises(ValueError, match="runs have 2, 3 replicates"):
+        table(found)
+
+
+def test_a_written_table_can_be_read(tmp_path):
+    frame = table()
+    write_frame(frame, tmp_path / "comparison.parquet")
+    again = pd.read_parquet(tmp_path / "comparison.parquet")
+    pd.testing.assert_frame_equal(again, frame, check_dtype=False)

@@ -1,0 +1,43 @@
+rule study_comparison:
+    input:
+        runs=run_files(),
+        code=code("summary"),
+    output:
+        comparison=f"{RESULTS}/comparison.parquet",
+        ablation=f"{RESULTS}/ablation.parquet",
+    log:
+        f"{RESULTS}/logs/study_comparison.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/study_comparison.tsv"
+    params:
+        comparison=model_dump(settings.comparison),
+        levels=settings.privacy.levels,
+        confidence=settings.report.confidence,
+    message:
+        "Comparing the paper's way with ours"
+    script:
+        "../scripts/study_comparison.py"
+
+
+rule render_comparison:
+    input:
+        summary=rules.aggregate_runs.output.summary,
+        comparison=rules.study_comparison.output.comparison,
+        ablation=rules.study_comparison.output.ablation,
+        code=code("plots") + code("tables"),
+    output:
+        comparison=multiext(f"{RESULTS}/tables/comparison", ".md", ".csv", ".tex", ".html"),
+        ablation=multiext(f"{RESULTS}/tables/ablation", ".md", ".csv", ".tex", ".html"),
+        figure=multiext(f"{RESULTS}/figures/comparison", ".svg", ".png", ".pdf"),
+    log:
+        f"{RESULTS}/logs/render_comparison.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/render_comparison.tsv"
+    params:
+        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        levels=settings.privacy.levels,
+        comparison=model_dump(settings.comparison),
+    message:
+        "Rendering the comparison of the paper's way with ours"
+    script:
+        "../scripts/render_comparison.py"
