@@ -5,10 +5,10 @@ VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper secure test bench lint format clean
+.PHONY: help demo paper secure cluster test test-slurm bench lint format clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in two minutes
 	$(SNAKEMAKE) --configfile config/demo.yaml
@@ -18,8 +18,14 @@ paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2
 
 secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB)
 
+cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/clusters.md)
+
 test: $(VENV)/.dev ## all tests, real snakemake runs included (about 8 minutes)
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile
+
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 8 minutes)
+	tests/slurm/install.sh
+	$(VENV)/bin/python -m pytest tests/slurm
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
@@ -49,3 +55,6 @@ $(VENV)/.secure: requirements/secure.txt requirements/setup.sh pyproject.toml
 
 $(VENV)/.dev: requirements/dev.txt requirements/setup.sh pyproject.toml
 	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) dev
+
+$(VENV)/.cluster: requirements/cluster.txt requirements/setup.sh pyproject.toml
+	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) cluster

@@ -7,3 +7,4 @@ compile="uv pip compile pyproject.toml requirements/build.in --universal --fork-
 $compile --output-file requirements/runtime.txt "$@"
 $compile --extra secure --constraint requirements/runtime.txt --output-file requirements/secure.txt "$@"
 $compile --extra dev --extra secure --constraint requirements/secure.txt --output-file requirements/dev.txt "$@"
+$compile --extra cluster --constraint requirements/dev.txt --output-file requirements/cluster.txt "$@"

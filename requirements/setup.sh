@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the virtual environment: setup.sh FOLDER runtime|secure|dev
+# Make the virtual environment: setup.sh FOLDER runtime|secure|dev|cluster
 # Installs the locked packages (hashes checked) and dpol itself, linked to this checkout.
 set -eu
 folder=$1
@@ -32,5 +32,5 @@ pip="$folder/bin/python -m pip --disable-pip-version-check --quiet"
 $pip install --no-deps --require-hashes --requirement "requirements/$kind.txt"
 $pip install --no-deps --no-build-isolation --editable .
 touch "$folder/.runtime"
-if [ "$kind" != runtime ]; then touch "$folder/.secure"; fi
-if [ "$kind" = dev ]; then touch "$folder/.dev"; fi
+touch "$folder/.$kind"
+if [ "$kind" = dev ]; then touch "$folder/.secure"; fi

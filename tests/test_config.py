@@ -47,6 +47,7 @@ WEB: Raw = {
     "file": "data/raw/table.csv.gz",
 }
 LOCAL: Raw = {"kind": "local", "file": "table.parquet"}
+GAINS: Raw = {"kind": "gains", "file": "gains.parquet", "sensitivity": 0.1}
 STUDY: Raw = {"n_experts": [2, 10], "mus": [0.5]}
 ALGORITHMS = ", ".join(REGISTRY)
 *OTHERS, LAST = map(repr, get_args(models.CalibrationName))
@@ -95,6 +96,7 @@ def test_a_good_config_is_accepted_with_its_values() -> None:
     assert config.dataset.source.kind == "simulated"
     assert config.replicates == 100
     assert config.block_replicates is None
+    assert config.job_memory_mb == 1500
     assert config.privacy.count_sensitivity == 1
     assert config.dataset.cleaning.suppressed_value == 2
 
@@ -349,6 +351,7 @@ BEGINNINGS = {
     "seed as a word": (at("seed"), "one"),
     "no replicates": (at("replicates"), 0),
     "no replicates in a block": (at("block_replicates"), 0),
+    "memory that does not hold Python": (at("job_memory_mb"), 499),
     "delta of 0": (at("privacy", "delta"), 0),
     "delta of 1": (at("privacy", "delta"), 1),
     "count sensitivity of 0": (at("privacy", "count_sensitivity"), 0),
@@ -419,7 +422,7 @@ def test_a_missing_key_is_named(path: Path_) -> None:
 
 def test_a_missing_kind_of_source_is_named_with_the_kinds() -> None:
     (line,) = problems(changed((at("dataset", "source", "kind"), DELETED)))
-    expected = r"dataset\.source\.kind( = None)?: is missing: web, local or simulated"
+    expected = r"dataset\.source\.kind( = None)?: is missing: web, local, simulated or gains"
     assert re.fullmatch(expected, line)
 
 
@@ -444,6 +447,101 @@ def test_an_unknown_kind_of_source_is_told_in_one_sentence() -> None:
     assert line.startswith("dataset.source.kind = 'simulatd': must be ")
     assert line.endswith("did you mean simulated?")
     assert "must be one of;" not in line
+
+
+def of_gains(*changes: tuple[Path_, object], **keys: object) -> Raw:
+    """The small config with a table of gains."""
+    return changed(
+        (at("dataset"), {"source": {**GAINS, **keys}}),
+        (at("streams"), {"all": {"groups": ["all"]}}),
+        *changes,
+    )
+
+
+def test_a_table_of_gains_is_accepted() -> None:
+    keys = {"period": "day", "experts": ["a", "b"], "sensitivity": "moves", "gain_range": 2}
+    config = parse_experiment(of_gains(**keys), "my.yaml").config
+    assert config.raw_file == "gains.parquet"
+    assert not config.dataset.simulated
+    with pytest.raises(ValueError, match=r"has no dataset\.columns"):
+        _ = config.dataset.needed_columns
+
+
+@pytest.mark.parametrize(
+    ("change", "start"),
+    [
+        ((("dataset", "columns"), SMALL["dataset"]["columns"]), "dataset.columns = "),
+        ((("dataset", "cleaning"), {}), "dataset.cleaning = "),
+        ((("dataset", "periods"), {"days": 7}), "dataset.periods = "),
+        ((("privacy", "count_sensitivity"), 2), "privacy.count_sensitivity = 2.0: "),
+        (
+            (("suites", "noisy", "calibrations"), ["isotropic", "capacity"]),
+            "suites.noisy.calibrations = ['isotropic', 'capacity']: must not hold capacity ",
+        ),
+        (
+            (
+                ("suites", "trusted", "algorithms", 0),
+                {"algorithm": "tree-ftpl-min-noise", "calibration": "capacity"},
+            ),
+            "suites.trusted.algorithms = 'tree-ftpl-min-noise': must not have the calibration ",
+        ),
+        (
+            (("distributions",), {"patients_per_week": 5}),
+            "distributions.patients_per_week = 5: ",
+        ),
+    ],
+    ids=lambda it: it if isinstance(it, str) else "",
+)
+def test_what_does_not_go_with_a_table_of_gains_is_refused(
+    change: tuple[Path_, object], start: str
+) -> None:
+    (line,) = problems(of_gains(change))
+    assert line.startswith(start)
+    assert "because dataset.source.kind is gains" in line
+
+
+def test_a_table_of_gains_has_the_one_group_all() -> None:
+    line = "streams.all.groups = ['NM']: must be [all] because dataset.columns.group is not given"
+    assert problems(of_gains((at("streams", "all", "groups"), ["NM"]))) == [line]
+
+
+@pytest.mark.parametrize("value", [0, -1, math.inf, math.nan, "", True, None, [0.1]], ids=str)
+def test_a_sensitivity_that_is_neither_positive_nor_a_column_is_refused(value: object) -> None:
+    (line,) = problems(of_gains(sensitivity=value))
+    assert re.fullmatch(
+        r"dataset\.source\.sensitivity = .*: must be a number above 0, or the name of a column",
+        line,
+    )
+
+
+def test_a_column_of_a_table_of_gains_has_one_meaning() -> None:
+    (line,) = problems(of_gains(sensitivity="x", period="day", experts=["x", "day", "a"]))
+    assert line.endswith("column day, x is named twice among period, sensitivity and experts")
+
+
+@pytest.mark.parametrize("source", [WEB, LOCAL, SMALL["dataset"]["source"]], ids=str)
+def test_a_table_of_counts_needs_its_columns(source: Raw) -> None:
+    raw = changed((at("dataset"), {"source": source}))
+    lines = [line for line in problems(raw) if not line.startswith("streams.")]
+    assert lines == [
+        "dataset.columns = None: is missing: what the table calls entity, period, count and"
+        " capacity"
+    ]
+
+
+@pytest.mark.parametrize("source", [LOCAL, GAINS], ids=["local", "gains"])
+def test_a_made_up_table_may_be_declared(source: Raw) -> None:
+    for simulated in (False, True):
+        dataset = models.Dataset.model_validate({"source": {**source, "simulated": simulated}})
+        assert dataset.simulated is simulated
+    assert models.Dataset.model_validate({"source": SMALL["dataset"]["source"]}).simulated
+    assert not models.Dataset.model_validate({"source": WEB}).simulated
+
+
+def test_a_missing_table_of_gains_is_told_with_the_key(tmp_path: Path) -> None:
+    config = parse_experiment(of_gains(file=str(tmp_path / "no.csv")), "my.yaml").config
+    with pytest.raises(ConfigError, match=r"dataset\.source\.file = .*no\.csv: no such file"):
+        check_local_table(config)
 
 
 def test_a_wrong_address_is_told_in_plain_words() -> None:

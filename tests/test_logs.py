@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpol.errors import ConfigError, DataError, DpolError, FetchError, OutputError
-from dpol.logs import LOGGER, job_log
+from dpol.logs import LOGGER, in_words, job_log, progress
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +87,67 @@ def test_jobs_log_the_levels_a_person_wants(log: Path) -> None:
     assert logging.getLogger("dpol") is LOGGER
     assert "detail" not in log.read_text()
     assert "careful" in log.read_text()
+
+
+def read_slowly(log: Path, seconds: list[float], total: int | None = None) -> list[str]:
+    """The messages about items that take so many seconds each."""
+    now = 50.0
+
+    def clock() -> float:
+        return now
+
+    items = range(len(seconds))
+    worked = []
+    with job_log(log):
+        for item in progress(iter(items) if total else items, "rounds", total, clock=clock):
+            worked.append(item)
+            now += seconds[item]
+    assert worked == list(items)
+    return [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
+
+
+def test_progress_is_told_every_ten_seconds_with_the_time_left(log: Path) -> None:
+    assert read_slowly(log, [4.0] * 8) == [
+        "rounds: 3 of 8 (37 %), about 20 s left",
+        "rounds: 6 of 8 (75 %), about 8.0 s left",
+        "rounds: 8 done in 32 s",
+    ]
+
+
+def test_progress_of_a_generator_needs_its_length(log: Path) -> None:
+    assert read_slowly(log, [10.0] * 2, total=2) == [
+        "rounds: 1 of 2 (50 %), about 10 s left",
+        "rounds: 2 done in 20 s",
+    ]
+
+
+def test_fast_work_is_told_in_one_line(log: Path) -> None:
+    assert read_slowly(log, [0.001] * 1000) == ["rounds: 1000 done in 1.0 s"]
+    assert read_slowly(log, []) == ["rounds: 0 done in 0.0 s"]
+
+
+def test_progress_of_work_that_is_broken_off_claims_no_end(log: Path) -> None:
+    def fail() -> None:
+        for _ in progress([1, 2], "rounds"):
+            raise DataError("bad")
+
+    with pytest.raises(SystemExit), job_log(log):
+        fail()
+    assert "done" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-1, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (99.4, "99 s"),
+        (99.6, "2 min"),
+        (3569, "59 min"),
+        (3571, "1 h 0 min"),
+        (360_000, "100 h 0 min"),
+    ],
+)
+def test_times_have_at_most_two_units(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words

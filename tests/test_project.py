@@ -47,7 +47,20 @@ def test_locks_agree_and_hold_every_dependency() -> None:
     assert names(PROJECT["optional-dependencies"]["secure"]) <= set(secure)
 
 
-@pytest.mark.parametrize("name", ["runtime.txt", "secure.txt", "dev.txt"])
+def test_lock_for_clusters_goes_with_the_others() -> None:
+    runtime, dev, cluster = lock("runtime.txt"), lock("dev.txt"), lock("cluster.txt")
+    assert {name: cluster[name] for name in runtime} == runtime
+    # Both are installed into one environment for the tests on Slurm.
+    assert {name: dev.get(name, version) for name, version in cluster.items()} == cluster
+    assert names(PROJECT["optional-dependencies"]["cluster"]) <= set(cluster)
+
+
+def test_documentation_of_clusters_names_the_locked_plugin() -> None:
+    (plugin,) = names(PROJECT["optional-dependencies"]["cluster"])
+    assert f"{plugin}=={lock('cluster.txt')[plugin]}" in (ROOT / "docs/clusters.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["runtime.txt", "secure.txt", "dev.txt", "cluster.txt"])
 def test_locks_are_hashed_and_name_no_host(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text()
     assert "://" not in text

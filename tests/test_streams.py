@@ -17,8 +17,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from dpol.data.gains import GainTable
 from dpol.errors import DataError
-from dpol.streams import STREAM_COLUMNS, GainStream, build_stream, read_stream, write_stream
+from dpol.streams import (
+    GIVEN_COLUMNS,
+    STREAM_COLUMNS,
+    GainStream,
+    build_stream,
+    read_stream,
+    stream_of_gains,
+    write_stream,
+)
 
 FACTS: dict[str, Any] = {
     "label": "NM",
@@ -51,8 +60,8 @@ def refused(**changes: Any) -> str:
 
 def assert_same(one: GainStream, other: GainStream) -> None:
     """Bit for bit."""
-    for name in ("gains", "capacity", "periods"):
-        a, b = getattr(one, name), getattr(other, name)
+    for name in ("gains", "capacity", "given_sensitivity", "periods"):
+        a, b = (np.array(getattr(it, name)) for it in (one, other))
         assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), name
     for name in ("label", "entities", "names", "gain_range", "count_sensitivity", "provenance"):
         assert getattr(one, name) == getattr(other, name), name
@@ -308,6 +317,9 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "another date in one row": lambda table: column(table, "period", 3, FACTS["periods"][2].item()),
     "a gain out of range": lambda table: column(table, "gain", 2, 1.5),
     "a capacity of 0": lambda table: column(table, "capacity", 2, 0.0),
+    "a sensitivity beside capacities": lambda table: table.append_column(
+        "sensitivity", pa.array([0.1, 0.2] * 3)
+    ),
 }
 
 
@@ -369,3 +381,80 @@ def test_a_panel_with_a_bad_cell_is_refused_with_the_cell(panel: pd.DataFrame) -
     panel.loc[3, "density"] = math.nan
     with pytest.raises(DataError, match=r"stream NM: gain of b in round 2 \(2021-01-10\) is nan"):
         build_stream(panel, "NM", 1.0, {})
+
+
+SENSITIVITY = [0.5, 0.25, 2.0]
+
+
+def given_stream(**changes: Any) -> GainStream:
+    return stream(**{"capacity": None, "given_sensitivity": SENSITIVITY, **changes})
+
+
+def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> None:
+    made = given_stream(gain_range=4.0)
+    assert made.sensitivity.tolist() == SENSITIVITY
+    assert not made.sensitivity.flags.writeable
+    assert made.largest_change == 2.0
+
+
+def test_no_gain_changes_by_more_than_its_range() -> None:
+    assert given_stream().largest_change == 1.0
+    assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
+
+
+@pytest.mark.parametrize("given", [None, SENSITIVITY])
+def test_either_capacities_or_sensitivities_are_needed(given: list[float] | None) -> None:
+    capacity = FACTS["capacity"] if given else None
+    message = refused(capacity=capacity, given_sensitivity=given)
+    assert message == "needs either capacities or sensitivities"
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_a_given_sensitivity_that_is_not_positive_is_told_with_its_round(value: float) -> None:
+    message = refused(capacity=None, given_sensitivity=[0.5, value, 2.0])
+    assert message.startswith(f"sensitivity of round 2 is {value}, not a positive number; mend")
+
+
+def test_a_given_sensitivity_of_another_length_is_refused() -> None:
+    message = refused(capacity=None, given_sensitivity=[0.5, 1.0])
+    assert message == "given sensitivity has shape (2,), not (3,)"
+
+
+def test_what_needs_capacities_is_told_that_there_are_none() -> None:
+    with pytest.raises(DataError, match="stream NM: the calibration x needs capacities, and this"):
+        given_stream().capacities_for("the calibration x")
+    assert stream().capacities_for("x").tolist() == FACTS["capacity"]
+
+
+def test_a_stream_without_capacities_is_read_back_exactly(path: Path) -> None:
+    made = given_stream(given_sensitivity=[0.1, 1 / 3, math.pi], gain_range=2.5)
+    write_stream(made, path)
+    assert_same(read_stream(path), made)
+    table = pd.read_parquet(path)
+    assert tuple(table.columns) == GIVEN_COLUMNS
+    assert table["sensitivity"].tolist() == [0.1, 0.1, 1 / 3, 1 / 3, math.pi, math.pi]
+
+
+@pytest.mark.parametrize("value", [0.6, None, 0.0])
+def test_a_file_whose_sensitivity_contradicts_itself_is_refused(
+    path: Path, value: float | None
+) -> None:
+    write_stream(given_stream(), path)
+    pq.write_table(column(pq.read_table(path), "sensitivity", 1, value), path)
+    with pytest.raises(DataError, match="contradicts itself|is not a gain stream"):
+        read_stream(path)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_table_of_gains_makes_a_stream(dated: bool) -> None:
+    periods = FACTS["periods"] if dated else None
+    table = GainTable(np.array(FACTS["gains"]), ("a", "b"), np.array(SENSITIVITY), periods)
+    made = stream_of_gains(table, "NM", 2.0, {"file": "t.csv"})
+    days = np.datetime64("2000-01-01") + np.arange(3)
+    expected = given_stream(
+        names=(),
+        gain_range=2.0,
+        periods=FACTS["periods"] if dated else days,
+        provenance={"file": "t.csv", "undated": not dated},
+    )
+    assert_same(made, expected)

@@ -265,7 +265,7 @@ class Stream(Model):
 
 
 class Privacy(Model):
-    """Privacy levels and the unit they hold for (one person in one period)."""
+    """Privacy levels and the unit they hold for: one person in one period, of gains one round."""
 
     levels: Annotated[dict[Label, Mu], Field(min_length=1)]
     """Label of each level (used in file names) and its Gaussian-DP parameter mu; `.inf` = none."""

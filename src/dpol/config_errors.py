@@ -87,7 +87,7 @@ def _problem(
         allowed = f"must be {' or '.join(options)}{did_you_mean(tag, options)}"
         return Problem(f"{key}.kind", tag, allowed)
     if kind == "union_tag_not_found":
-        return Problem(f"{key}.kind", MISSING, "is missing: web, local or simulated")
+        return Problem(f"{key}.kind", MISSING, "is missing: web, local, simulated or gains")
     if kind == "string_pattern_mismatch":
         allowed = "must be letters, digits, '.', '_' and '-', and begin with a letter or digit"
         return Problem(key, value, allowed)

@@ -1,7 +1,8 @@
 """Gain streams: the game that a dataset poses.
 
-A stream is the gains of n experts over T rounds with the capacities behind
-them. On disk it is a Parquet table with one row per round and expert.
+A stream is the gains of n experts over T rounds, with the capacities behind
+them or with the sensitivity of each round given. On disk it is a Parquet table
+with one row per round and expert.
 """
 
 from __future__ import annotations
@@ -22,14 +23,19 @@ from dpol.randomness import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpol.data.gains import GainTable
+
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
+_GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
-    **dict.fromkeys(("gain", "capacity"), np.float64),
+    **dict.fromkeys(("gain", "capacity", _GIVEN), np.float64),
     "period": "datetime64[D]",
 }
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
+GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
+"""Columns of a stream without capacities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +45,16 @@ class GainStream:
     Args:
         label: name of the stream.
         gains: (T, n), each in [0, gain_range].
-        capacity: (T, n), persons the gain is a share of (beds), positive.
+        capacity: (T, n), persons the gain is a share of (beds), positive; None if the
+            sensitivity is given.
         entities: n identifiers, all different.
         periods: (T,) start dates, strictly increasing.
         names: n names to show.
         gain_range: upper end r of the gains' range.
         count_sensitivity: how far one person can move one count.
         provenance: where the data came from.
+        given_sensitivity: (T,) how far the gains of a round can move, as an L2 norm, positive;
+            in place of `capacity`.
 
     Raises:
         DataError: a shape, order or value breaks a rule above.
@@ -53,20 +62,24 @@ class GainStream:
 
     label: str
     gains: Floats
-    capacity: Floats
+    capacity: Floats | None
     entities: tuple[str, ...]
     periods: NDArray[np.datetime64]
     names: tuple[str, ...] = ()
     gain_range: float = 1.0
     count_sensitivity: float = 1.0
     provenance: dict[str, Any] = field(default_factory=dict)
+    given_sensitivity: Floats | None = None
 
     def __post_init__(self) -> None:
+        if (self.capacity is None) == (self.given_sensitivity is None):
+            raise DataError(f"stream {self.label}: needs either capacities or sensitivities")
         gains = _frozen(self.gains, np.float64)
-        capacity = _frozen(self.capacity, np.float64)
         periods = _frozen(self.periods, "datetime64[D]")
         object.__setattr__(self, "gains", gains)
-        object.__setattr__(self, "capacity", capacity)
+        for name in ("capacity", "given_sensitivity"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _frozen(getattr(self, name), np.float64))
         object.__setattr__(self, "periods", periods)
         object.__setattr__(self, "names", self.names or self.entities)
         _check_shapes(self)
@@ -85,17 +98,30 @@ class GainStream:
 
     @property
     def sensitivity(self) -> Floats:
-        """(T,) L2 sensitivity Delta_t of the gains to one person in round t.
+        """(T,) L2 sensitivity Delta_t of the gains of round t: as given, or to one person.
 
         One person changes at most two counts, each by `count_sensitivity`.
         """
-        smallest = self.capacity.min(axis=1)
+        if self.given_sensitivity is not None:
+            return self.given_sensitivity
+        smallest = self.capacities_for("the sensitivity").min(axis=1)
         return np.asarray(self.count_sensitivity * np.sqrt(2.0) / smallest)
 
     @property
     def largest_change(self) -> float:
-        """How far one person can move one gain, at most, in any round."""
-        return float(self.count_sensitivity / self.capacity.min())
+        """How far one gain can move, at most, in any round: by one person, or as given."""
+        if self.given_sensitivity is not None:
+            return min(float(self.given_sensitivity.max()), self.gain_range)
+        return float(self.count_sensitivity / self.capacities_for("the change").min())
+
+    def capacities_for(self, purpose: str) -> Floats:
+        """The (T, n) capacities. Raises DataError for a stream without, naming the purpose."""
+        if self.capacity is None:
+            raise DataError(
+                f"stream {self.label}: {purpose} needs capacities, and this stream has gains with"
+                " a given sensitivity only"
+            )
+        return self.capacity
 
     def best_static_expert(self) -> int:
         """Index of the expert with the largest total gain; the lowest index on a tie."""
@@ -116,11 +142,14 @@ def _check_shapes(stream: GainStream) -> None:
     if gains.ndim != 2 or 0 in gains.shape:
         raise DataError(f"stream {label}: gains have shape {gains.shape}, not (rounds, experts)")
     expected = {
-        "capacity": (stream.capacity.shape, gains.shape),
         "periods": (stream.periods.shape, gains.shape[:1]),
         "entities": ((len(stream.entities),), gains.shape[1:]),
         "names": ((len(stream.names),), gains.shape[1:]),
     }
+    if stream.capacity is not None:
+        expected["capacity"] = (stream.capacity.shape, gains.shape)
+    if stream.given_sensitivity is not None:
+        expected["given sensitivity"] = (stream.given_sensitivity.shape, gains.shape[:1])
     for name, (shape, wanted) in expected.items():
         if shape != wanted:
             raise DataError(f"stream {label}: {name} has shape {shape}, not {wanted}")
@@ -141,7 +170,7 @@ def _check_periods(label: str, periods: NDArray[np.datetime64]) -> None:
 
 
 def _check_values(stream: GainStream) -> None:
-    gains, capacity = stream.gains, stream.capacity
+    gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
     if not (np.isfinite(stream.gain_range) and stream.gain_range > 0):
         raise DataError(f"stream {stream.label}: gain range {stream.gain_range} is not positive")
     if not (np.isfinite(stream.count_sensitivity) and stream.count_sensitivity > 0):
@@ -150,8 +179,15 @@ def _check_values(stream: GainStream) -> None:
         )
     good = (gains >= 0) & (gains <= stream.gain_range)
     _refuse_cell(stream, "gain", gains, good, f"a number in [0, {stream.gain_range:g}]")
-    good = (capacity > 0) & np.isfinite(capacity)
-    _refuse_cell(stream, "capacity", capacity, good, "a positive number")
+    if capacity is not None:
+        good = (capacity > 0) & np.isfinite(capacity)
+        _refuse_cell(stream, "capacity", capacity, good, "a positive number")
+    if given is not None and not ((given > 0) & np.isfinite(given)).all():
+        t = int(np.argmin((given > 0) & np.isfinite(given)))
+        raise DataError(
+            f"stream {stream.label}: sensitivity of round {t + 1} is {given[t]}, not a positive"
+            " number; mend the table or dataset.source.sensitivity"
+        )
 
 
 def _refuse_cell(
@@ -169,7 +205,10 @@ def _refuse_cell(
 
 
 def write_stream(stream: GainStream, path: Path | str) -> None:
-    """Write a stream as Parquet (`STREAM_COLUMNS`), rounds counted from 1, experts from 0."""
+    """Write a stream as Parquet (`STREAM_COLUMNS`), rounds counted from 1, experts from 0.
+
+    Without capacities the last column is `sensitivity`, that of the round (`GIVEN_COLUMNS`).
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -179,6 +218,10 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
         indices = pa.array(np.tile(np.arange(n, dtype=np.int32), rounds))
         return pa.DictionaryArray.from_arrays(indices, pa.array(list(values), pa.string()))
 
+    if stream.capacity is not None:
+        last = {"capacity": stream.capacity.ravel()}
+    else:
+        last = {_GIVEN: np.repeat(stream.sensitivity, n)}
     table = pa.table(
         {
             "round": np.repeat(np.arange(1, rounds + 1, dtype=np.int32), n),
@@ -187,7 +230,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
             "entity": per_expert(stream.entities),
             "name": per_expert(stream.names),
             "gain": stream.gains.ravel(),
-            "capacity": stream.capacity.ravel(),
+            **last,
         }
     )
     about = {
@@ -214,11 +257,11 @@ def read_stream(path: Path | str) -> GainStream:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         facts = {key: about[key] for key in _FACTS}
-        if any(table.column(name).null_count for name in STREAM_COLUMNS):
+        names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
+        if any(table.column(name).null_count for name in names):
             raise ValueError("it has empty cells")
         columns = {
-            name: table.column(name).to_numpy().astype(_DTYPES.get(name, object))
-            for name in STREAM_COLUMNS
+            name: table.column(name).to_numpy().astype(_DTYPES.get(name, object)) for name in names
         }
         rounds, n = (int(columns[name].max(initial=-1)) for name in ("round", "expert"))
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
@@ -241,13 +284,17 @@ def _grid(path: Path | str, columns: dict[str, NDArray[Any]], rounds: int, n: in
             f"{path}: {size} rows are not {rounds} rounds of {n} experts; delete it and run again"
         )
     grids = {name: values[order].reshape(rounds, n) for name, values in columns.items()}
+    given = grids.get(_GIVEN)
     constant = {"period": grids["period"].T, "entity": grids["entity"], "name": grids["name"]}
+    if given is not None:
+        constant[_GIVEN] = given.T
     for name, values in constant.items():
         if (values != values[:1]).any():
             raise DataError(f"{path}: column {name} contradicts itself; delete it and run again")
     return {
         "gains": grids["gain"],
-        "capacity": grids["capacity"],
+        "capacity": grids.get("capacity"),
+        "given_sensitivity": None if given is None else given[:, 0],
         "entities": tuple(grids["entity"][0]),
         "periods": grids["period"][:, 0],
         "names": tuple(grids["name"][0]),
@@ -278,4 +325,28 @@ def build_stream(
         names=tuple(rows["name"].iloc[:n]),
         count_sensitivity=count_sensitivity,
         provenance=provenance,
+    )
+
+
+def stream_of_gains(
+    table: GainTable, label: str, gain_range: float, provenance: dict[str, Any]
+) -> GainStream:
+    """The stream `label` of a table of gains.
+
+    Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
+
+    Raises:
+        DataError: its values break a rule of `GainStream`.
+    """
+    days = np.datetime64("2000-01-01") + np.arange(len(table.gains))
+    undated = table.periods is None
+    return GainStream(
+        label=label,
+        gains=table.gains,
+        capacity=None,
+        given_sensitivity=table.sensitivity,
+        entities=table.experts,
+        periods=days if table.periods is None else table.periods,
+        gain_range=gain_range,
+        provenance={**provenance, "undated": undated},
     )

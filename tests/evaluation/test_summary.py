@@ -187,6 +187,16 @@ def test_facts_of_the_stream(streams):
     assert [str(day)[:10] for day in rows["last_period"]] == ["2020-01-19", "2020-01-05"]
 
 
+def test_rounds_without_dates_have_none(make_stream):
+    streams = {"test": make_stream(GAINS, provenance={"undated": True})}
+    found = cell([[0.0] * 3])
+    rows = summary_of([found], streams)
+    assert rows[["first_period", "last_period"]].isna().all(axis=None)
+    curves = cumulative_curves([found], streams, levels=LEVELS, factor=2.0)
+    assert curves["period"].isna().all()
+    assert curves["round"].tolist() == [1, 2, 3] * 2
+
+
 def test_facts_of_the_setting(streams):
     cells = [cell([[0.0] * 3], label="x", family="y"), cell([[0.0] * 3], mu=math.inf)]
     rows = summary_of(cells, streams)

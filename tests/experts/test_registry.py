@@ -27,6 +27,7 @@ from dpol.experts.play import (
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.local import NoisyGains, privatize
 from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
 from dpol.randomness import replicate_generators
 
 MEMBERS = [
@@ -282,6 +283,52 @@ def contents(block):
         if own["amplification"] is not None:
             own["amplification"] = played.amplification.as_dict()
     return values
+
+
+GIVEN_SENSITIVITY = 0.3
+
+
+@pytest.fixture(scope="module")
+def given_stream(stream):
+    return dataclasses.replace(
+        stream, capacity=None, given_sensitivity=np.full(stream.n_rounds, GIVEN_SENSITIVITY)
+    )
+
+
+@every_member
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+def test_gains_with_a_given_sensitivity_are_protected_by_the_round(member, given_stream, mu):
+    played = suite_of(member, given_stream, range(3), mu=mu).played[0]
+    assert played.actions.shape == (3, given_stream.n_rounds)
+    guarantee = played.guarantee
+    assert (guarantee.adjacency, guarantee.unit) == (GIVEN_CHANGE, ONE_ROUND)
+    assert not any("person" in str(value) for value in guarantee.as_dict().values())
+    if guarantee.model == "none" or mu == math.inf:
+        # The tree of least regret has noise sqrt(T) at any mu; 12 rounds have 4 levels.
+        noisy = member.label == "tree-ftpl-min-regret"
+        reached = GIVEN_SENSITIVITY * 4 / math.sqrt(12) if noisy else math.inf
+        assert guarantee.mu == pytest.approx(reached)
+        return
+    assert guarantee.sensitivity == GIVEN_SENSITIVITY
+    if guarantee.epsilon_delta is None:
+        assert guarantee.mu == pytest.approx(mu, rel=1e-12) or guarantee.mu < mu
+    else:
+        assert 0 < guarantee.epsilon(1e-6) <= epsilon_of_delta(1e-6, mu)
+
+
+@pytest.mark.parametrize("family", ["tree-ftpl-min-noise", "tree-ftpl-min-regret"])
+def test_the_calibration_capacity_of_a_tree_needs_capacities(given_stream, family):
+    (member,) = make_members({"algorithm": family, "calibration": "capacity"})
+    with pytest.raises(ValueError, match="needs expert_changes: gains with capacities"):
+        suite_of(member, given_stream, range(2))
+
+
+def test_noise_of_trees_and_moves_of_l2p_follow_the_given_sensitivity(given_stream):
+    setup = setup_of(RawGains(given_stream, 0.5, 2))
+    assert (setup.sensitivity, setup.largest_change) == (GIVEN_SENSITIVITY,) * 2
+    assert setup.expert_changes is None
+    # 12 rounds have 4 levels.
+    assert by_label("tree-ftpl-min-noise").init(setup).total_scale == pytest.approx(0.3 * 4 / 0.5)
 
 
 @every_member

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import gc
 import itertools
 import math
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpol.errors import DataError
 from dpol.local.noisy_gains import CALIBRATIONS, achieved_mu, noise_scale, privatize
-from dpol.privacy.guarantee import ONE_PERSON, UNIT
+from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 
 ROOT2 = math.sqrt(2.0)
 BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
@@ -276,3 +278,83 @@ def test_the_pooled_noise_of_every_calibration_has_its_scale(random_stream, chec
     assert checks.unit_variance(sample)
     assert not checks.unit_variance(1.05 * sample)
     assert not checks.unit_variance(0.95 * sample)
+
+
+# ---- gains with a given sensitivity ----------------------------------------------------------
+
+GIVEN = [0.2, 0.5]
+
+
+@pytest.fixture(scope="module")
+def given_gains(make_stream):
+    """Any change of a round's gains counts that is no longer than its sensitivity."""
+
+    def make(gains=GAINS, sensitivity=GIVEN, **fields):
+        return dataclasses.replace(
+            make_stream(gains), capacity=None, given_sensitivity=sensitivity, **fields
+        )
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("calibration", "mu", "expected"),
+    [
+        ("isotropic", 0.5, [[0.4] * 3, [1.0] * 3]),
+        ("isotropic-constant", 0.5, [[1.0] * 3] * 2),
+        ("isotropic-worst-case", 0.5, [[ROOT2] * 3] * 2),
+        ("isotropic-worst-case", 0.25, [[ROOT2] * 3, [2.0] * 3]),
+        ("isotropic", math.inf, [[0.0] * 3] * 2),
+    ],
+)
+def test_noise_scale_of_a_given_sensitivity_by_hand(given_gains, calibration, mu, expected):
+    np.testing.assert_allclose(noise_scale(given_gains(), calibration, mu), expected, rtol=1e-14)
+
+
+def test_the_calibration_capacity_is_refused_without_capacities(given_gains):
+    with pytest.raises(DataError, match="the calibration capacity needs capacities"):
+        private(given_gains(), "capacity")
+
+
+@given(
+    calibration=st.sampled_from(["isotropic", "isotropic-constant", "isotropic-worst-case"]),
+    mu=levels,
+    change=st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(
+        lambda it: np.linalg.norm(it) > 1e-3
+    ),
+    t=st.integers(0, 1),
+)
+def test_no_change_as_long_as_the_sensitivity_is_seen_better_than_mu(
+    given_gains, calibration, mu, change, t
+):
+    stream = given_gains()
+    scale = noise_scale(stream, calibration, mu)
+    reached = achieved_mu(stream, scale)
+    longest = np.array(change) / np.linalg.norm(change) * GIVEN[t]
+    assert np.linalg.norm(longest / scale[t]) <= reached * (1 + 1e-12)
+    assert reached <= mu * (1 + 1e-12)
+
+
+def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_gains):
+    scale = np.array([[1.0, 0.1, 2.0], [0.5, 0.4, 1.0]])
+    assert achieved_mu(given_gains(), scale) == pytest.approx(max(0.2 / 0.1, 0.5 / 0.4))
+    assert achieved_mu(given_gains(), np.zeros((2, 3))) == math.inf
+
+
+@pytest.mark.parametrize("calibration", ["isotropic", "isotropic-constant"])
+def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gains, calibration):
+    found = private(given_gains(), calibration, 0.5).guarantee
+    assert (found.adjacency, found.unit) == (GIVEN_CHANGE, ONE_ROUND)
+    assert (found.sensitivity, found.sensitivity_unit) == (0.5, "L2, gain")
+    assert found.mu == pytest.approx(0.5, rel=1e-14)
+    assert not any("person" in str(value) for value in found.as_dict().values())
+
+
+def test_noise_of_a_given_sensitivity_has_its_scale(given_gains, checks):
+    """Error 1e-6 by the checks; half of the noise, or that of the other round, is rejected."""
+    stream = given_gains(np.tile(GAINS, (100, 1)), np.tile(GIVEN, 100))
+    noisy = private(stream, "isotropic", 2.0, replicates=range(20))
+    noise = (noisy.gains - stream.gains) / (stream.sensitivity / 2.0)[:, None]
+    assert checks.unit_variance(noise)
+    assert not checks.unit_variance(noise / 2)
+    assert not checks.unit_variance(noise[:, ::2] * GIVEN[0] / GIVEN[1])

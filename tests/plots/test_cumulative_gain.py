@@ -242,6 +242,18 @@ def test_wrong_tables_are_refused() -> None:
         )
 
 
+def test_rounds_without_dates_are_counted() -> None:
+    figure = draw(cumulative().assign(period=pd.NaT))
+    for axes in figure.axes:
+        assert lines(axes)["rw-meta"].get_xdata().tolist() == list(range(1, ROUNDS + 1))
+        assert all(tick == int(tick) for tick in axes.get_xticks())
+        (shade,) = envelopes(axes)
+        assert set(shade.get_paths()[0].vertices[:, 0]) == set(range(1, ROUNDS + 1))
+    (title,) = [it.get_text() for it in figure.texts if "data" in it.get_text()]
+    assert "rounds\xa01\xa0to\xa06" in title
+    assert "NaT" not in title
+
+
 def test_input_is_left_alone() -> None:
     frame = cumulative()
     before = frame.copy(deep=True)

@@ -1,24 +1,31 @@
-rule clean_panel:
-    input:
-        table=settings.raw_file,
-        code=code("data"),
-    output:
-        panel=f"{RESULTS}/data/panel.parquet",
-        report=f"{RESULTS}/data/cleaning.json",
-        page=f"{RESULTS}/data/cleaning.md",
-    log:
-        f"{RESULTS}/logs/clean_panel.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/clean_panel.tsv"
-    params:
-        dataset=model_dump(settings.dataset),
-        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
-    message:
-        "Cleaning {input.table}"
-    script:
-        "../scripts/clean_panel.py"
+# A table of gains is taken as it is.
+if settings.dataset.source.kind == "gains":
+    DATA = [settings.raw_file]
+else:
+
+    rule clean_panel:
+        input:
+            table=settings.raw_file,
+            code=code("data"),
+        output:
+            panel=f"{RESULTS}/data/panel.parquet",
+            report=f"{RESULTS}/data/cleaning.json",
+            page=f"{RESULTS}/data/cleaning.md",
+        log:
+            f"{RESULTS}/logs/clean_panel.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/clean_panel.tsv"
+        params:
+            dataset=model_dump(settings.dataset),
+            streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        message:
+            "Cleaning {input.table}"
+        script:
+            "../scripts/clean_panel.py"
+
+    DATA = rules.clean_panel.output
 
 
 rule data:
     input:
-        rules.clean_panel.output,
+        DATA,

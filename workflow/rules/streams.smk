@@ -1,20 +1,41 @@
-rule build_stream:
-    input:
-        panel=rules.clean_panel.output.panel,
-        report=rules.clean_panel.output.report,
-        code=code("streams"),
-    output:
-        stream=f"{RESULTS}/streams/{{stream}}.parquet",
-    log:
-        f"{RESULTS}/logs/build_stream/{{stream}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
-    params:
-        count_sensitivity=settings.privacy.count_sensitivity,
-    message:
-        "Building stream {wildcards.stream}"
-    script:
-        "../scripts/build_stream.py"
+if settings.dataset.source.kind == "gains":
+
+    rule build_stream:
+        input:
+            table=settings.raw_file,
+            code=code("streams"),
+        output:
+            stream=f"{RESULTS}/streams/{{stream}}.parquet",
+        log:
+            f"{RESULTS}/logs/build_stream/{{stream}}.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
+        params:
+            source=model_dump(settings.dataset.source),
+        message:
+            "Building stream {wildcards.stream} from {input.table}"
+        script:
+            "../scripts/build_stream_of_gains.py"
+
+else:
+
+    rule build_stream:
+        input:
+            panel=rules.clean_panel.output.panel,
+            report=rules.clean_panel.output.report,
+            code=code("streams"),
+        output:
+            stream=f"{RESULTS}/streams/{{stream}}.parquet",
+        log:
+            f"{RESULTS}/logs/build_stream/{{stream}}.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
+        params:
+            count_sensitivity=settings.privacy.count_sensitivity,
+        message:
+            "Building stream {wildcards.stream}"
+        script:
+            "../scripts/build_stream.py"
 
 
 rule streams:

@@ -10,9 +10,9 @@ with job_log(snakemake.log[0]):
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
-    raw = read_table(snakemake.input.table, dataset.columns.needed())
+    raw = read_table(snakemake.input.table, dataset.needed_columns.needed())
     panel = clean_panel(raw, dataset, streams)
-    provenance = provenance_of(snakemake.input.table, simulated=dataset.source.kind == "simulated")
+    provenance = provenance_of(snakemake.input.table, simulated=dataset.simulated)
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report_as_dict(panel, provenance))
     write_text(snakemake.output.page, report_as_markdown(panel, provenance))

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.config import Cleaning, Dataset, Periods, Stream
-from dpol.data.table import RawTable
+from dpol.data.table import RawTable, read_dates
 from dpol.errors import DataError
 from dpol.randomness import Floats
 
@@ -110,7 +110,7 @@ def _inside(period: pd.Series[Any], periods: Periods) -> pd.Series[bool]:
 
 def _locate(raw: RawTable, dataset: Dataset) -> pd.DataFrame:
     """Entity, group and period of every row, and its number."""
-    columns = dataset.columns
+    columns = dataset.needed_columns
     entity = raw.cells[columns.entity].str.strip()
     empty = np.flatnonzero(entity == "")
     if len(empty):
@@ -119,7 +119,7 @@ def _locate(raw: RawTable, dataset: Dataset) -> pd.DataFrame:
         {
             "group": raw.cells[columns.group].str.strip() if columns.group else NO_GROUP,
             "entity": entity,
-            "period": _dates(raw, columns.period),
+            "period": read_dates(raw, columns.period, "dataset.columns.period"),
             "row": np.arange(len(entity)),
         }
     )
@@ -127,7 +127,7 @@ def _locate(raw: RawTable, dataset: Dataset) -> pd.DataFrame:
 
 def _parse(raw: RawTable, dataset: Dataset, where: pd.DataFrame) -> pd.DataFrame:
     """The located rows with name, count, suppressed, capacity and cases, by period and entity."""
-    columns, rules = dataset.columns, dataset.cleaning
+    columns, rules = dataset.needed_columns, dataset.cleaning
     cells = raw.cells.iloc[where["row"]].apply(lambda column: column.str.strip())
     count, suppressed = _numbers(raw, cells, columns.count, rules)
     capacity, _ = _numbers(raw, cells, columns.capacity, rules)
@@ -165,21 +165,6 @@ def _numbers(
             " dataset.cleaning.missing_markers or suppressed_markers"
         )
     return np.where(known, values, np.nan), suppressed
-
-
-def _dates(raw: RawTable, column: str) -> pd.Series[Any]:
-    """Dates of a column; a time of day or zone after the date is left out."""
-    texts = raw.cells[column].str.strip()
-    dates = texts.where(texts.str.fullmatch(r"\d{4}-\d{2}-\d{2}([T ].*)?")).str.slice(0, 10)
-    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
-    wrong = np.flatnonzero(parsed.isna())
-    if len(wrong):
-        row = int(wrong[0])
-        raise DataError(
-            f"{raw.place(row)}: column {column} holds {texts.iloc[row]!r}, not a date like"
-            f" 2021-01-31 ({len(wrong)} such cells); mend the table or dataset.columns.period"
-        )
-    return parsed
 
 
 def _clean_stream(

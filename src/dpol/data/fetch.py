@@ -46,7 +46,7 @@ class Query:
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """What a dataset needs of its table, for these values of the group column."""
-    columns, periods = dataset.columns, dataset.periods
+    columns, periods = dataset.needed_columns, dataset.periods
     return Query(
         columns=tuple(columns.needed()),
         entity=columns.entity,

@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -56,8 +57,8 @@ class RawTable:
         return f"{self.file}, row {self.line(row)}"
 
 
-def read_table(path: Path | str, columns: Sequence[str]) -> RawTable:
-    """Read some columns of a `.csv`, `.csv.gz` or `.parquet` table as text.
+def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
+    """Read some columns, or all, of a `.csv`, `.csv.gz` or `.parquet` table as text.
 
     Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
 
@@ -71,7 +72,7 @@ def read_table(path: Path | str, columns: Sequence[str]) -> RawTable:
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
     if path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; fetch or copy it again")
-    wanted = list(dict.fromkeys(columns))
+    wanted = None if columns is None else list(dict.fromkeys(columns))
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
         cells = read(path, wanted)
@@ -99,12 +100,13 @@ def _open(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_csv(path: Path, columns: list[str]) -> pd.DataFrame:
+def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
     with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
         rows = (cells for cells in csv.reader(text) if cells)
         header, first = next(rows, None), next(rows, None)
     if header is None:
         raise DataError(f"{path}: holds no table; fetch or copy it again")
+    columns = header if columns is None else columns
     _refuse_columns(path, columns, header)
     if first is None:
         return pd.DataFrame(columns=columns, dtype=str)
@@ -120,8 +122,10 @@ def _read_csv(path: Path, columns: list[str]) -> pd.DataFrame:
     return _as_text(table, columns)
 
 
-def _read_parquet(path: Path, columns: list[str]) -> pd.DataFrame:
-    _refuse_columns(path, columns, pq.read_schema(path).names)
+def _read_parquet(path: Path, columns: list[str] | None) -> pd.DataFrame:
+    present = pq.read_schema(path).names
+    columns = present if columns is None else columns
+    _refuse_columns(path, columns, present)
     return _as_text(pq.read_table(path, columns=columns), columns)
 
 
@@ -143,9 +147,28 @@ def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
             f"{path}: no column named {', '.join(missing)}; it has {', '.join(present)}."
             " Name the right ones under dataset.columns in the config"
         )
-    twice = [name for name in wanted if present.count(name) > 1]
+    twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
     if twice:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
+
+
+def read_dates(raw: RawTable, column: str, key: str) -> pd.Series[Any]:
+    """Dates of a column; a time of day or zone after the date is left out.
+
+    Raises:
+        DataError: a cell holds no date; `key` of the config names the column.
+    """
+    texts = raw.cells[column].str.strip()
+    dates = texts.where(texts.str.fullmatch(r"\d{4}-\d{2}-\d{2}([T ].*)?")).str.slice(0, 10)
+    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
+    wrong = np.flatnonzero(parsed.isna())
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"{raw.place(row)}: column {column} holds {texts.iloc[row]!r}, not a date like"
+            f" 2021-01-31 ({len(wrong)} such cells); mend the table or {key}"
+        )
+    return parsed
 
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:

@@ -16,6 +16,7 @@ from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import LocalSetup, play, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.local import NoisyGains, privatize
+from dpol.logs import progress
 from dpol.privacy.amplification import BatchMixture, containing_batch, observed_batches
 from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
@@ -67,7 +68,8 @@ def study_amplification(study: Amplification, *, delta: float, seed: int) -> pd.
         seed: root seed of the Monte Carlo runs.
     """
     frames = []
-    for n, mu in itertools.product(study.n_experts, study.mus):
+    settings = list(itertools.product(study.n_experts, study.mus))
+    for n, mu in progress(settings, "amplification, settings"):
         zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
         alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
         for bound in study.bounds:
@@ -149,7 +151,8 @@ def study_batching(study: Amplification, *, seed: int) -> pd.DataFrame:
     bounds (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
     """
     rows = []
-    for n, mu in itertools.product(study.n_experts, study.mus):
+    settings = list(itertools.product(study.n_experts, study.mus))
+    for n, mu in progress(settings, "batching, settings"):
         for label, gains in synthetic_gains(study.n_rounds, n).items():
             stream = synthetic_stream(label, gains)
             best = gains[:, stream.best_static_expert()].sum()

@@ -18,6 +18,7 @@ from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
 from dpol.evaluation.summary import half_width
 from dpol.lazy.transform import LazyParameters, Measure, Normaliser, advance, start
+from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_convex import ConvexCalibration, ConvexGame, calibrate_convex, theorem_3_12
@@ -94,7 +95,8 @@ def _batch(losses: Losses, rounds: slice) -> Any:
 def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
     """One row per family, T, d, epsilon and algorithm (columns: docs/tables.md)."""
     rows = []
-    for family, T, d in itertools.product(study.families, study.n_rounds, study.dimensions):
+    settings = list(itertools.product(study.families, study.n_rounds, study.dimensions))
+    for family, T, d in progress(settings, "convex, settings"):
         if family == "logistic" and study.largest_logistic < T:
             continue
         losses = make_losses(family, T, d, study.lipschitz, seed)

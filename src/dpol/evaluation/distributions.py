@@ -29,6 +29,7 @@ from dpol.errors import DataError
 from dpol.evaluation.summary import half_width
 from dpol.local.clipping import Rule
 from dpol.local.hypotheses import HypothesisClass
+from dpol.logs import progress
 from dpol.randomness import Floats, Key
 from dpol.streams import GainStream
 
@@ -134,16 +135,17 @@ def study_hospitals(study: Distributions, stream: GainStream, *, seed: int) -> p
 
     Raises:
         ValueError: the study has no `patients_per_week`.
-        DataError: the stream has no patients.
+        DataError: the stream has no patients, or no capacities.
     """
     if study.patients_per_week is None:
         raise ValueError("patients_per_week must be given")
-    counts = stream.gains * stream.capacity
+    capacity = stream.capacities_for("learning from labels")
+    counts = stream.gains * capacity
     weeks = np.flatnonzero(counts.sum(axis=1) > 0)
     if not len(weeks):
         raise DataError(f"stream {stream.label} has no patient in any week: there is no label")
-    hypotheses = forecast_class(counts, stream.capacity, label=stream.label)
-    laws = shares(counts, shares(stream.capacity, stream.capacity))[None]
+    hypotheses = forecast_class(counts, capacity, label=stream.label)
+    laws = shares(counts, shares(capacity, capacity))[None]
     game = LabelGame(
         hypotheses,
         np.repeat(weeks, study.patients_per_week),
@@ -175,7 +177,7 @@ def _play_all(
     """Every algorithm under each of its calibrations; the columns that all studies share."""
     K, M = game.hypotheses.n_hypotheses, game.hypotheses.n_labels
     entropy = _mean_entropy(game)
-    for name, entry in REGISTRY.items():
+    for name, entry in progress(list(REGISTRY.items()), f"{game.hypotheses.label}, learners"):
         for calibration in entry.calibrations:
             learner = make_learner(name, game.hypotheses, terms, calibration)
             run = _play(learner, game, terms, f"{name} {calibration}", seed)

@@ -18,6 +18,7 @@ from dpol.experts.tree_ftpl import tree_levels
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
+from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate, theorem_3_10
@@ -87,7 +88,8 @@ def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
     Settings at which an algorithm cannot be calibrated have no row for it.
     """
     rows = []
-    for T, d, epsilon in itertools.product(study.n_rounds, study.n_experts, study.epsilons):
+    settings = list(itertools.product(study.n_rounds, study.n_experts, study.epsilons))
+    for T, d, epsilon in progress(settings, "lazy, settings"):
         for adversary, losses in _adversaries(T, d, epsilon, study.gap, seed):
             best = best_loss(losses)
             for algorithm, found, run in _runs(study, losses, epsilon, seed):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from scipy import special
 
 from dpol.evaluation.runs import Played, RunBlock
@@ -125,11 +126,17 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "stream": stream.label,
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
-        "first_period": stream.periods[0],
-        "last_period": stream.periods[-1],
+        "first_period": _dates(stream)[0],
+        "last_period": _dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
         "best_static_gain": _best_static_gain(stream),
     }
+
+
+def _dates(stream: GainStream) -> NDArray[np.datetime64]:
+    """(T,) periods; NaT where rounds have numbers only."""
+    undated = stream.provenance.get("undated", False)
+    return np.full_like(stream.periods, "NaT") if undated else stream.periods
 
 
 def _best_static_gain(stream: GainStream) -> float:
@@ -211,7 +218,7 @@ def _curve(stream: GainStream, **columns: Any) -> pd.DataFrame:
             "stream": stream.label,
             **head,
             "round": np.arange(1, stream.n_rounds + 1, dtype=np.int32),
-            "period": stream.periods.astype("datetime64[ms]"),
+            "period": _dates(stream).astype("datetime64[ms]"),
             **columns,
         }
     )

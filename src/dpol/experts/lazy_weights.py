@@ -13,7 +13,7 @@ from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee, Model
+from dpol.privacy.guarantee import Guarantee, Model
 from dpol.privacy.lazy_accounting import Accountant, LazyCalibration, LazyGame, calibrate
 from dpol.randomness import Floats, ReplicateGenerators
 
@@ -124,8 +124,8 @@ class LazyWeights:
         return Guarantee(
             mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
             " accountant",
-            adjacency=ONE_PERSON,
-            unit=UNIT,
+            adjacency=setup.adjacency,
+            unit=setup.unit,
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
             mu=math.nan if private else math.inf,

@@ -10,6 +10,7 @@ only after its action, no algorithm can look ahead.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -18,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.local import NoisyGains
+from dpol.logs import progress
 from dpol.privacy.amplification import BatchMixture
-from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, Model
+from dpol.privacy.guarantee import NO_PRIVACY, ONE_PERSON, UNIT, Guarantee, Model, neighbours_of
 from dpol.randomness import Floats, ReplicateGenerators
 from dpol.streams import GainStream
 
@@ -54,13 +56,16 @@ class CuratorSetup(Setup):
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
     can move one gain, `mu` the privacy level, and `expert_changes` (n,) how far one person can
-    move each expert's gain in any round.
+    move each expert's gain in any round; None where whole rounds change, not persons, which
+    `adjacency` and `unit` tell.
     """
 
     sensitivity: float
     largest_change: float
     mu: float
     expert_changes: Floats | None = None
+    adjacency: str = ONE_PERSON
+    unit: str = UNIT
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
             source.initial,
             source.noise_scale,
         )
-    stream = source.stream
+    stream, beds = source.stream, source.stream.capacity
     return CuratorSetup(
         source.n_replicates,
         stream.n_rounds,
@@ -149,7 +154,8 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         float(stream.sensitivity.max()),
         stream.largest_change,
         source.mu,
-        stream.count_sensitivity / stream.capacity.min(axis=0),
+        None if beds is None else stream.count_sensitivity / beds.min(axis=0),
+        *neighbours_of(stream),
     )
 
 
@@ -165,11 +171,23 @@ def observations(source: Source) -> Iterator[Observation]:
             yield Observation(np.broadcast_to(gains, shape), silence)
 
 
-def play(algorithm: Algorithm, source: Source, generators: ReplicateGenerators) -> Actions:
-    """Play a whole game; the (R, T) actions, experts counted from 0. Arguments as `rounds`."""
+def play(
+    algorithm: Algorithm,
+    source: Source,
+    generators: ReplicateGenerators,
+    *,
+    name: str | None = None,
+) -> Actions:
+    """Play a whole game; the (R, T) actions, experts counted from 0.
+
+    Arguments as `rounds`; the log tells the progress of a game with a name.
+    """
     setup = setup_of(source)
     actions = np.empty((setup.n_replicates, setup.n_rounds), dtype=np.int32)
-    for t, (_, chosen) in enumerate(rounds(algorithm, source, generators)):
+    played = rounds(algorithm, source, generators)
+    if name is not None:
+        played = progress(played, f"{name}, rounds", setup.n_rounds)
+    for t, (_, chosen) in enumerate(played):
         actions[:, t] = chosen
     return actions
 
@@ -210,7 +228,8 @@ def guarantee_of(algorithm: Algorithm, source: Source) -> Guarantee:
     if isinstance(source, NoisyGains):
         return source.guarantee
     if not isinstance(algorithm, CentralAlgorithm):
-        return NO_PRIVACY
+        adjacency, unit = neighbours_of(source.stream)
+        return dataclasses.replace(NO_PRIVACY, adjacency=adjacency, unit=unit)
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
     return algorithm.guarantee(setup)

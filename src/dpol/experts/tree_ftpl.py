@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee, Model
+from dpol.privacy.guarantee import Guarantee, Model
 from dpol.randomness import Floats, ReplicateGenerators
 
 
@@ -99,8 +99,8 @@ class TreeFTPL:
         return Guarantee(
             mechanism="Gaussian noise on tree-aggregated prefix sums"
             + (", capacity calibration" if own else ""),
-            adjacency=ONE_PERSON,
-            unit=UNIT,
+            adjacency=setup.adjacency,
+            unit=setup.unit,
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
             mu=self.achieved_mu(setup),
@@ -135,7 +135,7 @@ class TreeFTPL:
 
 def _changes(setup: CuratorSetup) -> Floats:
     if setup.expert_changes is None:
-        raise ValueError("the capacity calibration needs expert_changes, which the setup lacks")
+        raise ValueError("the capacity calibration needs expert_changes: gains with capacities")
     return setup.expert_changes
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.privacy.guarantee import Guarantee, neighbours_of
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
 
@@ -61,7 +61,8 @@ def _isotropic_worst_case(stream: GainStream, mu: float) -> Floats:
 
 
 def _capacity(stream: GainStream, mu: float) -> Floats:
-    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * stream.capacity))
+    capacity = stream.capacities_for("the calibration capacity")
+    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
 
 
 def _isotropic_constant(stream: GainStream, mu: float) -> Floats:
@@ -87,6 +88,7 @@ def noise_scale(stream: GainStream, calibration: str, mu: float) -> Floats:
 
     Raises:
         ValueError: unknown calibration, or mu not above 0.
+        DataError: `capacity` on a stream without capacities.
     """
     if calibration not in CALIBRATIONS:
         raise ValueError(f"calibration {calibration!r} is not one of {', '.join(CALIBRATIONS)}")
@@ -100,9 +102,12 @@ def achieved_mu(stream: GainStream, scale: Floats) -> float:
 
     Moving one person between hospitals i and j shifts round t's noisy vector by a
     Mahalanobis distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count
-    sensitivity; the worst pair of the worst round counts.
+    sensitivity; the worst pair of the worst round counts. With a given sensitivity Delta_t the
+    shift is at most Delta_t / eta for the least noisy expert of round t.
     """
     with np.errstate(divide="ignore"):
+        if stream.capacity is None:
+            return float((stream.sensitivity / scale.min(axis=1)).max())
         shift = (stream.count_sensitivity / (stream.capacity * scale)) ** 2
     worst_two = np.sort(shift, axis=1)[:, -2:]
     return float(np.sqrt(worst_two.sum(axis=1).max()))
@@ -128,6 +133,7 @@ def privatize(
 
     Raises:
         ValueError: unknown calibration, mu not above 0, or no replicate.
+        DataError: `capacity` on a stream without capacities.
     """
     if not len(replicates):
         raise ValueError("at least one replicate is needed")
@@ -169,10 +175,11 @@ def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[
 
 def _guarantee(stream: GainStream, calibration: str, scale: Floats) -> Guarantee:
     on_counts = calibration == "capacity"
+    adjacency, unit = neighbours_of(stream)
     return Guarantee(
         mechanism=f"Gaussian noise on every gain vector, {calibration} calibration",
-        adjacency=ONE_PERSON,
-        unit=UNIT,
+        adjacency=adjacency,
+        unit=unit,
         sensitivity=(
             math.sqrt(2.0) * stream.count_sensitivity
             if on_counts

@@ -77,6 +77,8 @@ def draw_cumulative_gain(
     _check(cumulative, streams, levels)
     lines = _lines(cumulative, report)
     shown = cumulative[cumulative["stream"].isin(list(streams))]
+    dated = bool(shown["period"].notna().all())
+    shown = shown.assign(x=_dates(shown["period"]) if dated else shown["round"])
     chosen = (shown["family"] == report.envelope) & (shown["calibration"] == report.calibration)
     members = shown[chosen]
     with style.figure_style():
@@ -91,7 +93,7 @@ def draw_cumulative_gain(
             for axes, mu in zip(axes_row, levels.values(), strict=True):
                 _draw_panel(axes, rows, shaded[shaded["mu"] == mu], lines, mu)
         _add_titles(grid.tolist(), list(streams.values()), list(levels.values()), panel)
-        _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5)
+        _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5, dated=dated)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6)
         _add_subtitle(figure, shown, report, simulated)
         gain = figure.supylabel("cumulative gain")
@@ -152,10 +154,10 @@ def _draw_panel(
     axes: Axes, rows: pd.DataFrame, members: pd.DataFrame, lines: Sequence[_Line], mu: float
 ) -> None:
     if not members.empty:
-        values = members.groupby("period")["mean_cumulative_gain"]
+        values = members.groupby("x")["mean_cumulative_gain"]
         low, high = values.min(), values.max()
         axes.fill_between(
-            _dates(low.index),
+            low.index.to_numpy(dtype=float),
             low.to_numpy(dtype=float),
             high.to_numpy(dtype=float),
             color=style.ENVELOPE,
@@ -171,7 +173,7 @@ def _draw_panel(
             _draw_line(axes, runs, line, (position + 0.5) / len(lines))
     static = rows[rows["algorithm"] == STATIC_LABEL].sort_values("round")
     axes.plot(
-        _dates(static["period"]),
+        static["x"].to_numpy(dtype=float),
         static["mean_cumulative_gain"].to_numpy(dtype=float),
         color=style.STATIC,
         linestyle=":",
@@ -183,7 +185,7 @@ def _draw_panel(
 
 def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> None:
     """A line with its interval; `shift` in [0, 1) keeps the markers of lines apart."""
-    x = _dates(runs["period"])
+    x = runs["x"].to_numpy(dtype=float)
     mean = runs["mean_cumulative_gain"].to_numpy(dtype=float)
     half = runs["ci_half_width"].to_numpy(dtype=float)
     axes.fill_between(
@@ -218,11 +220,14 @@ def _add_titles(
         row[0].set_ylabel(wrapped, fontweight="bold", parse_math=False)
 
 
-def _set_scales(axes: Axes, most: int) -> None:
-    """Scales of all panels, which share those of `axes`, with at most `most` dates."""
+def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
+    """Scales of all panels, which share those of `axes`, with at most `most` dates or rounds."""
     axes.margins(x=0.02)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    if not dated:
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
+        return
     locator = dates.AutoDateLocator(minticks=2, maxticks=most)
     axes.xaxis.set_major_locator(locator)
     # The years are in the subtitle: the formatter's own would lie on the next panel.
@@ -250,13 +255,17 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 
 def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated: bool) -> None:
-    period = pd.to_datetime(shown["period"])
+    period, last = pd.to_datetime(shown["period"]), shown["round"].max()
+    if period.isna().any():
+        when = f"rounds 1 to {last}"
+    else:
+        when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
     data = "simulated data, not measurements" if simulated else "real data"
     calibration = f"{report.calibration} noise"
     if report.calibration == "capacity":
         calibration += " (not in the paper)"
     parts = (
-        f"{data[0].upper()}{data[1:]}, {period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}",
+        f"{data[0].upper()}{data[1:]}, {when}",
         calibration,
         f"bands: {100 * report.confidence:g}% confidence intervals",
     )
@@ -272,7 +281,7 @@ def _envelope_name(members: pd.DataFrame, family: str) -> str | None:
     return f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
 
 
-def _dates(periods: pd.Series | pd.Index) -> list[float]:
+def _dates(periods: pd.Series) -> list[float]:
     days = dates.date2num(pd.to_datetime(periods).to_numpy())
     return [float(day) for day in days]
 

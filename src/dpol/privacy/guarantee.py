@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from dpol.streams import GainStream
 
 Model = Literal["local", "central", "none"]
 
@@ -74,6 +77,9 @@ class Guarantee:
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
 UNIT = "one person in one round"
 WHOLE_LOSSES = "two loss sequences that differ in one round"
+GIVEN_CHANGE = (
+    "two streams that differ in the gains of one round, by at most the L2 sensitivity given for it"
+)
 ONE_ROUND = "one round"
 
 NO_PRIVACY = Guarantee(
@@ -86,3 +92,8 @@ NO_PRIVACY = Guarantee(
     model="none",
     sampler="none",
 )
+
+
+def neighbours_of(stream: GainStream) -> tuple[str, str]:
+    """Adjacency and unit of whatever is calibrated to the stream's sensitivity."""
+    return (GIVEN_CHANGE, ONE_ROUND) if stream.capacity is None else (ONE_PERSON, UNIT)

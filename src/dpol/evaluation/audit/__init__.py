@@ -15,6 +15,7 @@ from dpol.evaluation.audit.core import AUDIT_COLUMNS, Audited
 from dpol.evaluation.audit.experts import audit_adabatch, audit_calibrations, audit_trees
 from dpol.evaluation.audit.labels import audit_messages
 from dpol.evaluation.audit.lazy import audit_lazies
+from dpol.logs import progress
 
 Auditor = Callable[[Audit, int], Iterator[Audited]]
 
@@ -30,5 +31,6 @@ AUDITS: Mapping[str, Auditor] = {
 
 def study_audit(settings: Audit, *, seed: int) -> pd.DataFrame:
     """One row per audit of `AUDITS` (columns `AUDIT_COLUMNS`)."""
-    found = (audited for audit in AUDITS.values() for audited in audit(settings, seed))
+    audits = progress(list(AUDITS.values()), "audits")
+    found = (audited for audit in audits for audited in audit(settings, seed))
     return pd.DataFrame([it.as_row() for it in found], columns=list(AUDIT_COLUMNS))

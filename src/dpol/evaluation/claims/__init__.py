@@ -22,6 +22,7 @@ from dpol.evaluation.claims import (
     local_meta,
 )
 from dpol.evaluation.claims.core import CLAIM_COLUMNS, Claim, Row, Verdict
+from dpol.logs import progress
 
 __all__ = ["CLAIM_COLUMNS", "ROWS", "Claim", "Row", "Verdict", "claims", "study_claims"]
 
@@ -41,7 +42,7 @@ ROWS: tuple[Row, ...] = (
 
 def claims(*, seed: int) -> Iterator[Claim]:
     """All claims of the ledger, checked."""
-    for row in ROWS:
+    for row in progress(ROWS, "claims"):
         yield from row(seed)
 
 

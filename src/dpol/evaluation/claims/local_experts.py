@@ -31,7 +31,8 @@ def local_noise(seed: int, share: float = 1.0) -> Iterator[Claim]:
     """The Gaussian mechanism on gain vectors, with `share` of the noise that it asks for."""
     stream, mu = _hospitals(seed), 0.5
     for name, ours in (("isotropic", False), ("capacity", True)):
-        shift = 1 / (stream.capacity * share * noise_scale(stream, name, mu))
+        scale = share * noise_scale(stream, name, mu)
+        shift = 1 / (stream.capacities_for("the claim") * scale)
         # One person leaves hospital i for j: the two coordinates move by independent noises.
         pairs = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         pairs[:, np.eye(stream.n_experts, dtype=bool)] = 0.0

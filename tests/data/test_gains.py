@@ -1,0 +1,156 @@
+"""A table of gains is read as it is, or refused with the cell that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.config import GainsSource
+from dpol.data.gains import GainTable, read_gains
+from dpol.errors import DataError
+
+CSV = "day,low,high\n2024-01-01,0.1,0.9\n2024-01-02,0.25,1\n2024-01-05,0,7e-1\n"
+GAINS = [[0.1, 0.9], [0.25, 1.0], [0.0, 0.7]]
+DAYS = ["2024-01-01", "2024-01-02", "2024-01-05"]
+
+
+def read(folder: Path, text: str = CSV, name: str = "gains.csv", **keys: Any) -> GainTable:
+    (folder / name).write_text(text)
+    return read_gains(source(folder, name, **keys))
+
+
+def source(folder: Path, name: str, **keys: Any) -> GainsSource:
+    facts = {"kind": "gains", "file": str(folder / name), "sensitivity": 0.5, "period": "day"}
+    return GainsSource.model_validate(facts | keys)
+
+
+def refused(folder: Path, text: str = CSV, **keys: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        read(folder, text, **keys)
+    assert str(caught.value).startswith(str(folder / "gains.csv"))
+    return str(caught.value).removeprefix(str(folder / "gains.csv"))
+
+
+def test_a_csv_table_is_read_with_its_experts_dates_and_sensitivity(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    assert found.gains.tolist() == GAINS
+    assert found.experts == ("low", "high")
+    assert found.sensitivity.tolist() == [0.5] * 3
+    assert found.periods is not None
+    assert found.periods.astype(str).tolist() == DAYS
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_a_parquet_table_gives_the_same_as_a_csv_table(tmp_path: Path, dtype: str) -> None:
+    gains = np.round(GAINS) if dtype == "int64" else np.array(GAINS)
+    frame = pd.DataFrame(gains.astype(dtype), columns=["low", "high"])
+    frame.insert(0, "day", pd.to_datetime(DAYS))
+    frame.to_parquet(tmp_path / "gains.parquet", index=False)
+    found = read_gains(source(tmp_path, "gains.parquet"))
+    assert found.gains.tolist() == gains.tolist()
+    assert found.periods is not None
+    assert found.periods.astype(str).tolist() == DAYS
+
+
+def test_every_double_of_a_parquet_table_is_read_exactly(tmp_path: Path) -> None:
+    gains = np.random.default_rng(1).random((200, 3)) ** 9
+    pd.DataFrame(gains, columns=list("abc")).to_parquet(tmp_path / "g.parquet", index=False)
+    found = read_gains(source(tmp_path, "g.parquet", period=None))
+    assert found.gains.tobytes() == gains.tobytes()
+    assert found.periods is None
+
+
+def test_sensitivity_may_be_a_column_and_is_then_no_expert(tmp_path: Path) -> None:
+    text = "a,b,moves\n0,0.5,0.2\n0.5,0,1e-3\n"
+    found = read(tmp_path, text, period=None, sensitivity="moves")
+    assert found.sensitivity.tolist() == [0.2, 0.001]
+    assert found.experts == ("a", "b")
+
+
+def test_experts_may_be_chosen_and_then_have_the_order_of_the_config(tmp_path: Path) -> None:
+    text = "total,a,b,note\n12,0.1,0.5,x\n15,0.2,0.6,y\n"
+    found = read(tmp_path, text, period=None, experts=["b", "a"])
+    assert found.experts == ("b", "a")
+    assert found.gains.tolist() == [[0.5, 0.1], [0.6, 0.2]]
+
+
+def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
+    found = read(tmp_path, "a,b\n0,2.5\n1,2\n", period=None, gain_range=2.5)
+    assert found.gains.max() == 2.5
+
+
+REMEDY = "; mend the table, or change dataset.source.gain_range or dataset.source.experts"
+CELLS = "(1 such cells in this column)" + REMEDY
+
+
+@pytest.mark.parametrize(
+    ("cell", "held"),
+    [
+        ("much", "'much'"),
+        ("", "nothing"),
+        ("NaN", "'NaN'"),
+        ("inf", "'inf'"),
+        ("-0.01", "'-0.01'"),
+        ("1.01", "'1.01'"),
+        ("true", "'true'"),
+    ],
+)
+def test_a_cell_that_is_no_gain_is_told_with_row_and_column(
+    tmp_path: Path, cell: str, held: str
+) -> None:
+    message = refused(tmp_path, CSV.replace("0.25", cell))
+    assert message == f", row 3: column low holds {held}, not a number in [0, 1] {CELLS}"
+
+
+def test_the_number_of_bad_cells_is_told(tmp_path: Path) -> None:
+    text = CSV.replace("0.1,", "9,").replace("0.25,", "8,")
+    assert ", row 2: column low holds '9'" in refused(tmp_path, text)
+    assert "(2 such cells in this column)" in refused(tmp_path, text)
+
+
+def test_a_missing_number_of_a_parquet_table_is_told_with_its_row(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [0.1, np.nan], "b": [0.1, 0.2]})
+    frame.to_parquet(tmp_path / "gains.parquet", index=False)
+    with pytest.raises(DataError, match="gains.parquet, row 2: column a holds nothing, not a"):
+        read_gains(source(tmp_path, "gains.parquet", period=None))
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "message"),
+    [
+        ("", {}, ": the file is empty"),
+        ("day,a,b\n", {}, ": has a header but no rows"),
+        ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round, at least 2 are needed; add a row"),
+        ("day,a\n2024-01-01,0\n", {}, ": has 1 column of gains, at least 2 are needed"),
+        ("day,a,a\n2024-01-01,0,1\n", {}, ": several columns named a; rename all but one"),
+        ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name the expert, or take"),
+        (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
+        (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
+        (CSV, {"experts": ["low", "mid"]}, ": no column named mid; it has day, low, high."),
+        (CSV.replace("2024-01-02", "soon"), {}, ", row 3: column day holds 'soon', not a date"),
+        (CSV.replace("01-02", "01-01"), {}, ", row 3: column day holds 2024-01-01, which does not"),
+        (CSV.replace("01-05", "01-01"), {}, ", row 4: column day holds 2024-01-01, which does not"),
+    ],
+)
+def test_a_table_that_is_no_game_is_told_with_what_to_do(
+    tmp_path: Path, text: str, keys: dict[str, Any], message: str
+) -> None:
+    assert refused(tmp_path, text, **keys).startswith(message)
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "inf", "", "much"])
+def test_a_sensitivity_that_is_not_positive_is_told_with_its_row(tmp_path: Path, cell: str) -> None:
+    text = f"a,b,moves\n0,0.5,0.2\n0.5,0,{cell}\n"
+    message = refused(tmp_path, text, period=None, sensitivity="moves")
+    held = repr(cell) if cell else "nothing"
+    assert message.startswith(f", row 3: column moves holds {held}, not a number above 0")
+    assert message.endswith("mend the table or dataset.source.sensitivity")
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no.csv: no such file; put the table there or change"):
+        read_gains(source(tmp_path, "no.csv"))

@@ -1,0 +1,194 @@
+"""The example configs for data of one's own: each is run, with fewer replicates and levels."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.table import write_table
+from dpol.streams import GainStream, read_stream
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "data/examples"
+LEVELS = {"mu-inf": float("inf"), "mu-1": 1}
+
+workflow = pytest.mark.workflow
+
+
+def run(folder: Path, name: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Run a shipped config in a folder, smaller."""
+    config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
+    config |= {"replicates": 3, "privacy": {"levels": LEVELS}, **changes}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    where = ["--directory", str(folder), "--configfile", str(folder / "config.yaml")]
+    return subprocess.run(
+        [*start, *where, "--cores", "2"], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def succeed(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def put_examples(folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "data/examples").symlink_to(EXAMPLES)
+
+
+def stream_of(folder: Path, run: str, label: str) -> GainStream:
+    return read_stream(folder / f"results/{run}/streams/{label}.parquet")
+
+
+def summary_of(folder: Path, run: str) -> pd.DataFrame:
+    return pd.read_parquet(folder / f"results/{run}/summary.parquet")
+
+
+def table_of(folder: Path, run: str) -> str:
+    return (folder / f"results/{run}/tables/average-gain.md").read_text()
+
+
+def test_example_tables_are_those_of_their_script(tmp_path: Path) -> None:
+    runpy.run_path(str(EXAMPLES / "make_examples.py"))["write_examples"](tmp_path)
+    assert (tmp_path / "shelters.csv").read_text() == (EXAMPLES / "shelters.csv").read_text()
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "clicks.parquet"), pd.read_parquet(EXAMPLES / "clicks.parquet")
+    )
+    assert sum(path.stat().st_size for path in EXAMPLES.iterdir()) < 100_000
+
+
+@workflow
+def test_other_columns_and_states_of_the_hospital_table(tmp_path: Path) -> None:
+    states = {"CT": 3, "MA": 4, "ME": 2, "NH": 2, "RI": 2, "VT": 2, "PA": 5}
+    table = simulate_hospitals(states, 12, datetime.date(2020, 8, 9), 3).rename(
+        columns={
+            "total_adult_patients_hospitalized_confirmed_covid_7_day_avg": (
+                "staffed_icu_adult_patients_confirmed_covid_7_day_avg"
+            ),
+            "all_adult_hospital_inpatient_beds_7_day_avg": "total_staffed_adult_icu_beds_7_day_avg",
+        }
+    )
+    write_table(table, tmp_path / "data/raw/hhs-icu-new-england.csv.gz")
+    text = succeed(run(tmp_path, "icu"))
+    assert "fetch_dataset" not in text
+    stream = stream_of(tmp_path, "icu", "new-england")
+    assert {name[4:6] for name in stream.entities} == {"CT", "MA", "ME", "NH", "RI", "VT"}
+    rows = table[table["hospital_pk"] == stream.entities[0]].set_index("collection_week")
+    week = str(stream.periods[5])
+    beds = float(rows.loc[week, "total_staffed_adult_icu_beds_7_day_avg"])
+    assert stream.capacity is not None
+    assert stream.capacity[5, 0] == beds
+    assert set(summary_of(tmp_path, "icu")["unit"]) == {"one person in one round"}
+
+
+@workflow
+def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
+    put_examples(tmp_path)
+    town_only = {"town": {"title": "Whole town", "groups": ["Old Town", "Riverside"]}}
+    succeed(run(tmp_path, "shelters", streams=town_only))
+    table = pd.read_csv(EXAMPLES / "shelters.csv", dtype=str)
+    report = json.loads((tmp_path / "results/shelters/data/cleaning.json").read_text())
+    (town,) = report["streams"]
+    assert town["cells"]["suppressed_counts"] == (table["guests"] == "<5").sum() > 0
+    filled = town["cells"]["carried_counts"] + town["cells"]["zero_counts"]
+    assert filled == (table["guests"] == "-").sum() > 0
+    assert town["entities"] == table["shelter"].nunique()
+    stream = stream_of(tmp_path, "shelters", "town")
+    row = table.iloc[1]
+    share = float(row["guests"]) / float(row["places"])
+    assert stream.gains[0, stream.entities.index(row["shelter"])] == share
+    assert set(summary_of(tmp_path, "shelters")["calibration"]) >= {"isotropic", "capacity"}
+    assert "Data: simulated, not measured." in table_of(tmp_path, "shelters")
+
+
+@workflow
+def test_a_table_of_gains(tmp_path: Path) -> None:
+    put_examples(tmp_path)
+    text = succeed(run(tmp_path, "clicks"))
+    table = pd.read_parquet(EXAMPLES / "clicks.parquet")
+    stream = stream_of(tmp_path, "clicks", "articles")
+    assert stream.entities == tuple(table.columns[1:])
+    assert stream.periods.astype(str).tolist() == table["day"].tolist()
+    np.testing.assert_array_equal(stream.gains, table.iloc[:, 1:])
+    summary = summary_of(tmp_path, "clicks")
+    assert set(summary["unit"]) == {"one round"}
+    assert set(summary[summary["model"] != "none"]["sensitivity"]) == {0.0070711}
+    noisy = summary[(summary["mu"] == 1) & summary["guaranteed_mu"].notna()]
+    np.testing.assert_allclose(
+        noisy[~noisy["algorithm"].str.contains("regret")]["guaranteed_mu"], 1.0
+    )
+    shown = table_of(tmp_path, "clicks")
+    assert "µ-Gaussian differential privacy of one round; adjacent: two streams that" in shown
+    assert "person" not in shown
+    check_progress(tmp_path / "results/clicks", text)
+
+
+def check_progress(results: Path, text: str) -> None:
+    """Every stage ends with a line, after Snakemake's; every job's log tells its algorithms."""
+    ends = re.findall(r"^\d+ of \d+ steps.*\n(\w+): (?:\d+ of \d+ jobs )?done in", text, re.M)
+    stages = re.findall(r"^(\w+) +\d+$", text.split("Job stats:")[1].split("\n\n")[0], re.M)
+    assert {"build_stream", "run_suite", "render_average_gain"} <= set(ends)
+    assert sorted([*ends, "all", "total"]) == sorted(stages)
+    assert re.search(r"^run_suite: 7 of 7 jobs done in .* s; \d+ left, about .* s", text, re.M)
+    assert text.count("; nothing left") == 1
+    log = (results / "logs/run_suite/articles/central/isotropic/mu-1/block-0.log").read_text()
+    assert [line.split(" ", 1)[1].split(" done in ")[0] for line in log.splitlines()] == [
+        f"{name}, rounds: 120" for name in ("tree-ftpl-min-noise", "tree-ftpl-min-regret", "l2p")
+    ]
+
+
+GAINS = "rain,sun,fog,moves\n" + "".join(
+    f"{t % 3 / 4},{t % 5 / 10},0.2,{0.1 + t % 2 / 10}\n" for t in range(12)
+)
+SOURCE = {"kind": "gains", "file": "gains.csv", "sensitivity": "moves"}
+SUITES = {"local": {"algorithms": ["rw-ftpl"]}, "open": {"algorithms": ["follow-the-leader"]}}
+
+
+def run_gains(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    (folder / "gains.csv").write_text(text)
+    changes = {"dataset": {"source": SOURCE}, "suites": SUITES, "replicates": 2}
+    return run(
+        folder, "clicks", **changes, report={"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"}
+    )
+
+
+@workflow
+def test_gains_without_dates_and_with_a_sensitivity_for_each_round(tmp_path: Path) -> None:
+    succeed(run_gains(tmp_path, GAINS))
+    stream = stream_of(tmp_path, "clicks", "articles")
+    assert stream.entities == ("rain", "sun", "fog")
+    np.testing.assert_allclose(stream.sensitivity, [0.1, 0.2] * 6)
+    summary = summary_of(tmp_path, "clicks")
+    assert summary[["first_period", "last_period"]].isna().all(axis=None)
+    assert (tmp_path / "results/clicks/figures/cumulative-gain.png").stat().st_size > 0
+    assert "Data: real." in table_of(tmp_path, "clicks")
+
+
+@workflow
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GAINS.replace("0.5,0.2,0.2,0.1", "0.5,a lot,0.2,0.1", 1), "column sun holds 'a lot'"),
+        (GAINS.replace("rain,sun", "sun,sun"), "several columns named sun"),
+    ],
+)
+def test_bad_gains_are_told_without_a_traceback(tmp_path: Path, text: str, message: str) -> None:
+    assert text != GAINS
+    done = run_gains(tmp_path, text)
+    assert done.returncode != 0
+    assert "error: gains.csv" in done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
