@@ -5,7 +5,7 @@ VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper secure cluster test test-slurm bench lint format clean
+.PHONY: help demo paper secure cluster test test-slurm test-report bench lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -23,9 +23,13 @@ cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/cluster
 test: $(VENV)/.dev ## all tests, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 8 minutes)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 10 minutes)
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest tests/slurm
+
+test-report: $(VENV)/.dev ## the reports of results/ in a real browser (needs chromium, npm; half a minute a report)
+	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
+	$(VENV)/bin/python -m pytest tests/browser
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -25,8 +25,11 @@ settings = experiment.config
 RESULTS = f"results/{settings.run}"
 RUN = "{stream}/{suite}/{calibration}/{level}/block-{block}"
 
+# Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
+LONGEST_FIRST = 1
+
 PACKAGE = Path(dpol.__file__).parent
-BASE = ["__init__.py", "errors.py", "files.py", "logs.py", "randomness.py"]
+BASE = ["__init__.py", "errors.py", "files.py", "frames.py", "logs.py", "randomness.py"]
 PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "lazy/*.py", "experts/**/*.py"]
 CODE = {
     "data": [*BASE, "config.py", "data/*.py"],
@@ -47,6 +50,7 @@ CODE = {
     "audit": [*PLAY, "config.py", "convex/*.py", "distributions/*.py", "evaluation/**/*.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
+    "report": [*BASE, "config.py", "wording.py", "tables/**/*", "report/**/*"],
 }
 
 
@@ -54,6 +58,22 @@ def code(stage):
     """The files of dpol that a stage depends on: Snakemake itself does not look into imports."""
     found = (path for pattern in CODE[stage] for path in PACKAGE.glob(pattern))
     return sorted(str(path) for path in found if path.is_file())
+
+
+def figure(name, category, title, caption=None):
+    """The files of a figure; `snakemake --report` shows the first."""
+    path, caption = f"{RESULTS}/figures/{name}", f"../report/{caption or name}.rst"
+    labels = {"what": title, "kind": "figure"}
+    shown = report(f"{path}.svg", caption=caption, category=category, labels=labels)
+    return [shown, *multiext(path, ".png", ".pdf")]
+
+
+def table(name, category, title, caption=None):
+    """The files of a table; `snakemake --report` shows the first."""
+    path, caption = f"{RESULTS}/tables/{name}", f"../report/{caption or name}.rst"
+    labels = {"what": title, "kind": "table"}
+    shown = report(f"{path}.html", caption=caption, category=category, labels=labels)
+    return [shown, *multiext(path, ".md", ".csv", ".tex")]
 
 
 def model_dump(part):
@@ -99,6 +119,7 @@ def study_files():
 
 def announce_results():
     """Say where the things are that a person wants to open."""
+    print(f"\nThe report, all of it in one page:\n{RESULTS}/report/index.html")
     for kind, suffix in (("tables", "html"), ("figures", "png")):
         found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
         print(

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.plots import style
 from dpol.wording import mu_title
 
@@ -18,8 +18,11 @@ COLUMNS = ("t", "T", "n", "mu", "alpha", "bound", "kind", "false_positive", "fal
 """Columns the figure needs."""
 
 _BOUNDS: Mapping[str, tuple[str, str]] = {
-    "borell-tis": (style.BLUE, "Borell-TIS bound (paper)"),
-    "reflection": (style.VERMILLION, "reflection bound (ours)"),
+    "borell-tis": (style.ALGORITHM_STYLES["rw-adabatch"].colour, "Borell-TIS bound (paper)"),
+    "reflection": (
+        style.ALGORITHM_STYLES["rw-adabatch-reflection"].colour,
+        "reflection bound (ours)",
+    ),
 }
 _KINDS: Mapping[str, tuple[str, str]] = {
     "analytic": ("-", "analytic lower bound"),
@@ -38,10 +41,7 @@ def draw_amplification(curves: pd.DataFrame) -> Figure:
     Raises:
         DataError: a column is missing, or the table is empty.
     """
-    missing = [name for name in COLUMNS if name not in curves.columns]
-    if missing or curves.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of amplification {what}; delete it and run again")
+    check_frame(curves, COLUMNS, "amplification")
     shown = curves[curves["t"] == curves["t"].iloc[0]]
     sizes, mus = list(dict.fromkeys(shown["n"])), sorted(set(shown["mu"]))
     with style.figure_style():

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.plots import style
 
 _NEEDED = (
@@ -39,10 +39,7 @@ def draw_audit(audits: pd.DataFrame) -> Figure:
     Raises:
         DataError: a column is missing, or the table is empty.
     """
-    missing = [name for name in _NEEDED if name not in audits.columns]
-    if missing or audits.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of audits {what}; delete it and run again")
+    check_frame(audits, _NEEDED, "audits")
     rows = audits.to_dict("records")
     largest = (audits["lower_bound"] / audits["claimed"]).max()
     with style.figure_style():

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.plots import style
 from dpol.plots.direct_labels import Label, add_labels
 
@@ -30,7 +31,6 @@ _MOST_COLUMNS = 3
 _PANEL = (2.05, 2.35)  # inches, about, of the axes of a panel
 _LABELS = 1.0  # inches for direct labels
 _CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
-_BAND = "#F1F1F1"
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,7 @@ def _check(comparison: pd.DataFrame, ablation: pd.DataFrame, streams: Mapping[st
         ("comparison", comparison, COLUMNS),
         ("ablations", ablation, ("stream", "reference", "reference_gain")),
     ):
-        missing = [column for column in columns if column not in frame.columns]
-        if missing or frame.empty:
-            what = f"has no column {', '.join(missing)}" if missing else "is empty"
-            raise DataError(f"the table of the {name} {what}; delete it and run again")
+        check_frame(frame, columns, f"the {name}")
         if unknown := [label for label in streams if label not in set(frame["stream"])]:
             raise DataError(f"the table of the {name} has no stream {', '.join(unknown)}")
 
@@ -113,7 +110,7 @@ def _lines(rows: pd.DataFrame) -> list[_Line]:
     other = same[same["kind"] == "other"]
     labels = [paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]]
     looks = style.algorithm_styles(labels)
-    central = style.LineStyle(style.VERMILLION, (4.5, 1.8), "D")
+    central = style.ALGORITHM_STYLES["tree-ftpl-min-noise"]
     best = style.LineStyle(style.GREY, (2.2, 1.2), "s")
     lines = [
         _Line(CENTRAL, "best with a\ncurator", central, _best(other, "central")),
@@ -145,7 +142,7 @@ def _draw_panel(
 ) -> None:
     for number, mu in enumerate(levels):
         if mu == math.inf:
-            ax.axvspan(number - 0.5, number + 0.5, color=_BAND, linewidth=0, zorder=0)
+            ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
     ax.axhline(reference["reference_gain"], color=style.STATIC, ls=":", lw=1.2, label=NO_PRIVACY)
     for line in _lines(rows):
         points = line.points.sort_values("mu", key=lambda column: column.map(levels.index))

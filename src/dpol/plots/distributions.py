@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.plots import style
 from dpol.plots.direct_labels import Label, add_labels
 
@@ -133,10 +133,7 @@ def draw_selection(risks: pd.DataFrame) -> Figure:
 
 def check_risks(risks: pd.DataFrame) -> None:
     """Whether the figures can be drawn. Raises DataError as `draw_risk`."""
-    missing = [name for name in COLUMNS if name not in risks.columns]
-    if missing or risks.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of distributions {what}; delete it and run again")
+    check_frame(risks, COLUMNS, "distributions")
 
 
 def empty_figure(text: str) -> Figure:
@@ -274,7 +271,7 @@ def _draw_bounds(ax: Axes, rows: pd.DataFrame, panel: _Panel) -> list[Label]:
         ax, exp3["T"], exp3["upper_bound"], "-.", "upper bound of\nEXP3, Theorem 5"
     )
     labels += _draw_bound(ax, exp3["T"], trivial, ":", "T log K: higher\nbounds say nothing")
-    ax.fill_between(exp3["T"], trivial, ax.get_ylim()[1], color="#F0F0F0", linewidth=0, zorder=0)
+    ax.fill_between(exp3["T"], trivial, ax.get_ylim()[1], color=style.BAND, linewidth=0, zorder=0)
     return labels
 
 

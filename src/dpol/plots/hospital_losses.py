@@ -79,4 +79,4 @@ def _draw_intervals(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_xlim(-0.5, len(epsilons) - 0.5)
     ax.grid(visible=False, axis="x")
     for border in range(1, len(epsilons)):
-        ax.axvline(border - 0.5, color="#CCCCCC", lw=0.6)
+        ax.axvline(border - 0.5, color=style.RULE, lw=0.6)

@@ -12,6 +12,8 @@ from matplotlib.lines import Line2D
 from dpol.plots import style
 from dpol.randomness import Floats
 
+_L2P = style.ALGORITHM_STYLES["l2p"].colour
+
 
 @dataclass(frozen=True)
 class RatePanel:
@@ -69,8 +71,8 @@ def draw_lazy_rates() -> Figure:
         figure = style.new_figure(7.0, 2.8)
         axes = figure.subplots(1, len(RATE_PANELS), sharey=True)
         for ax, panel in zip(axes, RATE_PANELS, strict=True):
-            ax.plot(a, panel.prior(a), color=style.VERMILLION, ls="--", lw=1.2)
-            ax.plot(a, panel.new(a), color=style.BLUE, lw=1.4)
+            ax.plot(a, panel.prior(a), color=style.GREY, ls="--", lw=1.2)
+            ax.plot(a, panel.new(a), color=_L2P, lw=1.4)
             if panel.lower_bound:
                 ax.plot(a, panel.new(a), color=style.BLACK, ls=":", lw=2.0)
             ax.set_title(panel.title)
@@ -79,8 +81,8 @@ def draw_lazy_rates() -> Figure:
             ax.set_ylim(0.45, 1.02)
         axes[0].set_ylabel("b, where regret = T^b")
         handles = [
-            Line2D([], [], color=style.BLUE, label="L2P"),
-            Line2D([], [], color=style.VERMILLION, ls="--", label="prior work"),
+            Line2D([], [], color=_L2P, label="L2P"),
+            Line2D([], [], color=style.GREY, ls="--", label="prior work"),
             Line2D([], [], color=style.BLACK, ls=":", lw=2.0, label="lower bound (low switching)"),
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)

@@ -12,22 +12,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.plots import style
 from dpol.randomness import Floats
 
 COLUMNS = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width")
 """Columns both figures need, beside the one that tells the kind of losses."""
 
-_NAMES: Mapping[str, tuple[str, str, str]] = {
-    "l2p-sound": (style.BLUE, "o", "L2P, sound accountant (ours)"),
-    "l2p-published": (style.VERMILLION, "s", "L2P, published accountant"),
-    "l2p-theorem-3.10": (style.PURPLE, "v", "L2P, parameters of Theorem 3.10"),
-    "l2p-theorem-3.12": (style.VERMILLION, "s", "L2P, parameters of Theorem 3.12"),
-    "tree-ftpl-min-noise": (style.GREEN, "D", "tree FTPL, least noise"),
-    "dp-ftrl": (style.GREEN, "D", "DP-FTRL"),
-    "multiplicative-weights": (style.GREY, "X", "multiplicative weights, no privacy"),
-    "gradient-descent": (style.GREY, "X", "gradient descent, no privacy"),
+_NAMES: Mapping[str, str] = {
+    "l2p-sound": "L2P, sound accountant (ours)",
+    "l2p-published": "L2P, published accountant",
+    "l2p-theorem-3.10": "L2P, parameters of Theorem 3.10",
+    "l2p-theorem-3.12": "L2P, parameters of Theorem 3.12",
+    "tree-ftpl-min-noise": "tree FTPL, least noise",
+    "dp-ftrl": "DP-FTRL",
+    "multiplicative-weights": "multiplicative weights, no privacy",
+    "gradient-descent": "gradient descent, no privacy",
 }
 
 
@@ -81,10 +81,7 @@ def draw_convex_regret(regrets: pd.DataFrame) -> Figure:
 
 def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
     """A panel per d (rows) and epsilon (columns)."""
-    missing = [name for name in (kind.column, *COLUMNS) if name not in regrets.columns]
-    if missing or regrets.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of {kind.table} {what}; delete it and run again")
+    check_frame(regrets, (kind.column, *COLUMNS), kind.table)
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
     with style.figure_style():
         figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2.4), 1.7 + 1.8 * len(sizes))
@@ -122,22 +119,23 @@ def _label_rounds(ax: Axes, rounds: list[int]) -> None:
 def _draw_panel(ax: Axes, panel: pd.DataFrame, kind: _Kind, rate: bool) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
-    for algorithm, (colour, marker, _) in _NAMES.items():
+    for algorithm in _NAMES:
+        look = style.ALGORITHM_STYLES[algorithm]
         for value, (line, _) in kind.dashes.items():
             own = panel[(panel["algorithm"] == algorithm) & (panel[kind.column] == value)]
             own = own[own["mean_regret"] > 0].sort_values("T")
             ax.plot(
                 own["T"],
                 own["mean_regret"],
-                color=colour,
-                marker=marker,
+                color=look.colour,
+                marker=look.marker,
                 markersize=3.5,
                 linestyle=line,
                 linewidth=1.1,
             )
             low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
             high = own["mean_regret"] + own["ci_half_width"]
-            ax.fill_between(own["T"], low, high, color=colour, alpha=0.15, linewidth=0)
+            ax.fill_between(own["T"], low, high, color=look.colour, alpha=0.15, linewidth=0)
     ours = panel[(panel["algorithm"] == "l2p-sound") & (panel["mean_regret"] > 0)]
     ours = ours[ours[kind.column] == next(iter(kind.dashes))].sort_values("T")
     if rate and not ours.empty:
@@ -154,9 +152,9 @@ def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) 
 
 def _add_legend(figure: Figure, regrets: pd.DataFrame, kind: _Kind, rate: bool) -> None:
     handles = [
-        Line2D([], [], color=colour, marker=marker, markersize=3.5, label=name)
-        for label, (colour, marker, name) in _NAMES.items()
-        if label in set(regrets["algorithm"])
+        Line2D([], [], color=look.colour, marker=look.marker, markersize=3.5, label=name)
+        for label, name in _NAMES.items()
+        if label in set(regrets["algorithm"]) and (look := style.ALGORITHM_STYLES[label])
     ]
     present = set(regrets[kind.column])
     handles += [

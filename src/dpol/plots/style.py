@@ -28,6 +28,10 @@ GREY = "#5A5A5A"
 
 ENVELOPE = ORANGE
 """Shade of a family of learners; no line has it."""
+BAND = "#F1F1F1"
+"""Shade of a part of a panel that is unlike the rest."""
+RULE = "#CCCCCC"
+"""Thin line between parts of a panel."""
 STATIC = BLACK
 """Dotted line of the best expert in hindsight; no algorithm is dotted or black."""
 
@@ -71,15 +75,22 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "fixed-share": LineStyle(SKY, _DASH_DOT, "p"),
     "rw-ftpl": LineStyle(SKY, _DASHED, "s"),
     "rw-adabatch": LineStyle(PURPLE, _DASH_DOT, "^"),
+    "rw-adabatch-reflection": LineStyle(GREEN, _SHORT, ">"),
     "tree-ftpl-min-noise": LineStyle(VERMILLION, _DASHED, "D"),
     "tree-ftpl-min-regret": LineStyle(GREEN, _DASH_DOT, "v"),
     "tree-ftpl-min-noise-capacity": LineStyle(VERMILLION, _SOLID, "D"),
     "tree-ftpl-min-regret-capacity": LineStyle(GREEN, _SOLID, "v"),
     "l2p": LineStyle(PURPLE, _DASH_DOT_DOT, "p"),
+    "l2p-sound": LineStyle(PURPLE, _SHORT, "p"),
+    "l2p-published": LineStyle(BLUE, _SHORT, "s"),
+    "l2p-theorem-3.10": LineStyle(SKY, _SHORT, "v"),
+    "l2p-theorem-3.12": LineStyle(BLUE, _DASH_DOT_DOT, "s"),
+    "dp-ftrl": LineStyle(GREEN, _DASHED, "D"),
     "follow-the-leader": LineStyle(GREY, _SHORT, "X"),
-    "multiplicative-weights": LineStyle(PURPLE, _SHORT, "P"),
+    "multiplicative-weights": LineStyle(GREY, _DASHED, "P"),
+    "gradient-descent": LineStyle(GREY, _SOLID, "X"),
 }
-"""Styles of the labels that the configs of the project use."""
+"""Styles of the labels that the configs and studies of the project use, in every figure."""
 
 _COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, SKY, GREY)
 _PATTERNS = (_DASH_DOT_DOT, _SOLID, _DASHED, _DASH_DOT, _SHORT)

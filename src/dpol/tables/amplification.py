@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title
 
@@ -32,10 +32,7 @@ def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check(frame: pd.DataFrame, columns: list[str], name: str) -> None:
-    missing = [column for column in columns if column not in frame.columns]
-    if missing or frame.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of {name} {what}; delete it and run again")
+    check_frame(frame, columns, name)
 
 
 def amplification_table(curves: pd.DataFrame) -> TextTable:

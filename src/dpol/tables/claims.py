@@ -9,6 +9,7 @@ import pandas as pd
 from dpol.errors import DataError
 from dpol.evaluation.claims import CLAIM_COLUMNS
 from dpol.evaluation.claims.core import FAILS, HOLDS, LOOSE, UNDECIDED
+from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
@@ -51,10 +52,7 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
 
 
 def _check(frame: pd.DataFrame) -> None:
-    missing = [column for column in CLAIM_COLUMNS if column not in frame.columns]
-    if missing or frame.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of claims {what}; delete it and run again")
+    check_frame(frame, CLAIM_COLUMNS, "claims")
     unknown = sorted(set(frame["verdict"]) - set(_COUNTED))
     if unknown:
         raise DataError(

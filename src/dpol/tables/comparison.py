@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpol.config import Stream
 from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.tables import footers
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title, privacy_title
@@ -98,10 +99,7 @@ def check_table(
     frame: pd.DataFrame, columns: tuple[str, ...], name: str, streams: Mapping[str, Stream]
 ) -> None:
     """Refuse a table that lacks a column or a stream, or is empty. Raises DataError."""
-    missing = [column for column in columns if column not in frame.columns]
-    if missing or frame.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of the {name} {what}; delete it and run again")
+    check_frame(frame, columns, f"the {name}")
     if unknown := [label for label in streams if label not in set(frame["stream"])]:
         raise DataError(
             f"the table of the {name} has no stream {', '.join(unknown)}; delete it and run again"

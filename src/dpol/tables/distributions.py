@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from dpol.distributions.bounds import informative_from
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 
 PAPER = "“Online Distribution Learning with Local Privacy Constraints”"
@@ -57,10 +57,7 @@ def distribution_table(risks: pd.DataFrame, *, simulated: bool) -> TextTable:
     Raises:
         DataError: a column is missing, or the table is empty.
     """
-    missing = [name for name in COLUMNS if name not in risks.columns]
-    if missing or risks.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of distributions {what}; delete it and run again")
+    check_frame(risks, COLUMNS, "distributions")
     run = set(zip(risks["algorithm"], risks["calibration"], strict=True))
     learners = [learner for learner in _TITLES if learner in run]
     sections = [

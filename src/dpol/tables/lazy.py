@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 
 PAPER = "“Private Online Learning via Lazy Algorithms”"
@@ -47,10 +47,7 @@ def regret_table(regrets: pd.DataFrame, setting: str) -> TextTable:
         DataError: a column is missing, or the table is empty.
     """
     kind = "adversary" if setting == "experts" else "family"
-    missing = [name for name in (kind, *_NEEDED) if name not in regrets.columns]
-    if missing or regrets.empty:
-        what = f"has no column {', '.join(missing)}" if missing else "is empty"
-        raise DataError(f"the table of {setting} regrets {what}; delete it and run again")
+    check_frame(regrets, (kind, *_NEEDED), f"{setting} regrets")
     algorithms = [name for name in _TITLES if name in set(regrets["algorithm"])]
     sections = []
     for (losses, d), of_size in regrets.groupby([kind, "d"], sort=False):

@@ -1,0 +1,19 @@
+"""Tables of results that are read back are checked before they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dpol.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def check_frame(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    """Raise DataError unless the table of `name` has these columns and at least one row."""
+    missing = [column for column in columns if column not in frame.columns]
+    if missing or frame.empty:
+        what = f"has no column {', '.join(missing)}" if missing else "is empty"
+        raise DataError(f"the table of {name} {what}; delete it and run again")
