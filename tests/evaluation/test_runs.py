@@ -12,6 +12,7 @@ from dpol.errors import DataError
 from dpol.evaluation.runs import RUN_COLUMNS, play_suite, read_runs, write_runs
 from dpol.experts.registry import make_members
 from dpol.local import privatize
+from dpol.logs import job_log
 
 LOCAL = (
     {"algorithm": "rw-ftpl", "label": "one"},
@@ -50,6 +51,16 @@ def test_actions_are_scored_on_the_raw_gains(stream):
         for r in range(3):
             expected = [stream.gains[t, action] for t, action in enumerate(played.actions[r])]
             assert played.gains[r].tolist() == expected
+
+
+def test_the_log_tells_every_algorithm_and_its_rounds(stream, tmp_path):
+    with job_log(tmp_path / "job.log"):
+        suite(stream)
+    lines = [line.split(" ", 1)[1] for line in (tmp_path / "job.log").read_text().splitlines()]
+    ridge = [member.label for member in make_members("ridge")]
+    assert [line.split(" done in ")[0] for line in lines] == [
+        f"{label}, rounds: 9" for label in ("one", "two", *ridge)
+    ]
 
 
 def test_local_algorithms_share_their_noise(stream):

@@ -8,6 +8,11 @@ rule run_suite:
         f"{RESULTS}/logs/run_suite/{RUN}.log",
     benchmark:
         f"{RESULTS}/benchmarks/run_suite/{RUN}.tsv"
+    # Not among params: nothing runs again because memory was changed.
+    resources:
+        job_memory_mb=settings.job_memory_mb,
+        # What a scheduler reserves: room for Snakemake around the script, more at each attempt.
+        mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
     params:
         algorithms=lambda wildcards: settings.suites[wildcards.suite].algorithms,
         mu=lambda wildcards: settings.privacy.levels[wildcards.level],

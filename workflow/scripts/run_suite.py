@@ -12,5 +12,6 @@ with job_log(snakemake.log[0]):
         mu=snakemake.params.mu,
         seed=snakemake.params.seed,
         replicates=snakemake.params.replicates,
+        memory_mb=snakemake.resources.job_memory_mb,
     )
     write_runs(block, snakemake.output.runs)

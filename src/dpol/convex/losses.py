@@ -121,11 +121,11 @@ class LogisticLosses:
 
     def margins(self, rounds: slice, points: Floats) -> Floats:
         """(R, rounds) y_t <a_t, x>; a row depends on its own point only, to the last bit."""
-        signed, labels = self.features[rounds], self.labels[rounds]
-        out = np.empty((len(points), len(labels)))
-        for row, point in zip(out, points, strict=True):
-            np.multiply(signed @ point, labels, out=row)
-        return out
+        # A stack of products with one vector each: one product of two matrices would round a row
+        # differently beside other rows.
+        products: Floats = np.matmul(self.features[rounds], points[:, :, None])[:, :, 0]
+        products *= self.labels[rounds]
+        return products
 
     def value(self, rounds: slice, points: Floats) -> Floats:
         return log_loss(self.margins(rounds, points))

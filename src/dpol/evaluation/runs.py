@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpol.errors import DataError
+from dpol.evaluation.memory import parts
 from dpol.experts.play import (
     Actions,
     Origin,
@@ -76,11 +78,32 @@ def play_suite(
     mu: float,
     seed: int,
     replicates: Sequence[int],
+    memory_mb: float = math.inf,
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
-    Local algorithms share one draw of noisy gains; the others get the raw stream.
+    Local algorithms share one draw of noisy gains; the others get the raw stream. The
+    result does not depend on `memory_mb`, below which `parts` keeps the memory.
+
+    Raises:
+        ValueError: no replicate, unknown calibration, or mu or memory_mb not above 0.
     """
+    played = [
+        _play_part(stream, members, calibration, mu, seed, part)
+        for part in parts(stream, members, replicates, memory_mb)
+    ]
+    return RunBlock(stream.label, calibration, mu, tuple(replicates), _joined(played))
+
+
+def _play_part(
+    stream: GainStream,
+    members: Sequence[Member],
+    calibration: str,
+    mu: float,
+    seed: int,
+    replicates: Sequence[int],
+) -> list[Played]:
+    """`play_suite` for replicates that fit into memory together."""
     source: Source
     if members[0].algorithm.model == "local":
         source = privatize(stream, calibration, mu, seed=seed, replicates=replicates)
@@ -91,7 +114,7 @@ def play_suite(
     played = []
     for member in members:
         generators = replicate_generators(seed, key, replicates, f"algorithm {member.label}")
-        actions = play(member.algorithm, source, generators)
+        actions = play(member.algorithm, source, generators, name=member.label)
         played.append(
             Played(
                 label=member.label,
@@ -103,7 +126,19 @@ def play_suite(
                 amplification=amplification_of(member.algorithm, source),
             )
         )
-    return RunBlock(stream.label, calibration, mu, tuple(replicates), tuple(played))
+    return played
+
+
+def _joined(played: Sequence[Sequence[Played]]) -> tuple[Played, ...]:
+    """Each member's parts as one; what is not about single replicates is the same in all."""
+    return tuple(
+        replace(
+            own[0],
+            actions=np.concatenate([part.actions for part in own]),
+            gains=np.concatenate([part.gains for part in own]),
+        )
+        for own in zip(*played, strict=True)
+    )
 
 
 def write_runs(block: RunBlock, path: Path | str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin
+from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
 from dpol.privacy.guarantee import Model
 from dpol.randomness import Floats, ReplicateGenerators
 
@@ -94,7 +95,8 @@ class RWMeta:
         if observation is not None:
             rounds += 1
             gains = gains + np.take_along_axis(observation.gains, state.actions, axis=1)
-            covariance = covariance + shared_noise(state.actions, observation.noise_scale)
+            shared = shared_noise(state.actions, observation.noise_scale)
+            covariance = np.add(covariance, shared, out=shared)
         stepped = [
             bank.step(learner, observation)
             for bank, learner in zip(self.learners, state.learners, strict=True)
@@ -130,16 +132,27 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
         normals: (R, m) standard normals.
     """
     size = covariance.sum(axis=2).max(axis=1)
-    centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
     tau = np.full(len(covariance), float(least))
     # lambda_max(Sigma*) <= lambda_max(Sigma) <= the largest row sum of Sigma, whose
     # entries are not negative: many rounds need no eigenvalue at all.
     unsure = size > least
     if unsure.any():
-        tau[unsure] = np.maximum(least, np.linalg.eigvalsh(centred[unsure])[:, -1])
-    tau += _ROUNDING * size
-    noisy = tau > 0
-    target = tau[noisy, None, None] * np.eye(covariance.shape[-1]) - centred[noisy]
-    noise = np.zeros_like(normals)
-    noise[noisy] = (np.linalg.cholesky(target) @ normals[noisy, :, None])[..., 0]
+        own = slice(None) if unsure.all() else unsure
+        tau[own] = np.maximum(least, largest_eigenvalues(covariance[own], size[own]))
+    target = _fresh_covariance(covariance, tau, size)
+    factors, wrong = cholesky_factors(target)
+    if wrong.any():
+        tau[wrong] = np.maximum(least, all_eigenvalues(covariance[wrong]))
+        target = _fresh_covariance(covariance[wrong], tau[wrong], size[wrong])
+        factors[wrong] = np.linalg.cholesky(target)
+    noise = np.asarray((factors @ normals[:, :, None])[:, :, 0])
+    noise[tau + size == 0] = 0.0
     return noise
+
+
+def _fresh_covariance(covariance: Floats, tau: Floats, size: Floats) -> Floats:
+    """tau I - Sigma*, raised a little against rounding; I in place of zero."""
+    target: Floats = np.subtract(covariance.mean(axis=(1, 2))[:, None, None], covariance)
+    each = np.arange(covariance.shape[-1])
+    target[:, each, each] += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
+    return target

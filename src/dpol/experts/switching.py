@@ -11,13 +11,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
-from scipy.interpolate import PchipInterpolator
 
 from dpol.randomness import Floats
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 
 def borell_tis(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike) -> Floats:
@@ -130,6 +133,8 @@ _SAFETY = 1e-7
 @cache
 def _inverse_borell_tis() -> PchipInterpolator:
     """b by the logarithm of its tail: a monotone interpolant, built once."""
+    from scipy.interpolate import PchipInterpolator
+
     # Denser near 0, where the tail is flat.
     b = _LARGEST_B * np.linspace(0.0, 1.0, _NODES) ** 2
     log_tail = np.log(_borell_tis_tail(b))

@@ -12,15 +12,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
-from scipy.interpolate import CubicSpline
 
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 from dpol.randomness import Floats
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 Sizes = NDArray[np.int64]
 
@@ -153,6 +155,8 @@ def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
 
     The trapezoidal rule converges exponentially on these integrands over the whole line.
     """
+    from scipy.interpolate import CubicSpline
+
     if n_experts < 2:
         raise ValueError(f"at least 2 experts are needed, got {n_experts}")
     n = n_experts

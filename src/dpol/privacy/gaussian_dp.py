@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from dpol.randomness import Floats
 
@@ -78,6 +78,8 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
         raise ValueError(f"epsilon must be above 0 and delta in (0, 1), got {epsilon}, {delta}")
     if math.isinf(epsilon):
         return math.inf
+    from scipy import optimize
+
     lower, upper = 1.0, 1.0
     while float(delta_of_epsilon(epsilon, upper)) < delta:
         upper *= 2
@@ -104,6 +106,8 @@ def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float
 
     if excess(upper) >= 0:
         return upper
+    from scipy import optimize
+
     return float(optimize.brentq(excess, 0.0, upper, xtol=1e-12))
 
 

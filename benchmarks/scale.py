@@ -1,0 +1,249 @@
+"""How the library scales: experts, rounds, replicates, learners; memory and start of a job."""
+
+from __future__ import annotations
+
+import ast
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpol.evaluation.memory import parts
+from dpol.evaluation.runs import play_suite, write_runs
+from dpol.experts.learners import LeaderBank, RidgeBank
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import rounds
+from dpol.experts.registry import Member, make_members
+from dpol.experts.spectrum import all_eigenvalues, largest_eigenvalues
+from dpol.local import privatize
+from dpol.randomness import replicate_generators
+from dpol.streams import GainStream, read_stream, write_stream
+
+ROOT = Path(__file__).parents[1]
+
+EVERY_LEARNER = ["ridge", "kalman", "empirical-bayes", "rw-ftpl"]
+SUITE = (
+    *("rw-ftpl", "rw-meta", "ridge", "kalman", "empirical-bayes", "bayesian-average"),
+    *("exponential-weights", "fixed-share"),
+    {"algorithm": "rw-meta", "label": "rw-meta-every-learner", "learners": EVERY_LEARNER},
+)
+"""RW-Meta and all learners, alone and together: 29 algorithms on the same noisy gains."""
+
+LEVELS = (np.inf, 1.0, 0.5, 0.25)
+COUNTRY = 5_000
+MEMORY_MB = 1_500
+
+BANKS = {
+    13: RidgeBank(),
+    50: RidgeBank((4, 8, 12, 16, 24, 32, 64), {f"{it:.2f}": it for it in np.geomspace(0.1, 10, 7)}),
+    200: RidgeBank(tuple(range(5, 60, 6)), {f"{it:.2f}": it for it in np.geomspace(0.1, 10, 20)}),
+}
+"""Ridge learners; about so many learners together with RW-FTPL."""
+
+
+def suite() -> list[Member]:
+    return [member for spec in SUITE for member in make_members(spec)]
+
+
+def simulated(n: int, n_rounds: int) -> GainStream:
+    """Waves shared by hospitals of different level and size."""
+    rng = np.random.default_rng(1)
+    wave = 0.5 + 0.5 * np.sin(np.arange(n_rounds)[:, None] / 9 + rng.uniform(0, 2, n))
+    noise = rng.normal(0, 0.02, size=(n_rounds, n))
+    return GainStream(
+        label="country",
+        gains=np.clip(rng.beta(2, 18, n) * (0.5 + wave) + noise, 0, 1),
+        capacity=np.tile(rng.lognormal(4.5, 0.8, n) + 5, (n_rounds, 1)),
+        entities=tuple(map(str, range(n))),
+        periods=np.datetime64("2020-08-07") + 7 * np.arange(n_rounds),
+    )
+
+
+def cpu_seconds(work: Callable[[], Any], repeats: int = 3) -> float:
+    """Least CPU time of this process: what other processes do counts for little."""
+    found = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def play_all(n: int, n_rounds: int, replicates: int) -> Callable[[], Any]:
+    """The suite of a job, without reading and writing."""
+    stream, members = simulated(n, n_rounds), suite()
+    settings = {"calibration": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
+    return lambda: play_suite(stream, members, **settings, replicates=range(replicates))
+
+
+SWEEPS: dict[str, tuple[tuple[int, int, int], ...]] = {
+    "experts n": tuple((n, 148, 16) for n in (1_250, 2_500, 5_000, 10_000)),
+    "rounds T": tuple((1_250, T, 16) for T in (148, 296, 592, 1_184)),
+    "replicates R": tuple((1_250, 148, R) for R in (24, 48, 96, 192)),
+}
+"""(n, T, R) of every point; one of them doubles."""
+
+
+def time_scaling() -> dict[str, Any]:
+    """CPU time of the suite, and the slope of its logarithm against that of n, T and R."""
+    found: dict[str, Any] = {}
+    for axis, (name, points) in enumerate(SWEEPS.items()):
+        # Point by point in turn, so that a slow spell of the machine hits all of them.
+        times = np.min([[cpu_seconds(play_all(*it), 1) for it in points] for _ in range(2)], axis=0)
+        steps = [point[axis] for point in points]
+        slope = np.polyfit(np.log(steps), np.log(times), 1)[0]
+        found[name] = {"values": steps, "cpu_s": times.tolist(), "slope": float(slope)}
+    return found
+
+
+def time_country() -> dict[str, float]:
+    """One job of 5,000 hospitals, 148 weeks, 100 replicates, in a process of its own."""
+    members, numbers = suite(), range(100)
+    settings = {"calibration": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
+    with tempfile.TemporaryDirectory() as folder:
+        file, runs = Path(folder) / "stream.parquet", Path(folder) / "runs.parquet"
+        write_stream(simulated(COUNTRY, 148), file)
+
+        def job() -> None:
+            stream = read_stream(file)
+            write_runs(play_suite(stream, members, **settings, replicates=numbers), runs)
+
+        spent = cpu_seconds(job, repeats=1)
+    rounds_played = 148 * 100 * COUNTRY
+    noise = cpu_seconds(lambda: np.random.default_rng(1).standard_normal((149, 20, COUNTRY)))
+    return {
+        "algorithms": len(members),
+        "memory_mb": MEMORY_MB,
+        "replicates_at_a_time": max(
+            map(len, parts(simulated(COUNTRY, 148), members, numbers, MEMORY_MB))
+        ),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "cpu_s": spent,
+        "cost_per_algorithm_over_noise": spent / len(members) / (5 * noise),
+        "ns_per_algorithm_and_gain": 1e9 * spent / len(members) / rounds_played,
+    }
+
+
+def time_learners(stream: GainStream) -> dict[str, dict[str, float]]:
+    """RW-Meta with m learners at n = 293, mu = 0.25: the share of the eigenvalue step.
+
+    The step is timed again on the covariances of every tenth round, beside all eigenvalues.
+    """
+    return {str(m): _time_bank(stream, bank, 100 if m < 200 else 20) for m, bank in BANKS.items()}
+
+
+def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str, float]:
+    algorithm = RWMeta(learners=(bank, LeaderBank()))
+
+    def game() -> Iterator[Any]:
+        noisy = privatize(stream, "isotropic", 0.25, seed=1, replicates=range(replicates))
+        own = replicate_generators(1, ("bench",), range(replicates), "own")
+        return rounds(algorithm, noisy, own)
+
+    kept = [state.covariance for t, (state, _) in enumerate(game()) if t % 10 == 5]
+    sizes = [covariance.sum(axis=2).max(axis=1) for covariance in kept]
+    whole, ours, exact = [], [], []
+    for _ in range(3):
+        whole.append(cpu_seconds(lambda: [None for _ in game()], 1) / stream.n_rounds)
+        ours.append(cpu_seconds(lambda: list(map(largest_eigenvalues, kept, sizes)), 1))
+        exact.append(cpu_seconds(lambda: list(map(all_eigenvalues, kept)), 1))
+    per_round = 1 / len(kept)
+    total, step, every = min(whole), min(ours) * per_round, min(exact) * per_round
+    found = [
+        (largest_eigenvalues(*it), all_eigenvalues(it[0])) for it in zip(kept, sizes, strict=True)
+    ]
+    error = max(float(np.abs(one / other - 1).max()) for one, other in found)
+    return {
+        "learners": algorithm.n_learners,
+        "us": 1e6 * total / replicates,
+        "eigenvalue_share": step / total,
+        "share_with_all_eigenvalues": every / (total - step + every),
+        "speedup_of_the_step": every / step,
+        "largest_relative_error": error,
+    }
+
+
+def time_starts() -> dict[str, Any]:
+    """CPU seconds until the imports of each script are done, and beside them NumPy's alone."""
+    numpy_alone = _start("import numpy")
+    scripts = {
+        path.stem: _start(_imports(path)) for path in (ROOT / "workflow/scripts").glob("*.py")
+    }
+    slowest = max(scripts, key=lambda name: scripts[name])
+    return {
+        "numpy_alone_s": numpy_alone,
+        "run_suite_s": scripts["run_suite"],
+        "run_suite_over_numpy": scripts["run_suite"] / numpy_alone,
+        "slowest": slowest,
+        "slowest_s": scripts[slowest],
+        "slowest_over_numpy": scripts[slowest] / numpy_alone,
+    }
+
+
+def _imports(script: Path) -> str:
+    """The imports at the top of a script."""
+    body = ast.parse(script.read_text(encoding="utf-8")).body
+    return "\n".join(ast.unparse(it) for it in body if isinstance(it, ast.Import | ast.ImportFrom))
+
+
+def _start(code: str) -> float:
+    """Least CPU time of three processes that run `code`."""
+    found = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **ONE_THREAD})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+def scale_lines(found: dict[str, Any]) -> list[str]:
+    """The part of results.md about scale."""
+    country, starts = found["country"], found["starts"]
+    return [
+        "## Scale",
+        "",
+        "RW-Meta and all learners ({algorithms} algorithms), 5,000 hospitals, 148 weeks, 100"
+        " replicates, μ = 0.25, one process with `job_memory_mb: {memory_mb}`: peak {peak_mb:.0f}"
+        " MB ({replicates_at_a_time} replicates at a time); an algorithm costs"
+        " {cost_per_algorithm_over_noise:.2f} times the drawing of the noise alone"
+        " ({ns_per_algorithm_and_gain:.1f} ns per gain, {cpu_s:.0f} s in all).".format(**country),
+        "",
+        "CPU time of the same suite; the slope of its logarithm is 1 where time is linear:",
+        "",
+        "| doubled | values | time over the first | slope |",
+        "|---|---|---|---:|",
+        *(_sweep_line(name, row) for name, row in found["scaling"].items()),
+        "",
+        "RW-Meta at n = 293, μ = 0.25, by the number of learners, noise included:",
+        "",
+        "| m | per replicate and round | share of the eigenvalue step | with all eigenvalues"
+        " | the step is faster by | largest relative error |",
+        "|---:|---:|---:|---:|---:|---:|",
+        *(
+            "| {learners} | {us:.0f} µs | {eigenvalue_share:.0%} | {share_with_all_eigenvalues:.0%}"
+            " | {speedup_of_the_step:.1f}× | {largest_relative_error:.0e} |".format(**row)
+            for row in found["learners"].values()
+        ),
+        "",
+        "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s): `run_suite`"
+        " {run_suite_s:.2f} s, {run_suite_over_numpy:.1f}× NumPy; the slowest script, `{slowest}`,"
+        " {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
+        "",
+    ]
+
+
+def _sweep_line(name: str, row: dict[str, Any]) -> str:
+    values = ", ".join(f"{it:,}" for it in row["values"])
+    times = ", ".join(f"{it / row['cpu_s'][0]:.2f}" for it in row["cpu_s"])
+    return f"| {name} | {values} | {times} | {row['slope']:.2f} |"

@@ -1,0 +1,111 @@
+"""The largest eigenvalue of many learners' centred covariances at once, and their factors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.randomness import Floats
+
+# From so many learners on, a few Lanczos steps cost less than all eigenvalues.
+_LANCZOS_FROM = 20
+_STEPS = 12
+
+# Couplings below this, relative to Sigma, are rounding: the Krylov space is exhausted.
+_NOTHING = 1e-14
+
+# Error of a Ritz value, relative to Sigma, above which all eigenvalues are computed.
+_TOLERANCE = 1e-13
+
+
+def largest_eigenvalues(covariance: Floats, size: Floats) -> Floats:
+    """lambda_max of Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', or at most 1e-12 size below it.
+
+    With few learners all eigenvalues are computed. With many, a Ritz value, which is never
+    above lambda_max, after `_STEPS` steps of Lanczos' method (Parlett, "The Symmetric
+    Eigenvalue Problem", chapter 13); where its residual is not small, all eigenvalues again.
+    The residual cannot see an eigenvector that is orthogonal to the starting vector, so
+    values of the second kind are to be confirmed by a factor of lambda I - Sigma*
+    (`cholesky_factors`), or else computed by `all_eigenvalues`.
+
+    Args:
+        covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
+        size: (R,) largest row sums of Sigma, which bound its eigenvalues.
+    """
+    if covariance.shape[-1] < _LANCZOS_FROM:
+        return all_eigenvalues(covariance)
+    diagonal, coupling = _lanczos(covariance, size)
+    steps = np.arange(_STEPS)
+    projected = np.zeros((len(covariance), _STEPS, _STEPS))
+    projected[:, steps, steps] = diagonal
+    projected[:, steps[1:], steps[:-1]] = coupling[:, :-1]
+    values, vectors = np.linalg.eigh(projected)
+    residual = coupling[:, -1] * np.abs(vectors[:, -1, -1])
+    largest: Floats = values[:, -1].copy()
+    # A Ritz value misses by at most the squared residual over the distance to the others.
+    apart = values[:, -1] - values[:, -2]
+    unsure = residual**2 > _TOLERANCE * size * apart
+    if unsure.any():
+        largest[unsure] = all_eigenvalues(covariance[unsure])
+    return largest
+
+
+def all_eigenvalues(covariance: Floats) -> Floats:
+    """lambda_max of Sigma* by way of all eigenvalues."""
+    return np.asarray(np.linalg.eigvalsh(centred(covariance))[:, -1])
+
+
+def centred(covariance: Floats) -> Floats:
+    """Sigma* from (R, m, m) Sigma."""
+    return np.asarray(covariance - covariance.mean(axis=(1, 2))[:, None, None])
+
+
+def cholesky_factors(matrices: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Lower factors of symmetric (R, m, m) matrices, and which of them are not positive definite.
+
+    The factor of a matrix that is not positive definite is zero.
+    """
+    try:
+        return np.asarray(np.linalg.cholesky(matrices)), np.zeros(len(matrices), dtype=np.bool_)
+    except np.linalg.LinAlgError:
+        if len(matrices) == 1:
+            return np.zeros_like(matrices), np.ones(1, dtype=np.bool_)
+    # NumPy does not say which one it was.
+    half = len(matrices) // 2
+    parts = [cholesky_factors(part) for part in (matrices[:half], matrices[half:])]
+    factors, wrong = zip(*parts, strict=True)
+    return np.concatenate(factors), np.concatenate(wrong)
+
+
+def _lanczos(covariance: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """Diagonal and coupling, (R, _STEPS) each, of Sigma* projected on a Krylov space.
+
+    The coupling of column j joins steps j and j + 1. Every step is made orthogonal to all
+    earlier ones. An exhausted space goes on with zeros, which add eigenvalues 0 to the
+    projection: lambda_max(Sigma*) is never below 0, because 1' Sigma* 1 = 0.
+    """
+    replicates, m, _ = covariance.shape
+    mean = covariance.mean(axis=(1, 2))
+    basis = np.zeros((replicates, _STEPS + 1, m))
+    diagonal, coupling = np.zeros((2, replicates, _STEPS))
+    heaviest = covariance.sum(axis=2).argmax(axis=1)
+    ahead = covariance[np.arange(replicates), heaviest] - mean[:, None]
+    basis[:, 0] = _unit(ahead, size)[0]
+    for j in range(_STEPS):
+        now = basis[:, j]
+        ahead = np.matmul(covariance, now[:, :, None])[:, :, 0]
+        ahead -= (mean * now.sum(axis=1))[:, None]
+        known = basis[:, : j + 1]
+        shares = np.matmul(known, ahead[:, :, None])
+        ahead -= np.matmul(known.transpose(0, 2, 1), shares)[:, :, 0]
+        diagonal[:, j] = shares[:, j, 0]
+        basis[:, j + 1], coupling[:, j] = _unit(ahead, size)
+    return diagonal, coupling
+
+
+def _unit(vectors: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """(R, m) vectors of length 1 and their lengths before; both zero where there is nothing."""
+    length = np.sqrt((vectors * vectors).sum(axis=1))
+    length[length <= _NOTHING * size] = 0.0
+    inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    return vectors * inverse[:, None], length
