@@ -50,12 +50,7 @@ if settings.comparison is not None:
     include: "workflow/rules/comparison.smk"
 
 
-wildcard_constraints:
-    stream="[^/]+",
-    suite="[^/]+",
-    calibration="[^/]+",
-    level="[^/]+",
-    block=r"\d+",
+include: "workflow/rules/report.smk"
 
 
 localrules:
@@ -68,12 +63,10 @@ localrules:
 rule all:
     default_target: True
     input:
-        rules.data.input,
-        rules.render_average_gain.output,
-        rules.render_cumulative_gain.output,
-        study_files(),
+        rules.render_report.input,
+        rules.render_report.output,
     message:
-        "Done: tables in {RESULTS}/tables, figures in {RESULTS}/figures"
+        "Done: {RESULTS}/report/index.html"
 
 
 onsuccess:

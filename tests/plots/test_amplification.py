@@ -62,11 +62,14 @@ def test_there_is_a_panel_per_experts_axes_and_mu() -> None:
 
 
 def test_every_panel_shows_its_own_curves_of_the_first_round() -> None:
+    paper, ours = (
+        style.ALGORITHM_STYLES[name].colour for name in ("rw-adabatch", "rw-adabatch-reflection")
+    )
     looks = {
-        (style.BLUE, "-"): ("borell-tis", "analytic"),
-        (style.BLUE, "--"): ("borell-tis", "monte-carlo"),
-        (style.VERMILLION, "-"): ("reflection", "analytic"),
-        (style.VERMILLION, "--"): ("reflection", "monte-carlo"),
+        (paper, "-"): ("borell-tis", "analytic"),
+        (paper, "--"): ("borell-tis", "monte-carlo"),
+        (ours, "-"): ("reflection", "analytic"),
+        (ours, "--"): ("reflection", "monte-carlo"),
         (style.BLACK, ":"): ("borell-tis", "un-amplified"),
     }
     for (n, logarithmic, mu), ax in panels(draw_amplification(curves())).items():

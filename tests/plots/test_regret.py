@@ -33,7 +33,6 @@ CONVEX: Drawing = (
     ("linear", "logistic"),
     ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"),
 )
-COLOURS = (style.BLUE, style.VERMILLION, style.GREEN, style.GREY)
 BOTH = pytest.mark.parametrize("drawing", [EXPERTS, CONVEX], ids=["experts", "convex"])
 
 
@@ -105,7 +104,8 @@ def test_every_line_has_the_regrets_of_its_setting(drawing: Drawing) -> None:
     for (row, d), (column, epsilon) in settings:
         ax = grid[row][column]
         for kind, algorithm in itertools.product(range(2), range(4)):
-            (line,) = shown(ax, COLOURS[algorithm], ("-", "--")[kind])
+            colour = style.VARIANT_STYLES[drawing[3][algorithm]].colour
+            (line,) = shown(ax, colour, ("-", "--")[kind])
             expected = [(T, regret(kind, T, d, epsilon, algorithm)) for T in sorted(ROUNDS)]
             np.testing.assert_allclose(np.asarray(line.get_xydata()), expected)
         # Bands: from 0.9 to 1.1 of the mean here.
@@ -141,8 +141,9 @@ def test_a_run_that_is_missing_is_a_line_less(drawing: Drawing) -> None:
     rows = table(drawing).query(f"algorithm != '{drawing[3][1]}'")
     figure = drawing[0](rows)
     for ax in figure.axes:
-        assert not shown(ax, COLOURS[1], "-")
-        assert shown(ax, COLOURS[2], "-")
+        missing, there = (style.VARIANT_STYLES[name].colour for name in drawing[3][1:3])
+        assert not shown(ax, missing, "-")
+        assert shown(ax, there, "-")
     full = [text.get_text() for text in drawing[0](table(drawing)).legends[0].get_texts()]
     found = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(full) == 6 + (drawing is CONVEX)
@@ -257,7 +258,7 @@ def test_the_figure_of_rates_shows_them(tmp_path: Path) -> None:
     (row,) = panels(figure)
     assert [ax.get_title() for ax in row] == [title for title, _, _ in RATES]
     for ax, (_, new, prior) in zip(row, RATES, strict=True):
-        for colour, expected in ((style.BLUE, new), (style.VERMILLION, prior)):
+        for colour, expected in ((style.ALGORITHM_STYLES["l2p"].colour, new), (style.GREY, prior)):
             (line,) = [line for line in ax.lines if line.get_color() == colour]
             ys = np.interp(POINTS, np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
             np.testing.assert_allclose(ys, expected, rtol=1e-9)

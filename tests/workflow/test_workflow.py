@@ -89,7 +89,12 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     wanted += ["figures/lazy-regret.svg", "figures/lazy-rates.svg", "figures/convex-regret.pdf"]
     wanted += ["tables/lazy-regret.md", "tables/convex-regret.html"]
     wanted += [f"figures/distributions-{name}.svg" for name in ("risk", "selection", "hospitals")]
-    wanted += ["tables/distributions.tex", "figures/audit.pdf", "tables/claims.csv"]
+    wanted += [
+        "report/index.html",
+        "tables/distributions.tex",
+        "figures/audit.pdf",
+        "tables/claims.csv",
+    ]
     wanted += ["tables/amplification.md", "tables/batching.md"]
     wanted += ["tables/comparison.html", "tables/ablation.tex", "figures/comparison.svg"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]

@@ -8,6 +8,7 @@ rule study_amplification:
         f"{RESULTS}/logs/study_amplification.log",
     benchmark:
         f"{RESULTS}/benchmarks/study_amplification.tsv"
+    priority: LONGEST_FIRST
     params:
         study=model_dump(settings.amplification),
         delta=settings.privacy.delta,
@@ -23,7 +24,7 @@ rule render_amplification:
         curves=rules.study_amplification.output.curves,
         code=code("plots"),
     output:
-        multiext(f"{RESULTS}/figures/amplification", ".svg", ".png", ".pdf"),
+        figure("amplification", "Amplification", "Trade-off curves"),
     log:
         f"{RESULTS}/logs/render_amplification.log",
     benchmark:
@@ -40,8 +41,8 @@ rule render_batching:
         batching=rules.study_amplification.output.batching,
         code=code("tables"),
     output:
-        multiext(f"{RESULTS}/tables/amplification", ".md", ".csv", ".tex", ".html"),
-        multiext(f"{RESULTS}/tables/batching", ".md", ".csv", ".tex", ".html"),
+        table("amplification", "Amplification", "Amplified privacy", "amplified"),
+        table("batching", "Amplification", "What batching costs"),
     log:
         f"{RESULTS}/logs/render_batching.log",
     benchmark:

@@ -7,6 +7,7 @@ rule study_audit:
         f"{RESULTS}/logs/study_audit.log",
     benchmark:
         f"{RESULTS}/benchmarks/study_audit.tsv"
+    priority: LONGEST_FIRST
     params:
         study=model_dump(settings.audit),
         seed=settings.seed,
@@ -25,6 +26,7 @@ rule study_claims:
         f"{RESULTS}/logs/study_claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/study_claims.tsv"
+    priority: LONGEST_FIRST
     params:
         seed=settings.seed,
     message:
@@ -38,7 +40,7 @@ rule render_audit:
         audits=rules.study_audit.output.audits,
         code=code("plots"),
     output:
-        multiext(f"{RESULTS}/figures/audit", ".svg", ".png", ".pdf"),
+        figure("audit", "Audits", "Audits of privacy"),
     log:
         f"{RESULTS}/logs/render_audit.log",
     benchmark:
@@ -54,7 +56,7 @@ rule render_claims:
         claims=rules.study_claims.output.claims,
         code=code("tables"),
     output:
-        multiext(f"{RESULTS}/tables/claims", ".md", ".csv", ".tex", ".html"),
+        table("claims", "Audits", "Claims of the papers"),
     log:
         f"{RESULTS}/logs/render_claims.log",
     benchmark:

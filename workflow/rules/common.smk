@@ -2,6 +2,8 @@ import os
 import sys
 from pathlib import Path
 
+import yaml
+
 import dpol
 from dpol.errors import DpolError
 from dpol.experiment import check_local_table, parse_experiment, read_yaml
@@ -28,6 +30,15 @@ RUN = "{stream}/{suite}/{calibration}/{level}/block-{block}"
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
 LONGEST_FIRST = 1
 
+
+wildcard_constraints:
+    stream="[^/]+",
+    suite="[^/]+",
+    calibration="[^/]+",
+    level="[^/]+",
+    block=r"\d+",
+
+
 PACKAGE = Path(dpol.__file__).parent
 BASE = ["__init__.py", "errors.py", "files.py", "frames.py", "logs.py", "randomness.py"]
 PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "lazy/*.py", "experts/**/*.py"]
@@ -50,7 +61,15 @@ CODE = {
     "audit": [*PLAY, "config.py", "convex/*.py", "distributions/*.py", "evaluation/**/*.py"],
     "tables": [*BASE, "config.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config.py", "wording.py", "plots/*.py"],
-    "report": [*BASE, "config.py", "wording.py", "tables/**/*", "report/**/*"],
+    "report": [
+        *BASE,
+        "config.py",
+        "wording.py",
+        "streams.py",
+        "evaluation/claims/*.py",
+        "tables/**/*",
+        "report/**/*",
+    ],
 }
 
 
@@ -115,6 +134,31 @@ def study_files():
     if settings.comparison is not None:
         found += rules.render_comparison.output
     return found
+
+
+def config_text():
+    """The config as YAML: the file as it is, if it is the only one and nothing overrides it."""
+    if len(workflow.configfiles) == 1 and read_yaml(workflow.configfiles[0]) == config:
+        return Path(workflow.configfiles[0]).read_text(encoding="utf-8")
+    return yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+
+
+def benchmark_files():
+    """Times of the jobs of this run; those of earlier configs may lie beside them."""
+    study = settings.distributions
+    hospitals = study is not None and study.patients_per_week is not None
+    several = {
+        "build_stream": settings.streams,
+        "run_suite": [job.name for job in experiment.jobs()],
+        "render_lazy": [name for name in ("lazy", "convex") if getattr(settings, name) is not None],
+        "study_labels": LABEL_SETTINGS if study is not None else [],
+        "study_hospitals": settings.streams if hospitals else [],
+    }
+    stages = {rule.name for rule in workflow.rules if rule.benchmark} - {"render_report"}
+    # A table that is there is fetched by no rule any more, but it was.
+    stages |= {"fetch_dataset"} if settings.dataset.source.kind == "web" else set()
+    names = [f"{stage}/{name}" for stage in stages & set(several) for name in several[stage]]
+    return [f"{RESULTS}/benchmarks/{name}.tsv" for name in sorted({*names, *stages - set(several)})]
 
 
 def announce_results():

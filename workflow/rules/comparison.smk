@@ -26,9 +26,9 @@ rule render_comparison:
         ablation=rules.study_comparison.output.ablation,
         code=code("plots") + code("tables"),
     output:
-        comparison=multiext(f"{RESULTS}/tables/comparison", ".md", ".csv", ".tex", ".html"),
-        ablation=multiext(f"{RESULTS}/tables/ablation", ".md", ".csv", ".tex", ".html"),
-        figure=multiext(f"{RESULTS}/figures/comparison", ".svg", ".png", ".pdf"),
+        comparison=table("comparison", "Beyond the paper", "The paper's way and ours", "compared"),
+        ablation=table("ablation", "Beyond the paper", "Losses in parts"),
+        figure=figure("comparison", "Beyond the paper", "The paper's way and ours"),
     log:
         f"{RESULTS}/logs/render_comparison.log",
     benchmark:

@@ -76,7 +76,7 @@ rule render_distributions:
     benchmark:
         f"{RESULTS}/benchmarks/render_distributions.tsv"
     params:
-        simulated=settings.dataset.source.kind == "simulated",
+        simulated=settings.dataset.simulated,
     message:
         "Rendering the risks of learning from private labels"
     script:

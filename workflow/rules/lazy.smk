@@ -9,6 +9,7 @@ if settings.lazy is not None:
             f"{RESULTS}/logs/study_lazy.log",
         benchmark:
             f"{RESULTS}/benchmarks/study_lazy.tsv"
+        priority: LONGEST_FIRST
         params:
             study=model_dump(settings.lazy),
             seed=settings.seed,
@@ -29,6 +30,7 @@ if settings.convex is not None:
             f"{RESULTS}/logs/study_convex.log",
         benchmark:
             f"{RESULTS}/benchmarks/study_convex.tsv"
+        priority: LONGEST_FIRST
         params:
             study=model_dump(settings.convex),
             seed=settings.seed,
@@ -43,8 +45,8 @@ rule render_lazy:
         regrets=f"{RESULTS}/{{study}}.parquet",
         code=code("plots") + code("tables"),
     output:
-        figure=multiext(f"{RESULTS}/figures/{{study}}-regret", ".svg", ".png", ".pdf"),
-        table=multiext(f"{RESULTS}/tables/{{study}}-regret", ".md", ".csv", ".tex", ".html"),
+        figure=figure("{study}-regret", "Lazy algorithms", "Regret, {study}", "regret"),
+        table=table("{study}-regret", "Lazy algorithms", "Regret, {study}", "regret"),
     log:
         f"{RESULTS}/logs/render_lazy/{{study}}.log",
     benchmark:
@@ -61,7 +63,7 @@ rule render_rates:
     input:
         code=code("plots"),
     output:
-        multiext(f"{RESULTS}/figures/lazy-rates", ".svg", ".png", ".pdf"),
+        figure("lazy-rates", "Lazy algorithms", "Rates that the paper states"),
     log:
         f"{RESULTS}/logs/render_rates.log",
     benchmark:

@@ -3,7 +3,7 @@ rule render_average_gain:
         summary=rules.aggregate_runs.output.summary,
         code=code("tables"),
     output:
-        multiext(f"{RESULTS}/tables/average-gain", ".md", ".csv", ".tex", ".html"),
+        table("average-gain", "Paper", "Total gain"),
     log:
         f"{RESULTS}/logs/render_average_gain.log",
     benchmark:
@@ -24,7 +24,7 @@ rule render_cumulative_gain:
         cumulative=rules.aggregate_runs.output.cumulative,
         code=code("plots"),
     output:
-        multiext(f"{RESULTS}/figures/cumulative-gain", ".svg", ".png", ".pdf"),
+        figure("cumulative-gain", "Paper", "Gain over time"),
     log:
         f"{RESULTS}/logs/render_cumulative_gain.log",
     benchmark:

@@ -120,7 +120,7 @@ def _draw_panel(ax: Axes, panel: pd.DataFrame, kind: _Kind, rate: bool) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     for algorithm in _NAMES:
-        look = style.ALGORITHM_STYLES[algorithm]
+        look = style.VARIANT_STYLES[algorithm]
         for value, (line, _) in kind.dashes.items():
             own = panel[(panel["algorithm"] == algorithm) & (panel[kind.column] == value)]
             own = own[own["mean_regret"] > 0].sort_values("T")
@@ -154,7 +154,7 @@ def _add_legend(figure: Figure, regrets: pd.DataFrame, kind: _Kind, rate: bool) 
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, markersize=3.5, label=name)
         for label, name in _NAMES.items()
-        if label in set(regrets["algorithm"]) and (look := style.ALGORITHM_STYLES[label])
+        if label in set(regrets["algorithm"]) and (look := style.VARIANT_STYLES[label])
     ]
     present = set(regrets[kind.column])
     handles += [

@@ -81,16 +81,22 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "tree-ftpl-min-noise-capacity": LineStyle(VERMILLION, _SOLID, "D"),
     "tree-ftpl-min-regret-capacity": LineStyle(GREEN, _SOLID, "v"),
     "l2p": LineStyle(PURPLE, _DASH_DOT_DOT, "p"),
-    "l2p-sound": LineStyle(PURPLE, _SHORT, "p"),
-    "l2p-published": LineStyle(BLUE, _SHORT, "s"),
-    "l2p-theorem-3.10": LineStyle(SKY, _SHORT, "v"),
-    "l2p-theorem-3.12": LineStyle(BLUE, _DASH_DOT_DOT, "s"),
-    "dp-ftrl": LineStyle(GREEN, _DASHED, "D"),
     "follow-the-leader": LineStyle(GREY, _SHORT, "X"),
     "multiplicative-weights": LineStyle(GREY, _DASHED, "P"),
-    "gradient-descent": LineStyle(GREY, _SOLID, "X"),
 }
-"""Styles of the labels that the configs and studies of the project use, in every figure."""
+"""Styles of the labels that the configs of the project use, in every figure."""
+
+VARIANT_STYLES: Mapping[str, LineStyle] = {
+    "l2p-sound": ALGORITHM_STYLES["l2p"],
+    "l2p-published": LineStyle(BLUE, _SHORT, "s"),
+    "l2p-theorem-3.10": LineStyle(SKY, _SHORT, "v"),
+    "l2p-theorem-3.12": LineStyle(BLUE, _SHORT, "s"),
+    "tree-ftpl-min-noise": ALGORITHM_STYLES["tree-ftpl-min-noise"],
+    "dp-ftrl": LineStyle(GREEN, _DASHED, "D"),
+    "multiplicative-weights": ALGORITHM_STYLES["multiplicative-weights"],
+    "gradient-descent": LineStyle(GREY, _DASHED, "X"),
+}
+"""Colours and markers in the studies of regret, whose dashes tell the kind of losses."""
 
 _COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, SKY, GREY)
 _PATTERNS = (_DASH_DOT_DOT, _SOLID, _DASHED, _DASH_DOT, _SHORT)

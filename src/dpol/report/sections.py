@@ -1,0 +1,208 @@
+"""Which figures and tables a run has, in what order, and what each shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpol.config import Config, Distributions
+from dpol.tables.distributions import PAPER as DISTRIBUTIONS
+from dpol.tables.lazy import PAPER as LAZY
+from dpol.tables.reported import PAPER as TABLE_TWO
+
+
+@dataclass(frozen=True)
+class FigureOf:
+    """A figure of the run.
+
+    Args:
+        name: its file below figures/, without suffix.
+        title: what it shows, in a few words.
+        description: what is drawn where, for those who cannot see it.
+    """
+
+    name: str
+    title: str
+    description: str
+
+
+@dataclass(frozen=True)
+class SectionOf:
+    """A section of the page.
+
+    Args:
+        key: its anchor.
+        title: its heading.
+        intro: what it is about.
+        figures: figures of the run.
+        tables: files below tables/, without suffix.
+    """
+
+    key: str
+    title: str
+    intro: str
+    figures: tuple[FigureOf, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+def sections_of(config: Config) -> tuple[SectionOf, ...]:
+    """The sections with figures and tables of a run, by what its config asks for."""
+    return tuple(_sections(config))
+
+
+def _sections(config: Config) -> Iterator[SectionOf]:
+    yield SectionOf(
+        "average-gain",
+        "Total gain (the paper’s Table\u00a02)",
+        f"Each algorithm at each privacy level, as in {TABLE_TWO}. Numbers in brackets are the"
+        " paper’s, where it has comparable ones; all others were computed by this run.",
+        tables=("average-gain",),
+    )
+    yield SectionOf(
+        "cumulative-gain",
+        "Gain over time (the paper’s Figure\u00a02)",
+        "How the gains add up, and when noise begins to cost. The paper has no numbers for its"
+        " figure but those of its Table 2.",
+        figures=(_CUMULATIVE,),
+    )
+    if config.amplification is not None:
+        yield SectionOf(
+            "amplification",
+            "Privacy amplified by batches",
+            "RW-AdaBatch plays the same action while its leader is far ahead. Who sees only the"
+            " actions then learns less about one round than the noise alone would allow.",
+            figures=(_AMPLIFICATION,),
+            tables=("amplification", "batching"),
+        )
+    if config.lazy is not None or config.convex is not None:
+        yield _lazy_section(lazy=config.lazy is not None, convex=config.convex is not None)
+    if config.distributions is not None:
+        yield SectionOf(
+            "distributions",
+            "Distributions from private labels",
+            f"A learner predicts labels from messages that hide each of them: the system of"
+            f" {DISTRIBUTIONS}, which has no experiments of its own.",
+            figures=tuple(_of_distributions(config.distributions)),
+            tables=("distributions",),
+        )
+    if config.comparison is not None:
+        yield SectionOf(
+            "beyond",
+            "Beyond the paper, at the same privacy",
+            "The paper’s way beside ours, and what noise, learners and selection each cost.",
+            figures=(_COMPARISON,),
+            tables=("comparison", "ablation"),
+        )
+    if config.audit is not None:
+        yield SectionOf(
+            "audits",
+            "Audits of privacy",
+            "Every mechanism is attacked on two neighbouring inputs. What its outputs give away is"
+            " a lower bound on its true parameter; a sound claim is not below it.",
+            figures=(_AUDIT,),
+        )
+        yield SectionOf(
+            "claims",
+            "What the papers state, checked",
+            "Each statement that a computation can check, what was computed, and the verdict.",
+            tables=("claims",),
+        )
+
+
+def _lazy_section(*, lazy: bool, convex: bool) -> SectionOf:
+    figures, tables = [_RATES], []
+    if lazy:
+        figures.append(_regret("lazy", "the best of d experts"))
+        tables.append("lazy-regret")
+    if convex:
+        figures.append(_regret("convex", "the best point of a ball"))
+        tables.append("convex-regret")
+    return SectionOf(
+        "lazy",
+        "Lazy algorithms: L2P, experts and convex losses",
+        f"L2P redraws its action only now and then, and hides why. The first figure is what"
+        f" {LAZY} states; the regrets were measured by this run.",
+        tuple(figures),
+        tuple(tables),
+    )
+
+
+def _of_distributions(study: Distributions) -> Iterator[FigureOf]:
+    sweeps = study.sweeps
+    if sweeps.rounds or sweeps.labels or sweeps.hypotheses or sweeps.epsilons:
+        yield _RISK
+    if sweeps.rounds:
+        yield _SELECTION
+    if study.patients_per_week is not None:
+        yield _HOSPITALS
+
+
+def _regret(study: str, against: str) -> FigureOf:
+    return FigureOf(
+        f"{study}-regret",
+        f"Regret against {against}",
+        "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
+        " dimension d (rows) and privacy ε (columns); a line for each algorithm; bands are 95%"
+        f" intervals. The numbers are in the table “Measured regret, {_SETTINGS[study]}”.",
+    )
+
+
+_SETTINGS = {"lazy": "experts", "convex": "convex"}
+_CUMULATIVE = FigureOf(
+    "cumulative-gain",
+    "Cumulative gain",
+    "Mean cumulative gain against time, from the first round to the last. A row of panels for each"
+    " stream, a column for each privacy level; a line with a confidence band for each algorithm, a"
+    " dotted line for the best single expert in hindsight, a shade for the range of the single"
+    " learners. Where the lines end, the total gains, is the table of total gains.",
+)
+_AMPLIFICATION = FigureOf(
+    "amplification",
+    "Trade-off curves of RW-AdaBatch",
+    "Error rates of the best attack on one round: false negative against false positive rate, on"
+    " linear axes, and true positive against false positive rate on logarithmic ones. A column of"
+    " panels for each µ. Curves: perfect privacy, not amplified, analytic bound and Monte Carlo"
+    " estimate for each switching bound. ε for each curve is in the table below.",
+)
+_RATES = FigureOf(
+    "lazy-rates",
+    "Rates that the paper of L2P states",
+    "Three panels: online convex optimisation with d = polylog T and with d = T^(1/3), and"
+    " prediction with d = T experts. Each draws the exponent b of the regret T^b against a, where"
+    " ε = T^(−a): L2P, prior work, and the lower bound for few switches where one is known."
+    " Formulas of the paper are drawn; nothing is measured.",
+)
+_RISK = FigureOf(
+    "distributions-risk",
+    "KL risk of learning from private labels",
+    "KL risk in nats on a logarithmic axis, against the number of rounds T, labels M, hypotheses K"
+    " or the privacy ε of a message: a panel for each that was varied, a line for each algorithm,"
+    " black lines for bounds. The numbers are in the table below.",
+)
+_SELECTION = FigureOf(
+    "distributions-selection",
+    "Selecting the true hypothesis",
+    "Total variation distance between estimate and truth against the number of rounds T, both on"
+    " logarithmic axes: a panel for each class of hypotheses and rule of selection, a line for"
+    " each algorithm, black lines for the slopes T^(−1/4) and T^(−1/2).",
+)
+_HOSPITALS = FigureOf(
+    "distributions-hospitals",
+    "In which hospital is a random patient?",
+    "Log loss minus that of the best forecast in hindsight, in nats per patient, with 95%"
+    " intervals: a panel for each stream, groups of points for each ε, a point for each algorithm.",
+)
+_COMPARISON = FigureOf(
+    "comparison",
+    "The paper’s way and ours",
+    "Total gain against the privacy level, from no privacy on the left to the most privacy on the"
+    " right, a panel for each stream. Lines: the paper’s way, ours, the best other local row, the"
+    " best with a curator; dotted: the best of the paper’s learners without noise. The numbers are"
+    " in the table below.",
+)
+_AUDIT = FigureOf(
+    "audit",
+    "What the outputs prove, beside what is claimed",
+    "A line for each audit: its lower bound as a share of the claimed parameter; a vertical line"
+    " marks the claim, and a bound to its right refutes it. The numbers are in the table below.",
+)

@@ -1,0 +1,81 @@
+"""The question and the setting of a run, in five sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpol.config import Config
+from dpol.wording import mu_title
+
+
+def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
+    """The game, the data, the noise, what is protected, and how numbers are to be read.
+
+    Args:
+        config: of the run.
+        summary: table of `dpol.evaluation.summary`.
+    """
+    return (
+        _question(config),
+        _data(config, summary),
+        _noise(summary),
+        _protected(config, summary),
+        f"Every total gain is a mean over {config.replicates} runs whose randomness follows from"
+        f" the seed {config.seed}; intervals have {100 * config.report.confidence:g}% confidence"
+        " for all cells of a table together, [paper: …] is reported by the paper and not computed"
+        " here, and † is ours and not in the papers.",
+    )
+
+
+def _question(config: Config) -> str:
+    question = (
+        "What does privacy cost when a learner has to name one of several experts, round after"
+        " round, and gains what that expert gains"
+    )
+    if config.dataset.source.kind == "gains":
+        return f"{question}?"
+    columns = config.dataset.needed_columns
+    return (
+        f"{question}: here an expert is an entity of the table ({columns.entity}), and its gain"
+        f" is its count in a period ({columns.count}) over its capacity ({columns.capacity})?"
+    )
+
+
+def _data(config: Config, summary: pd.DataFrame) -> str:
+    streams = []
+    for label, stream in config.streams.items():
+        row = summary[summary["stream"] == label].iloc[0]
+        streams.append(
+            f"{stream.title or label} ({row['n_experts']} experts, {row['n_rounds']} rounds)"
+        )
+    first, last = summary["first_period"].min(), summary["last_period"].max()
+    kind = "simulated, not measured" if config.dataset.simulated else "real"
+    when = f", from {first:%Y-%m-%d} to {last:%Y-%m-%d}" if pd.notna(first) else ""
+    return f"The data are {kind}: {', '.join(streams)}{when}."
+
+
+def _noise(summary: pd.DataFrame) -> str:
+    models = set(summary["model"])
+    parts = []
+    if "local" in models:
+        parts.append("in the local model noise is added where a gain arises, and the learner sees"
+                     " noisy gains only")  # fmt: skip
+    if "central" in models:
+        parts.append("in the central model a trusted curator sees the gains, and only the actions"
+                     " are released")  # fmt: skip
+    if "none" in models:
+        parts.append("algorithms without privacy stand beside them for comparison")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _protected(config: Config, summary: pd.DataFrame) -> str:
+    private = summary[summary["epsilon"] < float("inf")]
+    if private.empty:
+        return "Nothing is protected: no run has privacy noise."
+    levels = [mu_title(mu) for mu in config.privacy.levels.values() if mu < float("inf")]
+    unit = " / ".join(dict.fromkeys(private["unit"]))
+    return (
+        f"Protected is {unit}, at {', '.join(levels)}: telling two adjacent inputs apart is at"
+        " least as hard as telling N(0, 1) from N(µ, 1)."
+    )

@@ -1,0 +1,55 @@
+// Opens a page in Chromium at one width and colour scheme, and prints what it finds as JSON:
+//   node check.js <chromium> <page> <width> <light|dark> [<picture>]
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [executablePath, page, width, colorScheme, picture] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const context = await browser.newContext({ viewport: { width: +width, height: 900 }, colorScheme });
+const tab = await context.newPage();
+const found = { console: [], requests: [] };
+tab.on("console", (message) => found.console.push(message.text()));
+tab.on("pageerror", (error) => found.console.push(String(error)));
+tab.on("request", (request) => found.requests.push(request.url().split(":")[0]));
+await tab.goto(pathToFileURL(page).href);
+
+found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
+// Folded parts are opened: what is in them counts too.
+await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
+found.widthOpen = await tab.evaluate(() => document.documentElement.scrollWidth);
+found.background = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
+found.panels = await tab.evaluate(() =>
+  [...document.querySelectorAll(".panel")].map((it) => getComputedStyle(it).backgroundColor));
+found.images = await tab.evaluate(() =>
+  [...document.querySelectorAll("svg")].map((it) => Math.round(it.getBoundingClientRect().height)));
+found.lost = await tab.evaluate(() =>
+  [...document.querySelectorAll("svg use")].filter((it) => {
+    const target = document.getElementById(it.href.baseVal.slice(1));
+    return target?.closest("svg") !== it.closest("svg");
+  }).length);
+found.anchors = await tab.evaluate(() =>
+  [...document.querySelectorAll("a[href^='#']")].filter(
+    (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);
+if (picture) await tab.screenshot({ path: picture, fullPage: true });
+
+await tab.evaluate(axe);
+const results = await tab.evaluate(() => globalThis.axe.run(document));
+found.violations = results.violations.map(
+  (it) => `${it.id}: ${it.nodes.length} (${it.nodes[0].target.join(" ")})`);
+found.passes = results.passes.map((it) => it.id);
+
+found.sorted = await tab.evaluate(() => {
+  const table = document.querySelector("table.sortable:has([id=table-stages])");
+  if (!table) return null;
+  const texts = () => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
+  const head = table.tHead.rows[0].cells[0];
+  head.querySelector("button").click();
+  const up = [texts(), head.getAttribute("aria-sort")];
+  head.querySelector("button").click();
+  return [...up, texts(), head.getAttribute("aria-sort")];
+});
+console.log(JSON.stringify(found));
+await browser.close();

@@ -1,0 +1,89 @@
+"""The report in real headless Chromium: make test-report.
+
+Every report below results/ of the checkout is opened beside one that is made by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.run_by_hand import STUDIES, page, write_run
+
+HERE = Path(__file__).parent
+REPORTS = sorted((HERE.parents[1] / "results").glob("*/report/index.html"))
+VIEWS = [(1300, "light"), (1300, "dark"), (400, "light"), (400, "dark")]
+CHROMIUM = shutil.which("chromium")
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium (apt install chromium)"),
+    pytest.mark.skipif(
+        not (HERE / "node_modules").is_dir(), reason="needs npm packages (make test-report)"
+    ),
+]
+
+
+@pytest.fixture(scope="session")
+def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results") / "hand"
+    write_run(folder)
+    path = folder / "index.html"
+    path.write_text(page(folder, *(set(STUDIES) - {"comparison"})))
+    return path
+
+
+@pytest.fixture(params=["by hand", *REPORTS], ids=lambda it: str(it).split("/report/")[0][-20:])
+def report(request: pytest.FixtureRequest, by_hand: Path) -> Path:
+    return by_hand if request.param == "by hand" else Path(request.param)
+
+
+@cache
+def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
+    """What check.js finds."""
+    command = ["node", "check.js", str(CHROMIUM), str(path), str(width), scheme]
+    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
+    found = look(report, width, scheme)
+    assert found["console"] == []
+    assert set(found["requests"]) <= {"file", "data"}
+    assert found["requests"].count("file") == 1
+    assert found["anchors"] == 0
+    assert (found["width"], found["widthOpen"]) == (width, width)
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_accessibility(report: Path, width: int, scheme: str) -> None:
+    found = look(report, width, scheme)
+    assert found["violations"] == []
+    # A check of nothing would pass too.
+    assert {"color-contrast", "heading-order", "svg-img-alt"} <= set(found["passes"])
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_images_are_drawn_on_white(report: Path, width: int, scheme: str) -> None:
+    found = look(report, width, scheme)
+    assert set(found["panels"]) == {"rgb(255, 255, 255)"}
+    assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
+    assert min(found["images"]) > 50
+
+
+def test_letters_and_marks_of_an_image_are_its_own(report: Path) -> None:
+    assert look(report, *VIEWS[0])["lost"] == 0
+
+
+def test_a_table_is_sorted_by_a_click(by_hand: Path) -> None:
+    up, direction, down, other = look(by_hand, *VIEWS[0])["sorted"]
+    assert (up, direction) == (["clean panel", "run suite"], "ascending")
+    assert (down, other) == (["run suite", "clean panel"], "descending")

@@ -1,0 +1,205 @@
+"""The three answers, on numbers worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpol.errors import DataError
+from dpol.report.answers import (
+    answer_on_cost,
+    answer_on_papers,
+    answer_on_privacy,
+)
+from dpol.report.audits import audit_table
+from dpol.report.costs import cost_table, losses
+from dpol.tables.average_gain import CSV_COLUMNS, render_csv
+from report.run_by_hand import audits, claims, config
+from tables_by_hand import INF, build, rows, run
+
+
+def gains(*cells: tuple[float, float, float, float], simulated: bool = False) -> pd.DataFrame:
+    """Of each cell: our mean and half width, the paper's mean and half width."""
+    names = ["mean_gain", "ci_half_width", "reported_mean_gain", "reported_ci_half_width"]
+    frame = pd.DataFrame(cells, columns=names).reindex(columns=list(CSV_COLUMNS))
+    return frame.assign(simulated=simulated)
+
+
+def found(summary: list[dict[str, Any]], *cells: tuple[float, float, float, float]) -> list[str]:
+    answer = answer_on_papers(claims(), gains(*cells), pd.DataFrame(summary))
+    return [answer.found, *answer.more]
+
+
+def test_claims_of_the_papers_are_counted_without_ours() -> None:
+    found_by_hand = found(rows())
+    # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
+    assert found_by_hand[:3] == [
+        "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 do not hold as stated.",
+        "“One”: of 3 checks 2 hold (1 loosely), 1 do not hold as stated.",
+        "“Two”: of 1 checks 1 hold, 0 do not hold as stated.",
+    ]
+
+
+def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
+    nan = float("nan")
+    cells = [
+        (10.0, 0.5, 10.6, 0.25),  # 0.6 apart, 0.75 allowed
+        (10.0, 0.5, 10.8, 0.25),  # 0.8 apart
+        (8.0, 0.5, 10.0, nan),  # no half width: 2 apart, 0.5 allowed
+        (20.0, 0.5, nan, nan),  # none of the paper's
+        (nan, nan, 10.0, nan),  # not run
+    ]
+    text = found(rows(), *cells)[3]
+    # Ratios 0.943, 0.926, 0.8.
+    assert text == (
+        "Table 2: 1 of 3 of our intervals meet the paper’s numbers; the median of ours over theirs"
+        " is 0.93."
+    )
+    simulated = answer_on_papers(None, gains(*cells, simulated=True), pd.DataFrame(rows()))
+    assert simulated.found.endswith("Ours are of simulated data.")
+
+
+def test_what_cannot_be_compared_is_said_last() -> None:
+    answer = answer_on_papers(None, gains(), pd.DataFrame(rows()))
+    assert answer.found.startswith("RW-Meta (local) beside the better central tree")
+    assert answer.more == (
+        "Table 2: no number of the paper is comparable (other streams or periods).",
+        "No statement of the papers was checked: the config has no block audit.",
+    )
+
+
+def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
+    def pair(stream: str, meta: float, noise: float, regret: float) -> list[dict[str, Any]]:
+        trees = {"tree-ftpl-min-noise": noise, "tree-ftpl-min-regret": regret}
+        found = [run("rw-meta", 1.0, meta, stream=stream, ci_half_width=0.5)]
+        found += [run(name, 1.0, gain, stream=stream, ci_half_width=0.5, model="central")
+                  for name, gain in trees.items()]  # fmt: skip
+        return found
+
+    summary = [
+        *pair("a", 10.0, 8.0, 5.0),  # above both
+        *pair("b", 10.0, 5.0, 9.5),  # meets the better one
+        *pair("c", 10.0, 12.0, 5.0),  # below the better one
+        run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
+        run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
+        run("rw-meta", 1.0, 99.0, stream="a", calibration="capacity"),  # nor other noise
+    ]
+    text = answer_on_papers(None, gains(), pd.DataFrame(summary)).found
+    assert "above it in 1 of 3 cells, below it in 1, elsewhere" in text
+    # The paper's Table 2: three streams, three levels with noise.
+    assert text.endswith("The paper reports it above in 9 of 9.")
+
+
+def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
+    summary = [
+        run("rw-meta", INF, 1.0),
+        run("rw-meta", 1.0, 1.0, epsilon=4.5),
+        run("rw-ftpl", 1.0, 1.0, epsilon=4.886, mechanism="other noise"),
+        run("tree", 0.5, 1.0, epsilon=2.25, model="central"),
+        run("worst-case", INF, 1.0, epsilon=0.98),  # noise, though none was asked for
+    ]
+    answer = answer_on_privacy(pd.DataFrame(summary), audits())
+    assert answer.found.replace("\xa0", " ") == (
+        "Protected is one person in one round: µ = 1 means ε ≤ 4.89, µ = 0.5 means ε ≤ 2.25 at δ ="
+        " 1e-06."
+    )
+    text = "\n".join(answer.more)
+    assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
+    assert "whoever has the seed can take it off" in text
+    assert "Audits: 1 of 2 claims stand (sampled: 95% each)." in text
+    assert "µ ≥ 1.25 where 1 is claimed" in text
+
+
+def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
+    answer = answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), None)
+    assert answer.found == "Not at all: no run has privacy noise."
+    assert answer.more == ("Nothing was audited: the config has no block audit.",)
+
+
+def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
+    summary = [
+        run("rw-meta", INF, 40.0, ci_half_width=0.5),
+        run("rw-meta", 1.0, 30.0, ci_half_width=1.0),
+        run("rw-meta", INF, 41.0, calibration="capacity", ours=True, ci_half_width=0.25),
+        run("rw-meta", 1.0, 43.05, calibration="capacity", ours=True, ci_half_width=0.25),
+        run("rw-ftpl", INF, 20.0),
+    ]
+    lost = losses(pd.DataFrame(summary), config())
+    assert [(it.calibration, it.lost, it.half_width) for it in lost] == [
+        ("isotropic", 10.0, 1.5),
+        ("capacity", pytest.approx(-2.05), 0.5),
+    ]
+    answer = answer_on_cost(lost)
+    texts = [text.replace("\xa0", " ") for text in (answer.found, *answer.more)]
+    assert texts == [
+        "With isotropic noise, rw-meta loses 25% of its gain at µ = 1.",
+        "With capacity noise (ours), rw-meta loses −5% of its gain at µ = 1.",
+    ]
+    table = cost_table(lost, {"nm": "New Mexico"})
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
+        ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
+    ]
+
+
+def test_costs_of_several_streams_are_a_range() -> None:
+    streams = {"nm": {"groups": ["NM"]}, "pa": {"groups": ["PA"]}}
+    summary = [
+        *(run("rw-meta", INF, 40.0, stream=name) for name in streams),
+        run("rw-meta", 1.0, 30.0, stream="nm"),
+        run("rw-meta", 1.0, 36.0, stream="pa"),
+    ]
+    lost = losses(pd.DataFrame(summary), config(streams=streams))
+    text = answer_on_cost(lost).found.replace("\xa0", " ")
+    assert (
+        text
+        == "With isotropic noise, rw-meta loses 10 to 25% of its gain at µ = 1, over 2 streams."
+    )
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        [run("rw-meta", 1.0, 30.0)],  # never without noise
+        [run("rw-meta", INF, 30.0, epsilon=0.9), run("rw-meta", 1.0, 30.0)],  # noise at inf
+        [run("rw-meta", INF, 30.0, model="none")],  # no private algorithm
+    ],
+)
+def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]]) -> None:
+    lost = losses(pd.DataFrame(summary), config())
+    assert lost == ()
+    assert "cannot tell" in answer_on_cost(lost).found
+
+
+def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
+    summary = [run("rw-meta", mu, 40.0, calibration=name) for mu in (INF, 1.0)
+               for name in ("isotropic", "capacity", "isotropic-constant")]  # fmt: skip
+    lost = losses(pd.DataFrame(summary), config("comparison"))
+    assert [it.system for it in lost] == [("rw-meta", "isotropic"), ("rw-meta", "capacity")]
+
+
+def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
+    texts = [[cell.text for cell in row] for row in audit_table(audits()).rows]
+    assert texts[0] == [
+        *("noise", "isotropic", "one person in one round", "µ = 1", "µ ≥ 0.9", "90%"),
+        *("3,000 runs, 95%", "stands"),
+    ]
+    assert texts[1][-4:] == ["µ ≥ 1.25", "125%", "3,000 runs, 95%", "refuted"]
+    exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
+    assert [cell.text for cell in audit_table(exact).rows[0]][3:7] == [
+        *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),
+    ]
+    with pytest.raises(DataError, match="has no column unit; delete it and run again"):
+        audit_table(audits().drop(columns="unit"))
+    with pytest.raises(DataError, match="is empty; delete it and run again"):
+        audit_table(audits().iloc[:0])
+
+
+def test_the_csv_of_the_table_is_what_the_answer_reads(tmp_path: Any) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(render_csv(build()))
+    answer = answer_on_papers(None, pd.read_csv(path), pd.DataFrame(rows()))
+    # By hand: six of the paper's numbers stand beside ours (see tests/tables).
+    assert "of 6 of our intervals meet" in answer.found

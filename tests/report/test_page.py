@@ -1,0 +1,238 @@
+"""The page of a run: its sections, that it stands alone, and that it says what the run says."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpol.errors import DpolError
+from dpol.report.page import build_page
+from dpol.report.sections import sections_of
+from report.run_by_hand import ODD, PROVENANCE, STUDIES, Elements, config, page
+
+ALWAYS = ["answers", "setting", "average-gain", "cumulative-gain", "noise-costs"]
+OF_STUDY = {
+    "amplification": ["amplification"],
+    "lazy": ["lazy"],
+    "convex": ["lazy"],
+    "distributions": ["distributions"],
+    "comparison": ["beyond"],
+    "audit": ["audits", "claims"],
+}
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> str:
+    return page(folder, *(set(STUDIES) - {"comparison"}))
+
+
+def sections(text: str) -> list[str]:
+    return [attrs["id"] for attrs, _ in Elements(text).of("section")]
+
+
+@pytest.mark.parametrize("study", sorted(OF_STUDY))
+def test_a_study_has_its_sections_and_no_others(folder: Path, study: str) -> None:
+    found = sections(page(folder, study))
+    always = [key for key in ALWAYS if key != "noise-costs" or study != "comparison"]
+    if study != "comparison":
+        assert found == [*always, *OF_STUDY[study], "data", "provenance"]
+    else:  # the systems of the comparison were not played with capacity noise by hand
+        assert set(found) - {"noise-costs"} == {*always, "beyond", "data", "provenance"}
+
+
+def test_without_studies_there_are_no_studies(folder: Path) -> None:
+    text = page(folder)
+    assert sections(text) == [*ALWAYS, "data", "provenance"]
+    figures = [attrs["id"] for attrs, _ in Elements(text).of("figure")]
+    assert figures == ["figure-cumulative-gain"]
+
+
+def test_figures_of_a_study_are_those_it_asks_for(folder: Path) -> None:
+    distributions = {"sweeps": {"labels": [4]}}
+    found = Elements(page(folder, distributions=distributions)).of("figure")
+    assert [attrs["id"] for attrs, _ in found] == [
+        "figure-cumulative-gain",
+        "figure-distributions-risk",
+    ]
+    lazy = Elements(page(folder, "convex")).of("figure")
+    assert [attrs["id"] for attrs, _ in lazy][1:] == ["figure-lazy-rates", "figure-convex-regret"]
+
+
+def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
+    nav = whole[whole.index("<nav") : whole.index("</nav>") + len("</nav>")]
+    assert [attrs["href"] for attrs, _ in Elements(nav).of("a")] == [
+        f"#{k}" for k in sections(whole)
+    ]
+
+
+def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str) -> None:
+    elements = Elements(whole)
+    ids = elements.values("id")
+    assert len(ids) == len(set(ids))
+    wanted = [name[1:] for name in elements.values("href") + elements.values("xlink:href")
+              if name.startswith("#")]  # fmt: skip
+    wanted += re.findall(r"url\(#([^)]+)\)", whole)
+    for name in ("aria-labelledby", "aria-describedby"):
+        wanted += [part for value in elements.values(name) for part in value.split()]
+    assert len(wanted) > 40
+    assert set(wanted) <= set(ids)
+
+
+def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
+    elements = Elements(whole)
+    loading = [attrs.get("href", attrs.get("src", attrs.get("data", "")))
+               for tag, attrs, _ in elements.found if tag not in {"a", "use"}]  # fmt: skip
+    assert {value for value in loading if value} == {"data:,"}
+    assert all(value.startswith("#") for value in elements.values("xlink:href"))
+    assert all(value.startswith("#") for attrs, _ in elements.of("a") for value in [attrs["href"]])
+    assert "@import" not in whole
+    assert not re.search(r"url\((?!#)", whole)
+    assert not {"iframe", "img", "object", "embed"} & {tag for tag, _, _ in elements.found}
+    (policy,) = [attrs["content"] for attrs, _ in elements.of("meta") if "http-equiv" in attrs]
+    assert policy.startswith("default-src 'none';")
+
+
+def test_every_image_has_a_text_alternative(whole: str) -> None:
+    elements = Elements(whole)
+    images = [attrs for attrs, _ in elements.of("svg")]
+    assert len(images) == 9
+    texts = {attrs.get("id", ""): text for attrs, text in elements.of("title", "desc")}
+    for attrs in images:
+        assert attrs["role"] == "img"
+        title, description = attrs["aria-labelledby"].split()
+        assert texts[title]
+        assert len(texts[description]) > 60
+
+
+def test_images_share_no_ids_and_style_nothing_else(whole: str) -> None:
+    assert whole.count('id="figure-audit-glyph-1"') == 1
+    assert 'xlink:href="#figure-audit-glyph-1"' in whole
+    assert 'clip-path="url(#figure-audit-clip1)"' in whole
+    assert "figure_1" not in whole
+    assert len(Elements(whole).of("style")) == 1
+
+
+def cells(markup: str) -> list[str]:
+    return [text for _, text in Elements(markup).of("caption", "th", "td", "span", "p")]
+
+
+def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
+    names = [name for section in sections_of(config(*(set(STUDIES) - {"comparison"})))
+             for name in section.tables]  # fmt: skip
+    assert len(names) == 7
+    for name in names:
+        text = (folder / f"tables/{name}.html").read_text()
+        own = cells(text[text.index("<table") : text.index("</footer>") + 9].split("<footer>")[0]
+                    .rsplit("</div>", 1)[0])  # fmt: skip
+        start = whole.index(f'aria-labelledby="table-{name}"')
+        markup = whole[whole.index("<table", start) : whole.index("</table>", start) + 8]
+        assert cells(markup) == own
+        assert own
+        footer = text[text.index("<footer>") + 8 : text.index("</footer>")].strip()
+        assert footer in whole
+
+
+def test_the_papers_numbers_are_marked_as_theirs(whole: str) -> None:
+    assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
+
+
+def test_texts_of_others_are_escaped(whole: str) -> None:
+    assert ODD not in whole
+    assert whole.count("<script") == 1
+    assert "&lt;script&gt;alert" in whole
+
+
+def test_headings_go_one_level_at_a_time(whole: str) -> None:
+    levels = [int(tag[1]) for tag, _, _ in Elements(whole).found if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
+
+
+def test_simulated_data_are_said_to_be_so_at_the_top(folder: Path) -> None:
+    text = page(folder)
+    assert "Simulated data, not measurements" not in text
+    source = {"kind": "local", "file": "t.csv", "simulated": True}
+    dataset = {**config().dataset.model_dump(), "source": source}
+    text = page(folder, dataset=dataset)
+    assert text.index("Simulated data, not measurements") < text.index("<nav")
+
+
+def test_provenance_is_told(whole: str) -> None:
+    text = whole[whole.index('<section id="data"') :]
+    for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv", "12.5"):
+        assert part in text
+    for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "run: hand  # a &lt; b", "3 jobs, 22 s"):
+        assert part in text
+
+
+def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    assert page(folder, *(set(STUDIES) - {"comparison"})) == whole
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+
+
+NEEDED = (
+    *("summary.parquet", "claims.parquet", "audit.parquet", "data/cleaning.json"),
+    *("tables/average-gain.csv", "tables/average-gain.html", "tables/batching.html"),
+    *("figures/cumulative-gain.svg", "figures/distributions-hospitals.svg"),
+)
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_missing_file_is_told_with_the_remedy(folder: Path, tmp_path: Path, name: str) -> None:
+    copy = tmp_path / "hand"
+    shutil.copytree(folder, copy)
+    (copy / name).unlink()
+    with pytest.raises(DpolError, match=rf"{name} is missing; run snakemake again"):
+        page(copy, "amplification", "distributions", "audit")
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_file_that_is_none_is_told(folder: Path, tmp_path: Path, name: str) -> None:
+    copy = tmp_path / "hand"
+    shutil.copytree(folder, copy)
+    (copy / name).write_bytes(b"")
+    with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
+        page(copy, "amplification", "distributions", "audit")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("summary.parquet", "no column unit"), ("claims.parquet", "no column verdict")],
+)
+def test_a_table_without_a_column_is_told(
+    folder: Path, tmp_path: Path, name: str, text: str
+) -> None:
+    copy = tmp_path / "hand"
+    shutil.copytree(folder, copy)
+    frame = pd.read_parquet(copy / name)
+    frame.drop(columns=text.split()[-1]).to_parquet(copy / name)
+    with pytest.raises(DpolError, match=rf"{name} has {text}; delete it and run again"):
+        page(copy, "audit")
+
+
+def test_a_stream_that_was_not_run_is_told(folder: Path) -> None:
+    streams = {"nm": {"groups": ["NM"]}, "pa": {"groups": ["PA"]}}
+    with pytest.raises(DpolError, match="has no stream pa; delete it and run again"):
+        page(folder, streams=streams)
+
+
+def test_a_cleaning_report_of_another_shape_is_told(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "hand"
+    shutil.copytree(folder, copy)
+    (copy / "data/cleaning.json").write_text('{"streams": [], "rules": {}}')
+    with pytest.raises(DpolError, match=r"cleaning.json cannot be read .*; delete it and run"):
+        page(copy)
+
+
+def test_without_a_checkout_or_times_the_page_is_made_all_the_same(folder: Path) -> None:
+    bare = PROVENANCE.__class__("config.yaml", "run: hand", (), None, ())
+    text = build_page(folder, config(), bare)
+    assert "commit" not in text
+    assert "Time of each stage" not in text

@@ -1,0 +1,170 @@
+"""What the page is put together from: images, tables, data, provenance, setting."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpol.errors import DataError
+from dpol.report.data import cleaning_tables, source_facts
+from dpol.report.provenance import (
+    Stage,
+    commit_of,
+    installed_versions,
+    read_stages,
+    stage_table,
+)
+from dpol.report.setting import describe_setting
+from dpol.report.svg import inline_svg
+from dpol.report.tables import Cell, PlainTable, cut_table, number
+from dpol.tables.average_gain import render_html
+from report.run_by_hand import CLEANING, ODD, SVG, Elements, config
+from tables_by_hand import INF, build, rows, run
+
+
+def test_an_image_keeps_its_drawing_and_gets_a_text_alternative() -> None:
+    text = inline_svg(SVG, "one", "Title <1>", ODD)
+    elements = Elements(text)
+    assert elements.values("id") == [
+        *(f"figure-one-{part}" for part in ("title", "description", "glyph-1", "clip1"))
+    ]
+    assert elements.of("title") == [({"id": "figure-one-title"}, "Title <1>")]
+    assert elements.of("desc")[0][1] == ODD
+    assert [attrs["d"] for attrs, _ in elements.of("path")] == ["M 0 0", "M 1 1"]
+    (image,) = elements.of("svg")
+    assert image[0]["viewbox"] == "0 0 72 36"
+    assert (image[0]["width"], image[0]["height"]) == ("72pt", "36pt")
+    for gone in ("words", "stroke-linejoin", "creativecommons", "<?xml"):
+        assert gone not in text
+
+
+@pytest.mark.parametrize("text", ["", "<p>none</p>", SVG.replace("viewBox", "x")])
+def test_what_is_no_image_is_told(text: str) -> None:
+    with pytest.raises(DataError, match="figures/one.svg is not an SVG image; delete it"):
+        inline_svg(text, "one", "", "")
+
+
+def test_a_table_is_cut_out_of_its_page() -> None:
+    page = render_html(build())
+    table = cut_table(page, "average-gain")
+    assert table.caption == "Average total gain"
+    assert table.markup.startswith('<table>\n<caption id="table-average-gain">')
+    assert table.markup.endswith("</table>")
+    assert str(table.markup).replace("table-average-gain", "average-gain") in page
+    assert table.notes.startswith("<p>Each number is the mean")
+    with pytest.raises(DataError, match="tables/t.html holds no table; delete it"):
+        cut_table("<p></p>", "t")
+
+
+def test_columns_of_numbers_are_those_in_which_all_cells_are() -> None:
+    lines = ((Cell("a"), number(1.0), number(2)), (Cell("b"), number(12345.0), Cell("—")))
+    table = PlainTable("t", "T", ("x", "y", "z"), lines)
+    assert [table.is_number(column) for column in range(3)] == [False, True, False]
+    assert [row[1].text for row in lines] == ["1", "12,345"]
+    assert type(number(pd.Series([1])[0]).order) is float  # numpy's would print its type
+
+
+def test_cleaning_is_told_rule_by_rule() -> None:
+    counts, dropped = cleaning_tables(CLEANING, {"nm": "New Mexico"})
+    assert counts.headers == ("rule", "New Mexico")
+    assert [[cell.text for cell in row] for row in counts.rows] == [
+        ["entities kept", "24"],
+        ["entities dropped", "1"],
+        ["periods", "148"],
+        ["cells", "3,552"],
+        ["missing counts set to 0", "7"],
+        ["smallest capacity", "4.5"],
+        ["largest density", "0.75"],
+    ]
+    assert counts.notes == (
+        "4,000 rows read, 12 of them outside the chosen groups and periods.",
+        "Periods that are missing and left out (New Mexico): 1 between 2021-01-15 and 2021-01-29.",
+    )
+    assert [cell.text for cell in dropped.rows[0]] == ["New Mexico", "H9", ODD, "0 cases"]
+    nothing = {**CLEANING["streams"][0], "dropped": [], "missing_periods": []}
+    (only,) = cleaning_tables({**CLEANING, "streams": [nothing]}, {"nm": "New Mexico"})
+    assert only.notes[-1] == "No stream lacks a period."
+
+
+def test_source_tells_what_was_recorded_and_nothing_else() -> None:
+    assert [term for term, _ in source_facts(CLEANING["provenance"])] == [
+        *("table", "data", "SHA-256", "retrieved", "address"),
+    ]
+    local = {"file": "t.csv", "sha256": "00", "simulated": True}
+    assert source_facts(local) == (
+        ("table", "t.csv"),
+        ("data", "simulated, not measured"),
+        ("SHA-256", "00"),
+    )
+
+
+HEAD = "s\th:m:s\tmax_rss\tcpu_time\n"
+
+
+def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
+    (tmp_path / "run_suite/NM").mkdir(parents=True)
+    (tmp_path / "run_suite/NM/block-0.tsv").write_text(f"{HEAD}2.5\t0:0:2\t100.0\t2.0\n")
+    (tmp_path / "run_suite/block-1.tsv").write_text(f"{HEAD}1.5\t0:0:1\t250.5\t1.0\n")
+    (tmp_path / "clean.tsv").write_text(f"{HEAD}0.1\t0:0:0\t-\tNA\n")
+    (tmp_path / "broken.tsv").write_text("s\n")
+    files = [*sorted(tmp_path.rglob("*.tsv")), tmp_path / "never.tsv"]
+    stages = read_stages(files, tmp_path)
+    assert stages == (Stage("clean", 1, 0.1, 0.0, 0.0), Stage("run_suite", 2, 4.0, 3.0, 250.5))
+    table = stage_table(stages)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["run suite", "2", "4.0", "3.0", "250"],
+        ["clean", "1", "0.1", "0.0", "0"],
+    ]
+    assert table.notes[0].startswith("All together: 3 jobs, 4 s of wall time")
+
+
+def test_the_commit_is_that_of_the_folder_itself(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        command = ["git", "-C", str(tmp_path), *identity, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert commit_of(tmp_path) is None
+    git("init", "--quiet")
+    assert commit_of(tmp_path) is None  # nothing committed yet
+    (tmp_path / "file").write_text("1")
+    git("add", "file")
+    git("commit", "--quiet", "--message", "First")
+    head = git("rev-parse", "HEAD")
+    assert commit_of(tmp_path) == head
+    (tmp_path / "other").write_text("not under version control")
+    assert commit_of(tmp_path) == head
+    (tmp_path / "file").write_text("2")
+    assert commit_of(tmp_path) == f"{head}, with changes that are not committed"
+    (tmp_path / "below").mkdir()
+    assert commit_of(tmp_path / "below") is None
+
+
+def test_versions_begin_with_python_and_dpol() -> None:
+    found = dict(installed_versions())
+    assert list(found)[:2] == ["Python", "dpol"]
+    assert found["numpy"] == __import__("numpy").__version__
+
+
+def test_the_setting_is_five_sentences_about_this_run() -> None:
+    sentences = describe_setting(config(), pd.DataFrame(rows()))
+    assert len(sentences) == 5
+    assert all(text[-1] in ".?" for text in sentences)
+    assert "its count in a period (c) over its capacity (k)" in sentences[0]
+    assert sentences[1] == (
+        "The data are real: New Mexico (24 experts, 148 rounds), from 2020-08-09 to 2023-06-04."
+    )
+    for part in ("in the central model", "algorithms without privacy"):
+        assert part in sentences[2]
+    assert "at µ = 1: telling" in sentences[3]
+    assert "100 runs" in sentences[4]
+    assert "seed 7" in sentences[4]
+
+
+def test_the_setting_says_if_nothing_is_protected() -> None:
+    sentences = describe_setting(config(), pd.DataFrame([run("rw-meta", INF, 1.0)]))
+    assert sentences[3] == "Nothing is protected: no run has privacy noise."
+    assert "central" not in sentences[2]

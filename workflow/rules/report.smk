@@ -1,0 +1,21 @@
+rule render_report:
+    input:
+        rules.data.input,
+        rules.render_average_gain.output,
+        rules.render_cumulative_gain.output,
+        study_files(),
+        code=code("report"),
+    output:
+        page=f"{RESULTS}/report/index.html",
+    log:
+        f"{RESULTS}/logs/render_report.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/render_report.tsv"
+    params:
+        config_name=" + ".join(Path(file).name for file in workflow.configfiles),
+        config_text=config_text(),
+        benchmarks=benchmark_files(),
+    message:
+        "Writing the report: {output.page}"
+    script:
+        "../scripts/render_report.py"

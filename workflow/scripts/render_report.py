@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import yaml
+
+from dpol.config import Config
+from dpol.files import write_text
+from dpol.logs import job_log
+from dpol.report.page import build_page
+from dpol.report.provenance import Provenance, commit_of, installed_versions, read_stages
+
+with job_log(snakemake.log[0]):
+    page, params = Path(snakemake.output.page), snakemake.params
+    folder = page.parents[1]
+    provenance = Provenance(
+        config_name=params.config_name,
+        config_text=params.config_text,
+        versions=installed_versions(),
+        commit=commit_of(Path(snakemake.scriptdir).parents[1]),
+        stages=read_stages(map(Path, params.benchmarks), folder / "benchmarks"),
+    )
+    config = Config.model_validate(yaml.safe_load(params.config_text))
+    write_text(page, build_page(folder, config, provenance))
