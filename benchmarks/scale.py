@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from labels import peak_mb
 
 from dpol.evaluation.memory import parts
 from dpol.evaluation.runs import play_suite, write_runs
@@ -124,7 +125,7 @@ def time_country() -> dict[str, float]:
         "replicates_at_a_time": max(
             map(len, parts(simulated(COUNTRY, 148), members, numbers, MEMORY_MB))
         ),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak_mb(),
         "cpu_s": spent,
         "cost_per_algorithm_over_noise": spent / len(members) / (5 * noise),
         "ns_per_algorithm_and_gain": 1e9 * spent / len(members) / rounds_played,

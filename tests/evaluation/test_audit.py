@@ -158,7 +158,7 @@ def test_sums_of_batches_are_those_of_their_rounds(alpha):
 
 def test_a_game_without_batches_cannot_be_audited():
     with pytest.raises(ValueError, match="no replicate has a batch of two rounds"):
-        list(audit_adabatch(Audit(runs=50), 1, RWAdaBatch(alpha=1e-3)))
+        list(audit_adabatch(Audit(runs=100), 1, RWAdaBatch(alpha=1e-3)))
 
 
 # ---- mechanisms that are broken on purpose -------------------------------------------------------

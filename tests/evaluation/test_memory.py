@@ -101,7 +101,8 @@ def test_batches_keep_their_amplification(random_stream):
 
 
 MEASURE = """
-import resource
+import pathlib
+import re
 import numpy as np
 from dpol.evaluation.runs import play_suite
 from dpol.experts.registry import make_members
@@ -118,7 +119,9 @@ stream = GainStream(
 members = [m for spec in {specs} for m in make_members(spec)]
 settings = {{"calibration": {calibration!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
 play_suite(stream, members, **settings, replicates=range({replicates}))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+# Not ru_maxrss, which begins with the peak of the process that started this one.
+status = pathlib.Path("/proc/self/status").read_text()
+print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
 """
 
 
