@@ -20,7 +20,7 @@ secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB
 
 cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/clusters.md)
 
-test: $(VENV)/.dev ## all tests, real snakemake runs included (about 8 minutes)
+test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 6 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile
 
 test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 10 minutes)

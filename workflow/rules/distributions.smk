@@ -67,10 +67,10 @@ rule render_distributions:
         risks=rules.collect_distributions.output.risks,
         code=code("plots") + code("tables") + code("distributions"),
     output:
-        risk=multiext(f"{RESULTS}/figures/distributions-risk", ".svg", ".png", ".pdf"),
-        selection=multiext(f"{RESULTS}/figures/distributions-selection", ".svg", ".png", ".pdf"),
-        hospitals=multiext(f"{RESULTS}/figures/distributions-hospitals", ".svg", ".png", ".pdf"),
-        table=multiext(f"{RESULTS}/tables/distributions", ".md", ".csv", ".tex", ".html"),
+        risk=figure("distributions-risk", "Private labels", "KL risk"),
+        selection=figure("distributions-selection", "Private labels", "Selecting a hypothesis"),
+        hospitals=figure("distributions-hospitals", "Private labels", "Hospitals as labels"),
+        table=table("distributions", "Private labels", "Learning from private labels"),
     log:
         f"{RESULTS}/logs/render_distributions.log",
     benchmark:
