@@ -71,8 +71,9 @@ def test_a_job_above_its_memory_is_run_again_with_more(project: Project) -> None
     panel = project.base / "data/panel.parquet"
     before = panel.read_bytes()
     panel.unlink()
-    # Two processes of Snakemake alone take more than 250 MB.
-    memory = "clean_panel:mem_mb=250 * attempt**2"
+    # One process of Snakemake alone takes more than 150 MB, for longer than Slurm's second
+    # between two looks; 1,200 MB are enough for all three.
+    memory = "clean_panel:mem_mb=150 * attempt**3"
     text = project.run("results/small/data/panel.parquet", "--set-resources", memory)
     assert panel.read_bytes() == before
     assert text.count("Trying to restart") == 1
