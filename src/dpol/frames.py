@@ -17,3 +17,11 @@ def check_frame(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
     if missing or frame.empty:
         what = f"has no column {', '.join(missing)}" if missing else "is empty"
         raise DataError(f"the table of {name} {what}; delete it and run again")
+
+
+def check_streams(frame: pd.DataFrame, streams: Iterable[str], name: str) -> None:
+    """Raise DataError unless the table of `name` has rows of all these streams."""
+    if unknown := [label for label in streams if label not in set(frame["stream"])]:
+        raise DataError(
+            f"the table of {name} has no stream {', '.join(unknown)}; delete it and run again"
+        )

@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.errors import DataError
-from dpol.frames import check_frame
+from dpol.frames import check_frame, check_streams
 from dpol.plots import style
 from dpol.plots.direct_labels import Label, add_labels
 
@@ -99,8 +98,7 @@ def _check(comparison: pd.DataFrame, ablation: pd.DataFrame, streams: Mapping[st
         ("ablations", ablation, ("stream", "reference", "reference_gain")),
     ):
         check_frame(frame, columns, f"the {name}")
-        if unknown := [label for label in streams if label not in set(frame["stream"])]:
-            raise DataError(f"the table of the {name} has no stream {', '.join(unknown)}")
+        check_streams(frame, streams, f"the {name}")
 
 
 def _lines(rows: pd.DataFrame) -> list[_Line]:

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.config import Stream
-from dpol.errors import DataError
-from dpol.frames import check_frame
+from dpol.frames import check_frame, check_streams
 from dpol.tables import footers
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title, privacy_title
@@ -100,10 +99,7 @@ def check_table(
 ) -> None:
     """Refuse a table that lacks a column or a stream, or is empty. Raises DataError."""
     check_frame(frame, columns, f"the {name}")
-    if unknown := [label for label in streams if label not in set(frame["stream"])]:
-        raise DataError(
-            f"the table of the {name} has no stream {', '.join(unknown)}; delete it and run again"
-        )
+    check_streams(frame, streams, f"the {name}")
 
 
 def _level(rows: pd.DataFrame, mu: float) -> tuple[str, tuple[Entry, ...]]:
