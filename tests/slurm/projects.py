@@ -17,7 +17,11 @@ ROOT = Path(__file__).parents[2]
 KEPT = ("run", "seed", "dataset", "streams", "privacy", "suites", "replicates", "report")
 TARGETS = [f"results/small/{name}" for name in ("summary.parquet", "tables/average-gain.csv")]
 # Ask often, because this cluster is nobody else's; everything else is as users have it.
-QUICK = ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2"]
+QUICK = [
+    *("--slurm-init-seconds-before-status-checks", "2"),
+    *("--seconds-between-status-checks", "2"),
+    *("--max-status-checks-per-second", "10"),
+]
 
 
 @dataclass(frozen=True)
