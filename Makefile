@@ -5,7 +5,7 @@ VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper secure cluster test test-slurm test-report bench lint format clean
+.PHONY: help demo paper secure cluster docs test test-slurm test-report bench lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -18,7 +18,11 @@ paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2
 
 secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB)
 
-cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/clusters.md)
+cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/slurm.md)
+
+docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
+	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
+	@echo "Done: docs/_build/index.html"
 
 test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 6 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile
@@ -49,7 +53,7 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 	$(VENV)/bin/dpol config write
 
 clean: ## remove results and the environment; fetched tables in data/raw stay
-	rm -rf $(VENV) .snakemake results/*/
+	rm -rf $(VENV) .snakemake results/*/ docs/_build
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/setup.sh pyproject.toml
 	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) runtime

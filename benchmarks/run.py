@@ -6,7 +6,7 @@
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
 3. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
 
-What the numbers mean: docs/performance.md. Writes results.json and results.md beside this file.
+What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md beside this file.
 """
 
 from __future__ import annotations
@@ -272,8 +272,8 @@ def as_table(found: dict[str, Any]) -> str:
         "| μ | noise alone | ours | the paper's way | ours is faster by | ours / noise alone |",
         "|---|---:|---:|---:|---:|---:|",
         *(
-            f"| {mu} | {row['noise_us']:.1f} µs | {row['ours_us']:.1f} µs"
-            f" | {row['paper_way_us']:.0f} µs | {row['speedup_over_paper_way']:.0f}×"
+            f"| {mu} | {row['noise_us']:.1f} μs | {row['ours_us']:.1f} μs"
+            f" | {row['paper_way_us']:.0f} μs | {row['speedup_over_paper_way']:.0f}×"
             f" | {row['cost_over_noise_alone']:.1f} |"
             for mu, row in meta.items()
         ),

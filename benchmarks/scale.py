@@ -232,7 +232,7 @@ def scale_lines(found: dict[str, Any]) -> list[str]:
         " | the step is faster by | largest relative error |",
         "|---:|---:|---:|---:|---:|---:|",
         *(
-            "| {learners} | {us:.0f} µs | {eigenvalue_share:.0%} | {share_with_all_eigenvalues:.0%}"
+            "| {learners} | {us:.0f} μs | {eigenvalue_share:.0%} | {share_with_all_eigenvalues:.0%}"
             " | {speedup_of_the_step:.1f}× | {largest_relative_error:.0e} |".format(**row)
             for row in found["learners"].values()
         ),

@@ -57,7 +57,7 @@ def test_lock_for_clusters_goes_with_the_others() -> None:
 
 def test_documentation_of_clusters_names_the_locked_plugin() -> None:
     (plugin,) = names(PROJECT["optional-dependencies"]["cluster"])
-    assert f"{plugin}=={lock('cluster.txt')[plugin]}" in (ROOT / "docs/clusters.md").read_text()
+    assert f"{plugin}=={lock('cluster.txt')[plugin]}" in (ROOT / "docs/how-to/slurm.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["runtime.txt", "secure.txt", "dev.txt", "cluster.txt"])
@@ -82,7 +82,7 @@ def test_generated_config_files_are_up_to_date() -> None:
 
 
 def documented_columns(heading: str) -> list[str]:
-    section = (ROOT / "docs/tables.md").read_text().split(f"## {heading}")[1].split("\n## ")[0]
+    section = (ROOT / "docs/reference/tables.md").read_text().split(f"## {heading}")[1].split("\n## ")[0]
     return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
 
 

@@ -56,7 +56,7 @@ def test_there_is_a_panel_per_experts_axes_and_mu() -> None:
         assert (ax.get_xscale(), ax.get_yscale()) == (scale, scale)
         name = "true positive rate" if logarithmic else "false negative rate"
         assert ax.get_ylabel() == (f"n = {n}\n{name}" if mu == MUS[0] else "")
-    assert [ax.get_title() for ax in figure.axes[:3]] == ["µ = 0.25", "µ = 1", "µ = 4"]
+    assert [ax.get_title() for ax in figure.axes[:3]] == ["μ = 0.25", "μ = 1", "μ = 4"]
     assert not any(ax.get_title() for ax in figure.axes[3:])
     assert [ax.get_xlabel() for ax in figure.axes] == 9 * [""] + 3 * ["false positive rate"]
 

@@ -117,9 +117,9 @@ def test_envelope_is_the_range_of_the_family_at_the_reported_calibration() -> No
 def test_titles_and_legend() -> None:
     figure = draw()
     assert [axes.get_title() for axes in figure.axes[:3]] == [
-        "no privacy (µ = ∞)",
-        "µ = 1",
-        "µ = 0.25",
+        "no privacy (μ = ∞)",
+        "μ = 1",
+        "μ = 0.25",
     ]
     titles = [
         axes.get_ylabel().replace("\n", " ").replace("\xa0", " ") for axes in figure.axes[::3]

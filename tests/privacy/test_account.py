@@ -111,7 +111,7 @@ def test_the_text_by_hand():
 
 
 def test_the_table_of_the_documentation_is_right():
-    text = (Path(__file__).parents[2] / "docs/privacy.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/explanation/privacy.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", text, re.MULTILINE)
     assert [int(weeks) for weeks, _ in rows] == list(WEEKS)
     for weeks, cells in rows:

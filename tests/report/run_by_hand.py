@@ -144,7 +144,7 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     for name in FIGURES:
         (folder / f"figures/{name}.svg").write_text(SVG)
-    group = Group("", (("µ = 1", (Entry(ODD, ("note",)),)),))
+    group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     for name in TABLES:
         table = TextTable(f"Of {name}", "same", ("stream", "privacy"), ("gain",),
                           (Section("New Mexico", "n = 2", (group,)),), (ODD,))  # fmt: skip

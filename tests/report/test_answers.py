@@ -102,14 +102,14 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     ]
     answer = answer_on_privacy(pd.DataFrame(summary), audits())
     assert answer.found.replace("\xa0", " ") == (
-        "Protected is one person in one round: µ = 1 means ε ≤ 4.89, µ = 0.5 means ε ≤ 2.25 at δ ="
+        "Protected is one person in one round: μ = 1 means ε ≤ 4.89, μ = 0.5 means ε ≤ 2.25 at δ ="
         " 1e-06."
     )
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
     assert "whoever has the seed can take it off" in text
     assert "Audits: 1 of 2 claims stand (sampled: 95% each)." in text
-    assert "µ ≥ 1.25 where 1 is claimed" in text
+    assert "μ ≥ 1.25 where 1 is claimed" in text
 
 
 def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
@@ -134,8 +134,8 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
     answer = answer_on_cost(lost)
     texts = [text.replace("\xa0", " ") for text in (answer.found, *answer.more)]
     assert texts == [
-        "With isotropic noise, rw-meta loses 25% of its gain at µ = 1.",
-        "With capacity noise (ours), rw-meta loses −5% of its gain at µ = 1.",
+        "With isotropic noise, rw-meta loses 25% of its gain at μ = 1.",
+        "With capacity noise (ours), rw-meta loses −5% of its gain at μ = 1.",
     ]
     table = cost_table(lost, {"nm": "New Mexico"})
     assert [[cell.text for cell in row] for row in table.rows] == [
@@ -155,7 +155,7 @@ def test_costs_of_several_streams_are_a_range() -> None:
     text = answer_on_cost(lost).found.replace("\xa0", " ")
     assert (
         text
-        == "With isotropic noise, rw-meta loses 10 to 25% of its gain at µ = 1, over 2 streams."
+        == "With isotropic noise, rw-meta loses 10 to 25% of its gain at μ = 1, over 2 streams."
     )
 
 
@@ -183,10 +183,10 @@ def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
 def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
     texts = [[cell.text for cell in row] for row in audit_table(audits()).rows]
     assert texts[0] == [
-        *("noise", "isotropic", "one person in one round", "µ = 1", "µ ≥ 0.9", "90%"),
+        *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
         *("3,000 runs, 95%", "stands"),
     ]
-    assert texts[1][-4:] == ["µ ≥ 1.25", "125%", "3,000 runs, 95%", "refuted"]
+    assert texts[1][-4:] == ["μ ≥ 1.25", "125%", "3,000 runs, 95%", "refuted"]
     exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
     assert [cell.text for cell in audit_table(exact).rows[0]][3:7] == [
         *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),

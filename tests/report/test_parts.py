@@ -159,7 +159,7 @@ def test_the_setting_is_five_sentences_about_this_run() -> None:
     )
     for part in ("in the central model", "algorithms without privacy"):
         assert part in sentences[2]
-    assert "at µ = 1: telling" in sentences[3]
+    assert "at μ = 1: telling" in sentences[3]
     assert "100 runs" in sentences[4]
     assert "seed 7" in sentences[4]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ class Project:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 text=True,
+                # A test in the background of a shell ignores SIGINT, and so would its children.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
 
     def run(self, *options: str, slurm: bool = True) -> str:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from code_blocks import Reader, copy_project, run_page
 from slurm import one_node
-from slurm.projects import TARGETS, Project, write_config
+from slurm.projects import QUICK, ROOT, TARGETS, Project, write_config
 
 pytestmark = pytest.mark.slurm
 
@@ -93,7 +94,7 @@ def test_a_scheduler_killed_for_long_comes_back(
         time.sleep(0.5)
     one_node.kill(one_node.processes(project.cluster, "slurmctld"))
     assert one_node.node_state(project.cluster) == ""
-    # Away until Snakemake has asked in vain: now it waits for ever (docs/clusters.md).
+    # Away until Snakemake has asked in vain: now it waits for ever (docs/how-to/slurm.md).
     one_node.wait_until(lambda: "Falling back to 'sacct'" in project.log.read_text(), "a question")
     one_node.start_daemon(project.cluster, "slurmctld")
     one_node.kill([*held], signal.SIGCONT)
@@ -125,7 +126,7 @@ def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]
     started.kill()
     started.wait()
     assert not (project.base / "summary.parquet").exists()
-    # What was submitted runs on: end it, as docs/clusters.md says.
+    # What was submitted runs on: end it, as docs/how-to/slurm.md says.
     (run,) = re.findall(r"SLURM run ID: (\S+)", project.log.read_text())
     one_node.run(project.cluster, "scancel", f"--name={run}")
     locked = project.start(*TARGETS)
@@ -152,6 +153,11 @@ def test_a_truncated_file_is_never_taken_for_a_result(
         path.unlink()
         project.run(*TARGETS, slurm=False)
         assert project.results() == expected
+
+
+def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
+    page = ROOT / "docs/how-to/slurm.md"
+    run_page(page, Reader(copy_project(tmp_path), one_node.environment(cluster), QUICK))
 
 
 def traces() -> dict[Path, float]:

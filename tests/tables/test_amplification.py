@@ -102,7 +102,7 @@ def test_lines_of_the_amplification_table_are_sorted_by_mu_within_rounds_and_exp
     for section in table.sections:
         assert [group.title for group in section.groups] == ["t = 50", "t = 9"]
         for group in section.groups:
-            assert [label for label, _ in group.lines] == ["µ = 0.25", "µ = 1"]
+            assert [label for label, _ in group.lines] == ["μ = 0.25", "μ = 1"]
 
 
 def test_cells_of_the_amplification_table_hold_the_numbers_of_their_setting() -> None:
@@ -156,7 +156,7 @@ def test_the_batching_table_by_hand() -> None:
     assert [group.title for group in section.groups] == ["all-zero", "two-rivals"]
     # n = 2, mu = 0.1: 3; mu = 1: 12; 100 more for the second stream.
     assert section.groups[0].lines[0] == (
-        "µ = 0.1",
+        "μ = 0.1",
         (
             Entry("3.0 ± 0.1"),
             Entry("-0.300 ± 0.006", ("mean batch 1.5",)),
@@ -165,7 +165,7 @@ def test_the_batching_table_by_hand() -> None:
         ),
     )
     assert section.groups[1].lines[1] == (
-        "µ = 1",
+        "μ = 1",
         (
             Entry("112.0 ± 2.2"),
             Entry("-11.200 ± 0.220", ("mean batch 56.0",)),

@@ -50,7 +50,7 @@ def test_known_table() -> None:
     assert gains(table, "rw-meta") == [41.25, 1 / 3]
     text = render_markdown(table)
     assert r"| 41.25 ± 0.13 \[paper: 40.14\] |" in text
-    assert r"| **New Mexico** (n = 24, T = 148) | no privacy (µ = ∞) |" in text
+    assert r"| **New Mexico** (n = 24, T = 148) | no privacy (μ = ∞) |" in text
     assert "follow-the-leader † |" in text
 
 
@@ -161,11 +161,11 @@ def test_footers() -> None:
     assert has_footer(table, "privacy of one person in one round; adjacent: one person elsewhere.")
     assert has_footer(
         table,
-        "Gaussian noise (local): µ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).",
+        "Gaussian noise (local): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).",
     )
     assert has_footer(
         table,
-        "Gaussian noise (central): µ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).",
+        "Gaussian noise (central): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).",
     )
     assert has_footer(table, "the interval of the chosen one holds despite the choice")
     assert has_footer(table, "“Prediction with Expert Advice under Local Differential Privacy”")
@@ -178,7 +178,7 @@ def test_footers_tell_ranges_and_simulated_data() -> None:
     data[3] |= {"epsilon": 2.25, "guaranteed_mu": 0.5}
     data[4] |= {"replicates": 1}
     table = build(data)
-    assert has_footer(table, "(central): µ = 1: ε = 2.25 (guaranteed µ = 0.5); at")
+    assert has_footer(table, "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at")
     assert has_footer(table, "over 1 to 100 runs")
     assert has_footer(table, "Data: simulated, not measured.")
     assert has_footer(table, "The paper's numbers are of real data")

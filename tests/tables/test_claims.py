@@ -145,7 +145,7 @@ def test_a_table_of_sentences_is_a_long_table_in_latex() -> None:
 
 
 def test_every_letter_of_the_ledger_has_a_latex_form() -> None:
-    letters = "µδεαβγηλρφΔΦΩ≤≥²"
+    letters = "μδεαβγηλρφΔΦΩ≤≥²"
     it = dataclasses.replace(CLAIMS[0], claim=letters)
     assert to_latex(claims_table(frame(it))).isascii()
 

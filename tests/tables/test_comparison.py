@@ -83,11 +83,11 @@ def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "", noise: str = 
 def test_lines_are_the_levels_and_the_aims(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
     table = build(frame, summary)
     assert list(lines(table)) == [
-        "no privacy (µ = ∞)",
-        "µ = 1",
-        "µ = 0.25",
-        "Aim: ours at µ = 0.25 is at or above the paper's way at µ = 1",
-        "Aim: ours at µ = 1 is at or above the best of the paper's 2 learners without privacy",
+        "no privacy (μ = ∞)",
+        "μ = 1",
+        "μ = 0.25",
+        "Aim: ours at μ = 0.25 is at or above the paper's way at μ = 1",
+        "Aim: ours at μ = 1 is at or above the best of the paper's 2 learners without privacy",
     ]
     (section,) = table.sections
     assert (section.title, section.note) == ("New Mexico", "n = 2, T = 2")
@@ -97,7 +97,7 @@ def test_lines_are_the_levels_and_the_aims(frame: pd.DataFrame, summary: pd.Data
 def test_numbers_of_a_level(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
     frame = change(frame, at(frame, "paper", 1.0), ci_half_width=0.111, other_ci_half_width=0.222)
     frame = change(frame, at(frame, "paper", 1.0), difference_half_width=0.333)
-    paper, ours, difference, _ = lines(build(frame, summary))["µ = 1"]
+    paper, ours, difference, _ = lines(build(frame, summary))["μ = 1"]
     assert (paper.text, ours.text) == ("12.00 ± 0.22", "17.00 ± 0.11")
     assert difference.text == "+5.00 ± 0.33"
 
@@ -115,7 +115,7 @@ def test_the_verdict_on_the_papers_way(
     frame: pd.DataFrame, summary: pd.DataFrame, verdict: str, text: str
 ) -> None:
     frame = change(frame, at(frame, "paper", INF), verdict=verdict)
-    entry = lines(build(frame, summary))["no privacy (µ = ∞)"][-1]
+    entry = lines(build(frame, summary))["no privacy (μ = ∞)"][-1]
     assert entry == Entry(text)
 
 
@@ -123,7 +123,7 @@ def test_rows_that_are_not_beaten_are_counted_and_named(
     frame: pd.DataFrame, summary: pd.DataFrame
 ) -> None:
     """At mu = 1 ours has 17; only kalman-a with capacity noise has more: 17.5."""
-    entry = lines(build(frame, summary))["µ = 1"][-1]
+    entry = lines(build(frame, summary))["μ = 1"][-1]
     assert entry.text == "above the paper's way; not above every other private row"
     papers, ours, curator = entry.notes
     # ridge-a, ridge-b and the tree; 2 ridge, meta, 2 kalman with our noise, 3 others of ours.
@@ -138,7 +138,7 @@ def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(
     frame: pd.DataFrame, summary: pd.DataFrame
 ) -> None:
     frame = change(frame, at(frame, "other", 1.0, "tree", "isotropic"), verdict="undecided")
-    notes = lines(build(frame, summary))["µ = 1"][-1].notes
+    notes = lines(build(frame, summary))["μ = 1"][-1].notes
     assert notes[0].startswith("Above 2 of 3 rows of the papers; not above tree (a curator): +8.50")
     assert notes[0].endswith(", undecided.")
 
@@ -147,7 +147,7 @@ def test_it_is_above_every_other_row_only_if_all_are_beaten(
     frame: pd.DataFrame, summary: pd.DataFrame
 ) -> None:
     frame = change(frame, at(frame, "other", 1.0), verdict="above")
-    entry = lines(build(frame, summary))["µ = 1"][-1]
+    entry = lines(build(frame, summary))["μ = 1"][-1]
     assert entry.text == "above the paper's way; above every other private row"
     assert entry.notes[:2] == (
         "Above 3 of 3 rows of the papers.",
@@ -160,7 +160,7 @@ def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(
 ) -> None:
     others = at(frame, "other", 1.0)
     frame = change(frame, others & frame["other_ours"], verdict="below")
-    notes = lines(build(frame, summary))["µ = 1"][-1].notes
+    notes = lines(build(frame, summary))["μ = 1"][-1].notes
     assert notes[1].endswith("; and 4 more.")
     named = [part.split(" (")[0] for part in notes[1].split("not above ")[1].split("; ")[:4]]
     ordered = frame[others & frame["other_ours"]].sort_values("difference")
@@ -197,7 +197,7 @@ def test_an_aim_shows_the_best_of_the_learners(frame: pd.DataFrame, summary: pd.
 
 
 def test_an_aim_against_the_papers_way(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
-    label = "Aim: ours at µ = 0.25 is at or above the paper's way at µ = 1"
+    label = "Aim: ours at μ = 0.25 is at or above the paper's way at μ = 1"
     paper, ours, difference, verdict = lines(build(frame, summary))[label]
     assert paper.text.startswith("12.00 ± ")
     assert not paper.notes
@@ -214,8 +214,8 @@ def test_what_is_said_below_the_table(frame: pd.DataFrame, summary: pd.DataFrame
     assert "95% confidence interval (Student's t), Bonferroni-corrected over all 78" in text
     assert "it is independent, so pairing does not narrow theirs" in text
     assert "Data: simulated" in text
-    assert "capacity noise (local): µ = 1: ε = 4.89" in text
-    assert "isotropic noise (local): µ = 1: ε = 4.89" in text
+    assert "capacity noise (local): μ = 1: ε = 4.89" in text
+    assert "isotropic noise (local): μ = 1: ε = 4.89" in text
 
 
 def test_common_noise_of_the_two_ways_is_said(summary: pd.DataFrame) -> None:
@@ -230,7 +230,7 @@ def test_the_table_is_written_in_every_format(
     frame: pd.DataFrame, summary: pd.DataFrame, tmp_path: Path
 ) -> None:
     table = build(frame, summary)
-    assert "| µ = 1 | 12.00" in to_markdown(table)
+    assert "| μ = 1 | 12.00" in to_markdown(table)
     assert r"\begin{longtable}" in to_latex(table)
     assert "not above every other private row" in to_html(table)
     write_with_numbers(table, frame, tmp_path / "comparison.csv")
@@ -270,7 +270,7 @@ def build_ablation(losses: pd.DataFrame, summary: pd.DataFrame) -> TextTable:
 
 def test_losses_of_every_system_at_every_level(losses: pd.DataFrame, summary: pd.DataFrame) -> None:
     table = build_ablation(losses, summary)
-    titles = ["no privacy (µ = ∞)", "µ = 1", "µ = 0.25"]
+    titles = ["no privacy (μ = ∞)", "μ = 1", "μ = 0.25"]
     assert [it.title for it in table.sections] == [f"New Mexico, {title}" for title in titles]
     note = "n = 2, T = 2; best of the paper's learners without noise: ridge-a, 17.00"
     assert {it.note for it in table.sections} == {note}

@@ -262,7 +262,7 @@ def test_all_formats_show_every_cell(tmp_path: Path) -> None:
 
 
 def test_columns_are_documented() -> None:
-    section = (ROOT / "docs/tables.md").read_text().split("## distributions.parquet")[1]
+    section = (ROOT / "docs/reference/tables.md").read_text().split("## distributions.parquet")[1]
     documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)
     assert documented == list(DISTRIBUTION_COLUMNS)
     assert set(COLUMNS) <= set(DISTRIBUTION_COLUMNS)

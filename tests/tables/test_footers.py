@@ -19,9 +19,9 @@ from dpol.tables.footers import (
 INF = math.inf
 EPSILON = {INF: INF, 1.0: 4.886, 0.5: 2.254}
 GENERAL = (
-    "Guarantee: µ-Gaussian differential privacy of one person; adjacent: one elsewhere."
-    " Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(µ, 1)."
-    " The µ of a row is the level asked for; what each mechanism guarantees there,"
+    "Guarantee: μ-Gaussian differential privacy of one person; adjacent: one elsewhere."
+    " Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
+    " The μ of a row is the level asked for; what each mechanism guarantees there,"
     " to three digits:"
 )
 
@@ -61,27 +61,27 @@ def guarantee(**columns: pd.DataFrame) -> list[str]:
 def test_guarantee_of_one_mechanism() -> None:
     assert guarantee(a=column(), b=column()) == [
         GENERAL,
-        f"Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
         SEEDED,
     ]
 
 
 def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
     found = describe_guarantee({"a": column()}, [0.5, INF, 1.0])
-    assert found[1] == f"Noise (local): µ = 0.5: ε = 2.25; µ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
+    assert found[1] == f"Noise (local): μ = 0.5: ε = 2.25; μ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
 
 
 def test_guarantee_is_the_weakest_of_all_streams() -> None:
     better = pd.DataFrame([run(1.0, guaranteed_mu=0.757, epsilon=3.57), run(0.5)])
     assert guarantee(a=pd.concat([better, column()]))[1] == (
-        f"Noise (local): µ = 1: ε at most 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}"
+        f"Noise (local): μ = 1: ε at most 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}"
     )
 
 
 def test_noise_that_stays_without_a_level_of_privacy_is_said() -> None:
     streams = [column(guaranteed_mu=0.2, epsilon=0.834), column(guaranteed_mu=0.1, epsilon=0.4)]
     assert guarantee(a=pd.concat(streams))[1] == (
-        "Noise (local): µ = ∞, 1, 0.5: ε at most 0.834 (guaranteed µ at most 0.2); at δ = 1e-06"
+        "Noise (local): μ = ∞, 1, 0.5: ε at most 0.834 (guaranteed μ at most 0.2); at δ = 1e-06"
         f"{MOVED}"
     )
 
@@ -95,9 +95,9 @@ def test_columns_are_named_where_one_mechanism_guarantees_them_different_things(
     tree = {"mechanism": "Tree", "model": "central"}
     regret = column(**tree, guaranteed_mu=0.2, epsilon=0.834)
     assert guarantee(a=column(), noise=column(**tree), regret=regret, other=regret)[1:-1] == [
-        f"Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
-        f"Tree (central, noise): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
-        "Tree (central, regret, other): µ = ∞, 1, 0.5: ε = 0.834 (guaranteed µ = 0.2);"
+        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Tree (central, noise): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        "Tree (central, regret, other): μ = ∞, 1, 0.5: ε = 0.834 (guaranteed μ = 0.2);"
         f" at δ = 1e-06{MOVED}",
     ]
 
@@ -106,7 +106,7 @@ def test_guarantee_has_a_line_per_calibration() -> None:
     both = pd.concat([column(), column(mechanism="Other noise", guaranteed_mu=INF, epsilon=INF)])
     leader = column(model="none", mechanism="none", guaranteed_mu=INF, epsilon=INF)
     assert guarantee(leader=leader, a=both)[1:-1] == [
-        f"Noise (local): µ = 1: ε = 4.89; µ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
         f"Other noise (local): none{MOVED}",
     ]
 

@@ -66,12 +66,12 @@ def test_labels_of_calibrations() -> None:
     assert lines[0][:3] == ["| stream", "noise", "privacy"]
     labels = [[part.lstrip("| ") for part in line[:3]] for line in lines[2:8]]
     assert labels == [
-        ["**New Mexico** (n = 24, T = 148)", "isotropic", "no privacy (µ = ∞)"],
-        ["", "", "µ = 1"],
-        ["", "isotropic-worst-case", "µ = ∞"],  # its noise stays
-        ["", "", "µ = 1"],
-        ["", "capacity †", "no privacy (µ = ∞)"],
-        ["", "", "µ = 1"],
+        ["**New Mexico** (n = 24, T = 148)", "isotropic", "no privacy (μ = ∞)"],
+        ["", "", "μ = 1"],
+        ["", "isotropic-worst-case", "μ = ∞"],  # its noise stays
+        ["", "", "μ = 1"],
+        ["", "capacity †", "no privacy (μ = ∞)"],
+        ["", "", "μ = 1"],
     ]
 
 
@@ -79,7 +79,7 @@ def test_column_without_local_noise_is_shown_once() -> None:
     table = build(all_calibrations())
     assert gains(table, "tree-ftpl-min-noise") == [26.0, 22.0, *[""] * 8]
     assert gains(table, "follow-the-leader") == [26.5, None, *[""] * 8]
-    assert r"| µ = ∞ | 42.25 ± 0.13 |  |  | 44.00 ± 0.13 ridge-w8-weak |" in render_markdown(table)
+    assert r"| μ = ∞ | 42.25 ± 0.13 |  |  | 44.00 ± 0.13 ridge-w8-weak |" in render_markdown(table)
     assert r" & 42.25 $\pm$ 0.13 &  &  & 44.00 $\pm$ 0.13 \\" in render_latex(table)
     assert render_html(table).count("<td></td>") == 16
     assert has_footer(table, "Empty: an algorithm without local noise is shown once")

@@ -23,10 +23,10 @@ NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 GRID = """\
 | stream | noise | privacy | a | b † |
 | --- | --- | --- | ---: | ---: |
-| **NM** (n = 2) | plain | µ = 1 | 1.00 ± 0.10 ridge | — |
-|  |  | µ = 2 | 1 | 2 |
-|  | capacity † | µ = 1 | 3 |  |
-| **PA** (n = 3) | plain | µ = 1 | 1 | 2 |
+| **NM** (n = 2) | plain | μ = 1 | 1.00 ± 0.10 ridge | — |
+|  |  | μ = 2 | 1 | 2 |
+|  | capacity † | μ = 1 | 3 |  |
+| **PA** (n = 3) | plain | μ = 1 | 1 | 2 |
 """
 
 
@@ -36,9 +36,9 @@ def two(first: str, second: str, *notes: str) -> tuple[Entry, ...]:
 
 def table(title: str = "NM", *, grouped: bool = True) -> TextTable:
     """A section of two groups, the first of two lines, and a section of one line."""
-    plain = Group("plain", (("µ = 1", two("1.00 ± 0.10", "—", "ridge")), ("µ = 2", two("1", "2"))))
-    capacity = Group("capacity †", (("µ = 1", two("3", "")),))
-    last = Group("plain", (("µ = 1", two("1", "2")),))
+    plain = Group("plain", (("μ = 1", two("1.00 ± 0.10", "—", "ridge")), ("μ = 2", two("1", "2"))))
+    capacity = Group("capacity †", (("μ = 1", two("3", "")),))
+    last = Group("plain", (("μ = 1", two("1", "2")),))
     return TextTable(
         caption="Gains",
         name="gains",
@@ -57,8 +57,8 @@ def test_markdown() -> None:
 def test_markdown_without_group_column() -> None:
     lines = to_markdown(table(grouped=False)).splitlines()
     assert lines[2] == "| stream | privacy | a | b † |"
-    assert lines[4].startswith("| **NM** (n = 2) | µ = 1 | 1.00")
-    assert lines[6] == "|  | µ = 1 | 3 |  |"
+    assert lines[4].startswith("| **NM** (n = 2) | μ = 1 | 1.00")
+    assert lines[6] == "|  | μ = 1 | 3 |  |"
 
 
 def test_markdown_escapes() -> None:
@@ -99,7 +99,7 @@ def test_latex_escapes() -> None:
     text = to_latex(table(NASTY))
     assert r"A \& B\_\textless{}c\textgreater{}\% \textbar{} {[}d{]} \{e\}" in text
     assert r"\$x\textasciicircum{}2\$ \#1 \textasciitilde{} \textbackslash{}" in text
-    assert escape_latex("µ = ∞") == r"$\mu$ = $\infty$"
+    assert escape_latex("μ = ∞") == r"$\mu$ = $\infty$"
     assert text.isascii()
     rules = [r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}", r"\end{table}"]
     assert all(rule in text for rule in rules)
@@ -134,13 +134,13 @@ def test_html_header_cells_say_what_they_head() -> None:
     assert [header for header in outline.headers if header[0] != "col"] == [
         ("rowgroup", "3", "NM"),
         ("row", "2", "plain"),
-        ("row", None, "µ = 1"),
-        ("row", None, "µ = 2"),
+        ("row", None, "μ = 1"),
+        ("row", None, "μ = 2"),
         ("row", "1", "capacity †"),
-        ("row", None, "µ = 1"),
+        ("row", None, "μ = 1"),
         ("rowgroup", "1", "PA"),
         ("row", "1", "plain"),
-        ("row", None, "µ = 1"),
+        ("row", None, "μ = 1"),
     ]
     columns = [text for scope, _, text in outline.headers if scope == "col"]
     assert columns == ["stream", "noise", "privacy", "a", "b †"]

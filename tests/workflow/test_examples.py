@@ -131,7 +131,7 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
         noisy[~noisy["algorithm"].str.contains("regret")]["guaranteed_mu"], 1.0
     )
     shown = table_of(tmp_path, "clicks")
-    assert "µ-Gaussian differential privacy of one round; adjacent: two streams that" in shown
+    assert "μ-Gaussian differential privacy of one round; adjacent: two streams that" in shown
     assert "person" not in shown
     check_progress(tmp_path / "results/clicks", text)
 

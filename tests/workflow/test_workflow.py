@@ -112,7 +112,7 @@ def test_columns_of_the_summaries_are_documented(whole: Path) -> None:
     names = ["summary", "cumulative", "amplification", "batching", "lazy", "convex"]
     for name in [*names, "comparison", "ablation", "distributions", "audit", "claims"]:
         found = list(pd.read_parquet(whole / f"results/small/{name}.parquet").columns)
-        section = (ROOT / "docs/tables.md").read_text().split(f"## {name}.parquet")[1]
+        section = (ROOT / "docs/reference/tables.md").read_text().split(f"## {name}.parquet")[1]
         documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)
         assert found == documented
 

@@ -70,7 +70,7 @@ def compare(
 ) -> pd.DataFrame:
     """Ours against every other row that has noise, level by level, and the aims.
 
-    One row per stream and pair (the columns: docs/tables.md). All intervals of the table hold
+    One row per stream and pair (docs/reference/tables.md). All intervals of the table hold
     together: those of the differences and those of the means.
 
     Args:

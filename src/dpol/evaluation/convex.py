@@ -93,7 +93,7 @@ def _batch(losses: Losses, rounds: slice) -> Any:
 
 
 def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
-    """One row per family, T, d, epsilon and algorithm (columns: docs/tables.md)."""
+    """One row per family, T, d, epsilon and algorithm (columns: docs/reference/tables.md)."""
     rows = []
     settings = list(itertools.product(study.families, study.n_rounds, study.dimensions))
     for family, T, d in progress(settings, "convex, settings"):

@@ -65,7 +65,7 @@ DISTRIBUTION_COLUMNS = (
     "sampler",
     "guaranteed_mu",
 )
-"""Columns of the table of risks (docs/tables.md)."""
+"""Columns of the table of risks (docs/reference/tables.md)."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def settings_of(study: Distributions) -> Mapping[str, Setting]:
 
 
 def study_setting(study: Distributions, setting: Setting, *, seed: int) -> pd.DataFrame:
-    """One row per class, algorithm and calibration (columns: docs/tables.md)."""
+    """One row per class, algorithm and calibration (columns: docs/reference/tables.md)."""
     rows = []
     for hypotheses in _classes(study, setting, seed):
         features = np.zeros(setting.n_rounds, dtype=np.int64)

@@ -83,7 +83,7 @@ def run_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> Lazy
 
 
 def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
-    """One row per adversary, T, d, epsilon and algorithm (columns: docs/tables.md).
+    """One row per adversary, T, d, epsilon and algorithm (columns: docs/reference/tables.md).
 
     Settings at which an algorithm cannot be calibrated have no row for it.
     """

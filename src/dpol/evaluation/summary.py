@@ -92,7 +92,7 @@ def summarize(
     factor: float,
     comparisons: int,
 ) -> pd.DataFrame:
-    """One row per stream, algorithm, calibration and mu (the columns: docs/tables.md).
+    """One row per stream, algorithm, calibration and mu (the columns: docs/reference/tables.md).
 
     Args:
         cells: all runs.

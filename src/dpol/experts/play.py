@@ -167,6 +167,7 @@ def observations(source: Source) -> Iterator[Observation]:
     else:
         shape = (source.n_replicates, source.stream.n_experts)
         silence = np.zeros(source.stream.n_experts)
+        silence.flags.writeable = False
         for gains in source.stream.gains:
             yield Observation(np.broadcast_to(gains, shape), silence)
 
@@ -204,15 +205,49 @@ def rounds(
 
     Raises:
         TypeError: a local algorithm is given raw gains, or another one noisy gains.
+        ValueError: the algorithm returns something else than an expert for each replicate, or
+            changes what it is given.
     """
     if (algorithm.model == "local") != isinstance(source, NoisyGains):
         raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
-    state = algorithm.init(setup_of(source))
+    setup = setup_of(source)
+    name = type(algorithm).__name__
+    state = algorithm.init(setup)
     observation: Observation | None = None
-    for revealed in observations(source):
-        state, actions = algorithm.step(state, observation, generators)
+    for t, revealed in enumerate(observations(source)):
+        try:
+            state, actions = algorithm.step(state, observation, generators)
+        except Exception as error:
+            read_only = "read-only" in str(error)  # NumPy's words
+            error.add_note(f"in {name}.step, round {t + 1}{_ONLY_READ if read_only else ''}")
+            raise
+        if wrong := _what_is_wrong(actions, setup):
+            raise ValueError(f"{name}.step, round {t + 1}: {wrong}")
         yield state, actions
         observation = revealed
+
+
+_ONLY_READ = (
+    ": an algorithm may only read the setup, the state and the observation; make new arrays,"
+    " `total = total + gains` in place of `total += gains`"
+)
+
+
+def _what_is_wrong(actions: object, setup: Setup) -> str:
+    """Why these cannot be the actions of a round, and what would be; empty if they can."""
+    wanted = (
+        f"; it must return (state, actions), the actions an array of shape ({setup.n_replicates},),"
+        f" an expert from 0 to {setup.n_experts - 1} for each replicate, such as"
+        " scores.argmax(axis=1).astype(np.int32)"
+    )
+    if not isinstance(actions, np.ndarray):
+        return f"the actions are no array but of type {type(actions).__name__}{wanted}"
+    if actions.shape != (setup.n_replicates,) or not np.issubdtype(actions.dtype, np.integer):
+        return f"the actions have shape {actions.shape} and type {actions.dtype}{wanted}"
+    least, most = int(actions.min()), int(actions.max())
+    if least < 0 or most >= setup.n_experts:
+        return f"the actions lie between {least} and {most}{wanted}"
+    return ""
 
 
 def amplification_of(algorithm: Algorithm, source: Source) -> BatchMixture | None:

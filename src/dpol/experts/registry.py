@@ -1,11 +1,13 @@
-"""All algorithms for expert advice, by name. To add one: its file, and one line here."""
+"""All algorithms for expert advice, by name. To add one: its file, and one line here.
+
+docs/how-to/add-algorithm.md and add-learner.md are worked examples.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from inspect import signature
 from typing import Any
 
@@ -13,6 +15,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.interface import LABEL, check_algorithm, check_bank
 from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.learners import LEARNERS, EmpiricalBayesBank, KalmanBank, LearnerBank
 from dpol.experts.learners.alone import LearnerAlone
@@ -93,10 +96,21 @@ def _learners(specs: tuple[str | Mapping[str, Any], ...]) -> tuple[LearnerBank, 
 
 def _learner(spec: str | Mapping[str, Any]) -> Any:
     name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
-    return _call(name, LEARNERS[name], parameters)
+    bank = _call(name, LEARNERS[name], parameters)
+    check_bank(name, bank)
+    return bank
 
 
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+def _each_alone(name: str, make: Callable[..., LearnerBank]) -> Make:
+    """What makes every learner of a bank an algorithm of its own, from the bank's parameters."""
+
+    @wraps(make, updated=())
+    def made(**parameters: Any) -> Mapping[str, Algorithm]:
+        bank = make(**parameters)
+        check_bank(name, bank)
+        return {label: LearnerAlone(bank, place) for place, label in enumerate(bank.labels)}
+
+    return made
 
 
 def _name_and_parameters(
@@ -142,6 +156,11 @@ REGISTRY: dict[str, Make] = {
 }
 """What makes an algorithm, or a family of them by label, from its parameters."""
 
+# A bank of learners that has no line above is a family whose learners are played one by one.
+REGISTRY |= {
+    name: _each_alone(name, make) for name, make in LEARNERS.items() if name not in REGISTRY
+}
+
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     """The algorithms that an entry of a suite stands for.
@@ -160,11 +179,13 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     """
     family, parameters = _name_and_parameters(spec, "algorithm", REGISTRY)
     label = parameters.pop("label", None)
-    if label is not None and not (isinstance(label, str) and _LABEL.fullmatch(label)):
+    if label is not None and not (isinstance(label, str) and LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
     made = _call(family, REGISTRY[family], parameters)
     if not isinstance(made, Mapping):
-        return (Member(label or family, family, made),)
-    if label is not None:
+        made = {family: made}
+    if label is not None and len(made) > 1:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
-    return tuple(Member(name, family, algorithm) for name, algorithm in made.items())
+    for name, algorithm in made.items():
+        check_algorithm(name, algorithm)
+    return tuple(Member(label or name, family, algorithm) for name, algorithm in made.items())

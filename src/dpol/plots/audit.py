@@ -26,7 +26,7 @@ _NEEDED = (
     "verdict",
 )
 _MARKERS = {"sampled": "o", "exact": "D"}
-_SYMBOLS = {"mu": "µ", "epsilon": "ε"}
+_SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 _COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
 
 

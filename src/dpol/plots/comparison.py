@@ -86,7 +86,7 @@ def draw_comparison(
         for ax, rows, reference in zip(panels, own, references, strict=True):
             add_labels(ax, _labels(rows, reference, values), _PANEL[1])
         figure.supylabel("total gain")
-        figure.supxlabel("privacy level µ (the further right, the more private)")
+        figure.supxlabel("privacy level μ (the further right, the more private)")
         _add_title(figure, comparison.iloc[0], simulated)
         style.freeze_layout(figure)
     return figure
@@ -205,7 +205,7 @@ def _add_title(figure: Figure, first: pd.Series, simulated: bool) -> None:
         else "",
         f"ours: {first['algorithm']}, {first['calibration']} noise",
         f"bars: {100 * first['confidence']:g}% confidence intervals, all together",
-        "best rows: chosen in hindsight at every µ",
+        "best rows: chosen in hindsight at every μ",
     )
     whole = " · ".join(part.replace(" ", "\xa0") for part in parts if part)
     text = textwrap.fill(whole, int(figure.get_figwidth() * _CHARACTERS_PER_INCH))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from dpol.distributions.registry import REGISTRY, title_of
 from dpol.frames import check_frame
 from dpol.plots import style
 from dpol.plots.direct_labels import Label, add_labels
@@ -24,7 +26,7 @@ COLUMNS = (
 )
 """Columns the figures need."""
 
-NAMES: Mapping[str, tuple[str, str, str]] = {
+_NAMES: Mapping[str, tuple[str, str, str]] = {
     "wma": (style.PURPLE, "v", "private WMA"),
     "exp3": (style.BLUE, "o", "private EXP3"),
     "exp3-bayes": (style.SKY, "s", "EXP3 messages,\nBayes learner †"),
@@ -32,7 +34,26 @@ NAMES: Mapping[str, tuple[str, str, str]] = {
     "randomised-response": (style.VERMILLION, "^", "randomised\nresponse"),
     "bayes": (style.GREY, "X", "Bayes, no privacy"),
 }
-"""Colour, marker and name of every algorithm."""
+# Colours and markers of the algorithms that are not above, in turn.
+_FURTHER = (
+    (style.ORANGE, "P"),
+    ("#8C510A", "*"),
+    ("#7F7F00", "<"),
+    ("#762A83", ">"),
+)
+
+
+def _names() -> Iterator[tuple[str, tuple[str, str, str]]]:
+    further = itertools.cycle(_FURTHER)
+    for name in REGISTRY:
+        if name in _NAMES:
+            yield name, _NAMES[name]
+        else:
+            yield name, (*next(further), "\n".join(textwrap.wrap(title_of(name), 20)))
+
+
+NAMES: Mapping[str, tuple[str, str, str]] = dict(_names())
+"""Colour, marker and name of every registered algorithm."""
 
 OURS = "†: ours, not in the paper."
 _HEIGHT = 1.9  # inches, about, of the axes of a panel
@@ -67,7 +88,7 @@ def draw_risk(risks: pd.DataFrame) -> Figure:
     """KL risk against T, M, K and epsilon, a panel per sweep that was run, beside the bounds.
 
     Args:
-        risks: as `dpol.evaluation.distributions` makes them (docs/tables.md).
+        risks: as `dpol.evaluation.distributions` makes them (docs/reference/tables.md).
 
     Raises:
         DataError: a column is missing, or the table is empty.

@@ -15,7 +15,7 @@ def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:
     """Mean log loss above that of the best forecast in hindsight, a panel per stream.
 
     Args:
-        risks: as `dpol.evaluation.distributions` makes them (docs/tables.md).
+        risks: as `dpol.evaluation.distributions` makes them (docs/reference/tables.md).
         simulated: whether the data are simulated, which the figure then says.
 
     Raises:
@@ -59,12 +59,13 @@ def _draw_intervals(ax: Axes, rows: pd.DataFrame) -> None:
     """Points with intervals, those of one epsilon side by side."""
     epsilons = sorted(set(rows["epsilon"]))
     ax.axhline(0, color=style.BLACK, ls=":", lw=1.2, zorder=1)
+    step = 0.78 / len(NAMES)
     for number, (algorithm, (colour, marker, name)) in enumerate(NAMES.items()):
         own = rows[rows["algorithm"] == algorithm].sort_values("epsilon")
         if not own.empty:
             # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
             ax.errorbar(
-                np.searchsorted(epsilons, own["epsilon"]) + 0.13 * (number - 2.5),
+                np.searchsorted(epsilons, own["epsilon"]) + step * (number - (len(NAMES) - 1) / 2),
                 own["excess"],
                 yerr=own["half"],
                 color=colour,

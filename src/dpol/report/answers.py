@@ -152,7 +152,7 @@ def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
     sampled = audits[audits["confidence"] < 1]
     chance = f" (sampled: {100 * sampled['confidence'].min():g}% each)" if len(sampled) else ""
     yield f"Audits: {len(audits) - len(broken)} of {len(audits)} claims stand{chance}."
-    symbols = {"mu": "µ", "epsilon": "ε"}
+    symbols = {"mu": "μ", "epsilon": "ε"}
     for row in broken.to_dict("records"):
         sign = "=" if row["method"] == "exact" else "≥"
         yield (

@@ -13,7 +13,7 @@ COLUMNS = (
 )
 """Columns the table needs."""
 
-_SYMBOLS = {"mu": "µ", "epsilon": "ε"}
+_SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 
 
 def audit_table(audits: pd.DataFrame) -> PlainTable:

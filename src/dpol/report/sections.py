@@ -161,7 +161,7 @@ _AMPLIFICATION = FigureOf(
     "Trade-off curves of RW-AdaBatch",
     "Error rates of the best attack on one round: false negative against false positive rate, on"
     " linear axes, and true positive against false positive rate on logarithmic ones. A column of"
-    " panels for each µ. Curves: perfect privacy, not amplified, analytic bound and Monte Carlo"
+    " panels for each μ. Curves: perfect privacy, not amplified, analytic bound and Monte Carlo"
     " estimate for each switching bound. ε for each curve is in the table below.",
 )
 _RATES = FigureOf(

@@ -77,5 +77,5 @@ def _protected(config: Config, summary: pd.DataFrame) -> str:
     unit = " / ".join(dict.fromkeys(private["unit"]))
     return (
         f"Protected is {unit}, at {', '.join(levels)}: telling two adjacent inputs apart is at"
-        " least as hard as telling N(0, 1) from N(µ, 1)."
+        " least as hard as telling N(0, 1) from N(μ, 1)."
     )

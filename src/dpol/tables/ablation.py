@@ -27,7 +27,7 @@ _ABOUT = (
     " the system's learners, the oracle selector, loses to it under the same noise."
     " Selection: what the system loses to the oracle; an average of learners can be above"
     " it. Own noise: what the system itself loses to noise; not part of the sum.",
-    "The best of several learners is chosen in hindsight, by stream, µ and noise, on the"
+    "The best of several learners is chosen in hindsight, by stream, μ and noise, on the"
     " runs that it is scored on: its mean is biased upwards, so that selection is rather"
     " overstated, and noise understated.",
 )
@@ -73,7 +73,7 @@ def ablation_table(
         footers=(
             *_ABOUT,
             describe_intervals(ablation),
-            f"Means over {first['replicates']} runs. What is guaranteed at each µ: below the table"
+            f"Means over {first['replicates']} runs. What is guaranteed at each μ: below the table"
             " of the comparison, and in summary.parquet for every system.",
         ),
         prose=("oracle",),

@@ -67,7 +67,7 @@ def amplification_table(curves: pd.DataFrame) -> TextTable:
         footers=(
             f"All-zero gains, the worst case for privacy; α = {first['alpha']:g}. Adjacent: two"
             " streams that differ in one round's whole gain vector in [0, 1]^n; Gaussian noise of"
-            " scale sqrt(n) / µ on every gain vector (local model: the ε that is not amplified).",
+            " scale sqrt(n) / μ on every gain vector (local model: the ε that is not amplified).",
             "Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: the"
             " batch sizes of simulated runs; an estimate, not a guarantee.",
             f"Method: {PAPER}, section 3.1. {_OURS}",

@@ -197,7 +197,7 @@ def _comparison_footers(
     shared = "the same" if noisy["common_noise"].all() else "independent"
     yield (
         "Differences are taken replicate by replicate. Replicates of one number have the same"
-        " noise where stream, calibration and µ agree. Of the paper's way and ours it is"
+        " noise where stream, calibration and μ agree. Of the paper's way and ours it is"
         f" {shared}" + ("." if shared == "the same" else ", so pairing does not narrow theirs.")
     )
     yield from _ABOUT

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from dpol.distributions.bounds import informative_from
+from dpol.distributions.registry import REGISTRY, title_of
 from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 
@@ -19,7 +20,7 @@ COLUMNS = (
 )
 """Columns the table needs."""
 
-_TITLES: Mapping[tuple[str, str], str] = {
+_NAMES: Mapping[tuple[str, str], str] = {
     ("wma", "exact"): "private WMA, exact †",
     ("wma", "published"): "private WMA, published",
     ("exp3", "exact"): "private EXP3, exact †",
@@ -29,6 +30,20 @@ _TITLES: Mapping[tuple[str, str], str] = {
     ("randomised-response", "exact"): "randomised response",
     ("bayes", "exact"): "Bayes, no privacy",
 }
+
+
+def _title(name: str, calibration: str) -> str:
+    if (name, calibration) in _NAMES:
+        return _NAMES[name, calibration]
+    return title_of(name) if calibration == "exact" else f"{title_of(name)}, {calibration}"
+
+
+_TITLES: Mapping[tuple[str, str], str] = {
+    (name, calibration): _title(name, calibration)
+    for name, entry in REGISTRY.items()
+    for calibration in entry.calibrations
+}
+"""Of the columns, in their order."""
 _BOUNDS: Mapping[tuple[str, str], str] = {
     ("wma", "exact"): "wma-exact",
     ("wma", "published"): "wma-published",
@@ -51,7 +66,7 @@ def distribution_table(risks: pd.DataFrame, *, simulated: bool) -> TextTable:
     """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something.
 
     Args:
-        risks: as `dpol.evaluation.distributions` makes them (docs/tables.md).
+        risks: as `dpol.evaluation.distributions` makes them (docs/reference/tables.md).
         simulated: whether the hospitals are simulated, which the table then says.
 
     Raises:
@@ -170,7 +185,7 @@ def _excess(row: pd.Series) -> Entry:
 def _uncovered(row: pd.Series) -> tuple[str, ...]:
     """A mark where the messages do not have the privacy that they claim."""
     guaranteed = row["guaranteed_epsilon"]
-    if row["algorithm"] == "bayes" or guaranteed <= row["epsilon"] * (1 + 1e-9):
+    if guaranteed == math.inf or guaranteed <= row["epsilon"] * (1 + 1e-9):
         return ()
     return (f"only ε = {guaranteed:.4g}",)
 
@@ -181,21 +196,40 @@ def _power(value: float) -> str:
 
 
 def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
-    deltas = risks.loc[risks["algorithm"] == "wma", "delta"]
-    of_wma = f"; private WMA has δ = {deltas.iloc[0]:g}, all others δ = 0" if len(deltas) else ""
     data = "The hospitals are simulated, not measured. " if simulated else ""
     return (
         f"Means over {risks['replicates'].iloc[0]} runs; ± is 1.96 standard errors. A dash: not"
         " run, or the paper has no such bound.",
         "Privacy: local model; unit: one person's label in one round; adjacent: two labels of the"
-        f" same round. Every message is (ε, δ)-private at the ε of its line, but for “Bayes, no"
-        f" privacy”, which sees the labels{of_wma}. “only ε”: the published calibration does not"
-        " cover its claim there; what its noise gives.",
+        f" same round. Every message is (ε, δ)-private at the ε of its line{_except(risks)}. “only"
+        " ε”: the published calibration does not cover its claim there; what its noise gives.",
         "Bounds: on the KL risk if a hypothesis of the class is true, with the constants of the"
         " paper's proofs. Without any message the average of all hypotheses costs at most T log K,"
         " so below that T a bound says nothing.",
         f"{data}Log loss above the best forecast's: that of the best one in hindsight is 0; below"
         " 0, a mixture of forecasts beats its best member.",
         f"{PAPER}, Algorithms 1 and 2, Theorems 4 and 5. †: ours, not in the paper (the exact"
-        " calibration, the Bayes learner of EXP3 messages, membership response).",
+        " calibration, the Bayes learner of EXP3 messages, membership response"
+        f"{''.join(f', {name}' for name in _further(risks))}).",
     )
+
+
+def _except(risks: pd.DataFrame) -> str:
+    """Which learners have no privacy, and which a delta."""
+    without = set(risks.loc[risks["guaranteed_epsilon"] == math.inf, "algorithm"])
+    titles = [f"“{title}”" for (name, _), title in _TITLES.items() if name in without]
+    sees = "sees" if len(titles) == 1 else "see"
+    text = f", but for {', '.join(titles)}, which {sees} the labels" if titles else ""
+    deltas = risks[risks["delta"] > 0].groupby("algorithm", sort=False)["delta"].max()
+    names = {"wma": "private WMA"}
+    found = [f"{names.get(str(name), name)} has δ = {delta:g}" for name, delta in deltas.items()]
+    return f"{text}; {', '.join(found)}, all others δ = 0" if found else text
+
+
+def _further(risks: pd.DataFrame) -> list[str]:
+    """Learners of ours that have no name in `_NAMES`."""
+    return [
+        name
+        for name in dict.fromkeys(risks["algorithm"])
+        if (name, "exact") not in _NAMES and title_of(name).endswith("†")
+    ]

@@ -68,9 +68,9 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
     if private.empty:
         return ["Guarantee: none, no run has privacy noise."]
     lines = [
-        f"Guarantee: µ-Gaussian differential privacy of {_each(private['unit'])}; adjacent:"
+        f"Guarantee: μ-Gaussian differential privacy of {_each(private['unit'])}; adjacent:"
         f" {_each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
-        " telling N(0, 1) from N(µ, 1). The µ of a row is the level asked for; what each mechanism"
+        " telling N(0, 1) from N(μ, 1). The μ of a row is the level asked for; what each mechanism"
         " guarantees there, to three digits:"
     ]
     for mechanism, model in dict.fromkeys(zip(noisy["mechanism"], noisy["model"], strict=True)):
@@ -113,12 +113,12 @@ def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
         if pd.isna(largest):
             text += " (not Gaussian DP)"
         elif f"{largest:.3g}" != f"{mu:.3g}":
-            text += f" (guaranteed µ {_at_most(at_level['guaranteed_mu'])})"
-        found.setdefault(text, []).append(mu_title(mu).removeprefix("µ = "))
+            text += f" (guaranteed μ {_at_most(at_level['guaranteed_mu'])})"
+        found.setdefault(text, []).append(mu_title(mu).removeprefix("μ = "))
     if not found:
         return "none"
     delta = _each(f"{value:g}" for value in runs["delta"])
-    texts = [f"µ = {', '.join(same)}: {text}" for text, same in found.items()]
+    texts = [f"μ = {', '.join(same)}: {text}" for text, same in found.items()]
     return f"{'; '.join(texts)}; at δ = {delta}"
 
 

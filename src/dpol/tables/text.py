@@ -40,7 +40,7 @@ _LATEX = {
     "±": r"$\pm$",
     "†": r"$\dagger$",
     "∞": r"$\infty$",
-    "µ": r"$\mu$",
+    "μ": r"$\mu$",
     "δ": r"$\delta$",
     "ε": r"$\varepsilon$",
     "α": r"$\alpha$",

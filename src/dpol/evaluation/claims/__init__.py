@@ -47,7 +47,7 @@ def claims(*, seed: int) -> Iterator[Claim]:
 
 
 def study_claims(*, seed: int) -> pd.DataFrame:
-    """One row per statement (columns `CLAIM_COLUMNS`; their meaning: docs/tables.md).
+    """One row per statement (columns `CLAIM_COLUMNS`; their meaning: docs/reference/tables.md).
 
     Args:
         seed: root seed of what is sampled; less than a minute on one core for any.

@@ -242,7 +242,7 @@ def _redraw_claim(name: str, claimed: float, measured: float, case: str) -> Clai
         "a draw after one other loss is L sqrt(2β/λ)-Gaussian DP (Gopi, Lee and Liu)"
         if ours
         else "one more loss moves the log density by 2βL²/λ + sqrt(8βL² log(2/δ0)/λ), up to δ0",
-        ("µ of two laws" if ours else "ε at δ0 of two laws")
+        ("μ of two laws" if ours else "ε at δ0 of two laws")
         + " on an interval by quadrature, 30 random settings of convex losses; the worst one",
         claimed=claimed,
         relation="<=",

@@ -212,7 +212,7 @@ def _batch_claim(mixture: BatchMixture, n: int, t: int, b: int, count: int, runs
         PAPER,
         "section 3.1.2, Figure 1",
         "the computed law of batch sizes is stochastically smaller than the true one",
-        f"RW-AdaBatch on all-zero gains, T = 200, α = 1, µ = 0.25, {runs:,} runs; n = 2 and 5,"
+        f"RW-AdaBatch on all-zero gains, T = 200, α = 1, μ = 0.25, {runs:,} runs; n = 2 and 5,"
         " t = 20, 100, 200, b = 2 to 16; the worst one",
         claimed=claimed,
         relation=">=",

@@ -39,7 +39,7 @@ def local_noise(seed: int, share: float = 1.0) -> Iterator[Claim]:
         yield Claim(
             PAPER,
             "section 2.2" if not ours else "capacity noise",
-            f"the noise of the {name} calibration gives every round µ-Gaussian DP",
+            f"the noise of the {name} calibration gives every round μ-Gaussian DP",
             f"hockey-stick divergence by quadrature at the worst of {pairs.size:,} moves of one"
             f" person ({stream.n_experts} hospitals, {stream.n_rounds} rounds)",
             claimed=mu,
@@ -205,12 +205,12 @@ def tree(seed: int, share: float = 1.0) -> Iterator[Claim]:
             Claim(
                 PAPER,
                 "section 4, tree baseline",
-                "node noise Δ sqrt(L)/µ makes all noisy prefix sums together µ-Gaussian DP",
+                "node noise Δ sqrt(L)/μ makes all noisy prefix sums together μ-Gaussian DP",
                 "all nodes that a round enters, counted, for eight T from 2 to 500",
                 claimed=mu,
                 relation="<=",
                 measured=measured,
-                witness=f"T = {T}: a round enters {entered.max()} nodes, µ = {measured:.4f}",
+                witness=f"T = {T}: a round enters {entered.max()} nodes, μ = {measured:.4f}",
             )
         )
     yield worst(claims)

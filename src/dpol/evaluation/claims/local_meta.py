@@ -120,7 +120,7 @@ def meta_of_ridge_learners(seed: int, mu: float = 0.5) -> Iterator[Claim]:
     run = play_meta(algorithm, noisy, raw, seed, "ridge")
     yield replace(
         _claim(run, "the thirteen learners of section 4"),
-        computed=f"{replicates} runs on one drifting stream, n = {n}, T = {T}, µ = {mu:g}",
+        computed=f"{replicates} runs on one drifting stream, n = {n}, T = {T}, μ = {mu:g}",
         witness=f"mean regret {run.regret.mean():.1f}, bound {run.bound.mean():.1f}",
         note="the proof does not cover learners that see the noise; this bound holds anyway here",
     )

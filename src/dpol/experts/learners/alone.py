@@ -16,16 +16,18 @@ class LearnerAlone:
     """Play what a learner says: no selection, no randomness, post-processing of noisy gains.
 
     Args:
-        bank: a bank of exactly one learner.
+        bank: a bank of learners.
+        place: which of them is played; without it the bank must have exactly one.
     """
 
     bank: LearnerBank
+    place: int | None = None
 
     model: ClassVar[Model] = "local"
     origin: ClassVar[Origin] = "ours"
 
     def __post_init__(self) -> None:
-        if len(self.bank.labels) != 1:
+        if self.place is None and len(self.bank.labels) != 1:
             raise ValueError(f"one learner alone is needed, got {', '.join(self.bank.labels)}")
 
     def init(self, setup: LocalSetup) -> Any:
@@ -35,4 +37,4 @@ class LearnerAlone:
         self, state: Any, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[Any, Actions]:
         state, actions = self.bank.step(state, observation)
-        return state, actions[:, 0]
+        return state, actions[:, self.place or 0]

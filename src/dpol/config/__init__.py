@@ -1,0 +1,232 @@
+"""The whole configuration as models; anything not described here is refused.
+
+Every field carries its description: the JSON schema, the commented reference config and the
+manual are generated from these models (`dpol config write`), and a test catches drift. Which
+algorithms exist is not known here; `dpol.experiment` checks their names and parameters against
+the registry.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PositiveInt
+
+from dpol.config.dataset import (
+    Cleaning,
+    Columns,
+    Dataset,
+    Endpoint,
+    GainsSource,
+    LocalSource,
+    Periods,
+    SimulatedSource,
+    Source,
+    WebSource,
+)
+from dpol.config.studies import (
+    Aim,
+    Amplification,
+    Audit,
+    Comparison,
+    Convex,
+    Distributions,
+    Lazy,
+    Sweeps,
+    System,
+)
+from dpol.config.values import AlgorithmSpec, CalibrationName, Label, Model, Mu, all_different
+
+__all__ = [
+    "Aim",
+    "AlgorithmSpec",
+    "Amplification",
+    "Audit",
+    "CalibrationName",
+    "Cleaning",
+    "Columns",
+    "Comparison",
+    "Config",
+    "Convex",
+    "Dataset",
+    "Distributions",
+    "Endpoint",
+    "GainsSource",
+    "Label",
+    "Lazy",
+    "LocalSource",
+    "Model",
+    "Mu",
+    "Periods",
+    "Privacy",
+    "Report",
+    "SimulatedSource",
+    "Source",
+    "Stream",
+    "Suite",
+    "Sweeps",
+    "System",
+    "WebSource",
+]
+
+
+class Stream(Model):
+    """A gain stream: the entities of some groups, played as one game."""
+
+    groups: Annotated[list[str], Field(min_length=1)]
+    """Values of the group column that belong to it (`all` where there is no group column)."""
+    title: str | None = None
+    """Shown in tables and figures; without it the label of the stream."""
+    reported_as: Label | None = None
+    """Label under which the paper reports this stream; its numbers are shown beside ours when
+    the stream also has the paper's periods."""
+
+
+class Privacy(Model):
+    """Privacy levels and the unit they hold for: one person in one period, of gains one round."""
+
+    levels: Annotated[dict[Label, Mu], Field(min_length=1)]
+    """Label of each level (used in file names) and its Gaussian-DP parameter mu; `.inf` = none."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """The delta at which epsilon is reported beside mu."""
+    count_sensitivity: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """How far one person can move one count; above 1: the conservative reading of cleaned data."""
+
+
+class Suite(Model):
+    """Algorithms that run together, on the same noisy gains, in one job."""
+
+    calibrations: Annotated[
+        list[CalibrationName], Field(min_length=1), AfterValidator(all_different)
+    ] = ["isotropic"]
+    """How the noise is scaled, one run each; ignored by algorithms without privacy."""
+    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
+    """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
+    All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
+
+
+class Report(Model):
+    """What the table and the figure show."""
+
+    algorithms: Annotated[list[Label], Field(min_length=1)]
+    """Labels of the algorithms, in the order of the columns and of the legend."""
+    envelope: Label = "ridge"
+    """The family whose range is shaded, and whose best member has a column of its own."""
+    calibration: CalibrationName = "isotropic"
+    """The calibration that the figure shows."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    """Confidence of the intervals, all cells of the table together (Bonferroni)."""
+
+
+class Config(Model):
+    """One experiment."""
+
+    run: Label
+    """Name of the run; everything it makes lies below results/<run>/."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    """Root of all randomness."""
+    dataset: Dataset
+    streams: Annotated[dict[Label, Stream], Field(min_length=1)]
+    """Label of each gain stream and what it is made of."""
+    privacy: Privacy
+    suites: Annotated[dict[Label, Suite], Field(min_length=1)]
+    """Label of each suite and what it plays."""
+    replicates: PositiveInt = 100
+    """Independent repetitions (seeds) of every randomised run."""
+    block_replicates: PositiveInt | None = None
+    """Replicates in one job; without it all. Results do not depend on it."""
+    job_memory_mb: Annotated[int, Field(ge=500)] = 1500
+    """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
+    least one). Results do not depend on it."""
+    amplification: Amplification | None = None
+    """Without this block the amplification of RW-AdaBatch is not studied."""
+    lazy: Lazy | None = None
+    """Without this block the regret of L2P is not studied."""
+    convex: Convex | None = None
+    """Without this block online convex optimisation is not studied."""
+    distributions: Distributions | None = None
+    """Study of learning distributions from locally private labels; without it, none."""
+    audit: Audit | None = None
+    """Without this block nothing is audited, and there is no ledger of claims."""
+    comparison: Comparison | None = None
+    """The paper's way beside ours; without this block, no comparison."""
+    report: Report
+
+    @property
+    def raw_file(self) -> str:
+        """The raw table, relative to the working folder."""
+        source = self.dataset.source
+        if source.kind == "simulated":
+            return f"results/{self.run}/data/simulated.csv.gz"
+        return source.file
+
+    def problems(self) -> list[tuple[tuple[str, ...], object, str]]:
+        """Rules across keys: (location, value, what is allowed) for each one broken."""
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        source, columns = self.dataset.source, self.dataset.columns
+        if source.kind == "web" and not source.file.endswith(".csv.gz"):
+            found.append((("dataset", "source", "file"), source.file, "must end in .csv.gz"))
+        for label, stream in self.streams.items():
+            if (columns is None or columns.group is None) and stream.groups != ["all"]:
+                allowed = "must be [all] because dataset.columns.group is not given"
+                found.append((("streams", label, "groups"), stream.groups, allowed))
+            if source.kind == "simulated" and (
+                unknown := sorted(set(stream.groups) - set(source.hospitals))
+            ):
+                allowed = f"must be among dataset.source.hospitals: {', '.join(source.hospitals)}"
+                found.append((("streams", label, "groups"), unknown, allowed))
+        by_mu: dict[float, str] = {}
+        for label, mu in self.privacy.levels.items():
+            if mu in by_mu:
+                allowed = f"must differ from the mu of {by_mu[mu]}"
+                found.append((("privacy", "levels", label), mu, allowed))
+            by_mu.setdefault(mu, label)
+        if self.comparison is not None:
+            found += self._comparison_problems(self.comparison)
+        if source.kind == "gains":
+            found += self._gains_problems()
+        elif columns is None:
+            allowed = "is missing: what the table calls entity, period, count and capacity"
+            found.append((("dataset", "columns"), None, allowed))
+        return found
+
+    def _gains_problems(self) -> list[tuple[tuple[str, ...], object, str]]:
+        """What does not go with a table of gains, which has neither counts nor capacities."""
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        because = "dataset.source.kind is gains"
+        for key in sorted(self.dataset.model_fields_set - {"source"}):
+            allowed = f"must not be given because {because}: there is nothing to clean"
+            found.append((("dataset", key), "a block", allowed))
+        if "count_sensitivity" in self.privacy.model_fields_set:
+            allowed = f"must not be given because {because}: dataset.source.sensitivity holds"
+            value = self.privacy.count_sensitivity
+            found.append((("privacy", "count_sensitivity"), value, allowed))
+        for label, suite in self.suites.items():
+            if "capacity" in suite.calibrations:
+                allowed = f"must not hold capacity because {because}: its gains have no capacities"
+                found.append((("suites", label, "calibrations"), suite.calibrations, allowed))
+        if self.distributions is not None and self.distributions.patients_per_week is not None:
+            allowed = f"must not be given because {because}: its gains have no persons"
+            value = self.distributions.patients_per_week
+            found.append((("distributions", "patients_per_week"), value, allowed))
+        return found
+
+    def _comparison_problems(
+        self, comparison: Comparison
+    ) -> list[tuple[tuple[str, ...], object, str]]:
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        levels = self.privacy.levels
+        names = ", ".join(levels)
+        for index, aim in enumerate(comparison.aims):
+            place = ("comparison", f"aims[{index}]")
+            for key, level in (("ours", aim.ours), ("at", aim.at)):
+                if level not in levels:
+                    found.append(((*place, key), level, f"must be a level of privacy: {names}"))
+        if math.inf not in levels.values():
+            allowed = "must have a level .inf: comparison splits the loss against no noise"
+            found.append((("privacy", "levels"), dict(levels), allowed))
+        if comparison.ours == comparison.paper:
+            allowed = "must differ from comparison.paper"
+            found.append((("comparison", "ours"), comparison.ours.algorithm, allowed))
+        return found

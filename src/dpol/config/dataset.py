@@ -1,0 +1,194 @@
+"""Where the data come from and how they are read."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    HttpUrl,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+
+from dpol.config.values import Label, Model, TableFile, all_different, number_or_column, relative
+
+
+class Endpoint(Model):
+    """One place on the web that serves the table."""
+
+    kind: Literal["socrata", "file"]
+    """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
+    columns are asked for, page by page. `file`: the whole table as one CSV file."""
+    url: HttpUrl
+    """Its address."""
+
+
+class WebSource(Model):
+    """A table that is fetched once and kept."""
+
+    kind: Literal["web"]
+    """This kind of source."""
+    endpoints: Annotated[list[Endpoint], Field(min_length=1)]
+    """Tried in this order until one delivers."""
+    file: Annotated[TableFile, AfterValidator(relative)]
+    """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
+    page_size: Annotated[int, Field(ge=1, le=50_000)] = 20_000
+    """Rows in one page of a Socrata server."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 6
+    """Tries of one request before the next endpoint is taken."""
+    timeout_seconds: PositiveFloat = 60.0
+    """Longest silence of a server before a try counts as failed."""
+
+
+class LocalSource(Model):
+    """A table on this machine."""
+
+    kind: Literal["local"]
+    """This kind of source."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz` or `.parquet`."""
+    simulated: bool = False
+    """Whether the table is made up; tables and figures then say so."""
+
+
+class GainsSource(Model):
+    """A table of gains on this machine: a row per round, a column per expert, no capacities."""
+
+    kind: Literal["gains"]
+    """This kind of source."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
+    sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
+    """How far a round's gains can move, as an L2 norm: a number, or the column that holds one for
+    each round. What moves less is protected; sqrt(n) times `gain_range` protects any change."""
+    gain_range: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Gains lie between 0 and this."""
+    period: str | None = None
+    """Column with the date of the round, such as 2021-01-31; without it rounds have numbers."""
+    experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
+    """Columns with the gains of the experts; without it all columns but those named above."""
+    simulated: bool = False
+    """Whether the table is made up; tables and figures then say so."""
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that hold no gains."""
+        named = (self.period, self.sensitivity)
+        return [name for name in named if isinstance(name, str)]
+
+    @model_validator(mode="after")
+    def _apart(self) -> GainsSource:
+        columns = [*self.others, *(self.experts or ())]
+        if twice := {name for name in columns if columns.count(name) > 1}:
+            raise ValueError(
+                f"column {', '.join(sorted(twice))} is named twice among period, sensitivity and"
+                " experts"
+            )
+        return self
+
+
+class SimulatedSource(Model):
+    """A simulated table in the schema of the HHS dataset."""
+
+    kind: Literal["simulated"]
+    """This kind of source."""
+    hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    """Hospitals in each group (state) that cleaning keeps; two that it drops come on top."""
+    weeks: Annotated[int, Field(ge=2, le=2_000)]
+    """Number of weeks."""
+    first_week: datetime.date = datetime.date(2020, 8, 7)
+    """Start of the first week."""
+
+
+Source = Annotated[
+    WebSource | LocalSource | SimulatedSource | GainsSource, Field(discriminator="kind")
+]
+
+
+class Columns(Model):
+    """The names the table uses for what dpol needs."""
+
+    entity: str
+    """Identifies an entity (a hospital); each becomes an expert."""
+    period: str
+    """Start of the period (week), an ISO date such as 2021-01-31."""
+    count: str
+    """Number of persons counted in the period (COVID patients)."""
+    capacity: str
+    """Capacity of the entity in the period (beds)."""
+    group: str | None = None
+    """Groups the entities (state); without it all entities form one group named `all`."""
+    name: str | None = None
+    """A name to show for an entity; without it the identifier is shown."""
+    cases: list[str] | None = None
+    """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
+
+    def needed(self) -> list[str]:
+        """All columns that are read from the table, each once."""
+        named = [self.entity, self.period, self.group, self.name]
+        numbers = [self.count, self.capacity, *(self.cases or ())]
+        return list(dict.fromkeys(name for name in [*named, *numbers] if name))
+
+
+class Periods(Model):
+    """Which periods are used."""
+
+    first: datetime.date | None = None
+    """First period, included; without it the first in the table."""
+    last: datetime.date | None = None
+    """Last period, included; without it the last in the table."""
+    days: PositiveInt = 7
+    """Length of a period in days."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Periods:
+        if self.first and self.last and self.first > self.last:
+            raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
+        return self
+
+
+class Cleaning(Model):
+    """How the holes of the table are filled; every rule is counted in the cleaning report."""
+
+    suppressed_markers: list[str] = ["-999999"]
+    """Values that stand for a count too small to publish."""
+    missing_markers: list[str] = ["", "NA", "NaN", "null"]
+    """Values that stand for a missing number."""
+    suppressed_value: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
+    """What a suppressed count becomes."""
+    max_carry: Annotated[int, Field(ge=0)] = 4
+    """Periods a missing count is carried forward; after that it becomes 0."""
+    min_total_cases: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 100.0
+    """Entities with fewer cases over the whole period are dropped."""
+    case_factor: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """What the case columns are multiplied by; 7 turns daily averages into weekly totals."""
+
+
+class Dataset(Model):
+    """Where the table comes from and how it is read."""
+
+    source: Source
+    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset."""
+    columns: Columns | None = None
+    """The names the table uses for what dpol needs; required, but not with `gains`."""
+    periods: Periods = Periods()
+    cleaning: Cleaning = Cleaning()
+
+    @property
+    def needed_columns(self) -> Columns:
+        """The columns of a table of counts. Raises ValueError for a table of gains."""
+        if self.columns is None:
+            raise ValueError("a table of gains has no dataset.columns")
+        return self.columns
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the table is made up, by dpol or by somebody else."""
+        source = self.source
+        named = isinstance(source, (LocalSource, GainsSource)) and source.simulated
+        return named or source.kind == "simulated"

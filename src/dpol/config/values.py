@@ -1,0 +1,58 @@
+"""What the models of a config are made of: their base, and the values that many of them hold."""
+
+from __future__ import annotations
+
+import math
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+CalibrationName = Literal["isotropic", "isotropic-constant", "isotropic-worst-case", "capacity"]
+
+
+def relative(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
+    return path
+
+
+def table_file(path: str) -> str:
+    if not path.endswith((".csv", ".csv.gz", ".parquet")):
+        raise ValueError("must end in .csv, .csv.gz or .parquet")
+    return path
+
+
+def above_zero(value: float) -> float:
+    if math.isnan(value) or value <= 0:
+        raise ValueError("must be above 0; .inf means no privacy noise")
+    return value
+
+
+def number_or_column(value: object) -> object:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
+        raise ValueError("must be a number above 0, or the name of a column")
+    return value
+
+
+def all_different(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("must not name anything twice")
+    return names
+
+
+# What an algorithm is, is checked against the registry; one message is enough.
+AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
+TableFile = Annotated[str, AfterValidator(table_file)]
+Mu = Annotated[float, AfterValidator(above_zero)]
+
+
+class Model(BaseModel):
+    """Base of all config models: frozen, unknown keys refused, defaults checked too."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True
+    )

@@ -1,0 +1,199 @@
+"""Run what a page of the documentation tells its readers to type.
+
+A page's code blocks are run in their order, in a copy of this checkout that every page has for
+itself. What is done with a block depends on its language:
+
+- `sh`: run by bash, in the root of the copy, with the programs of `.venv` at hand;
+- `python`: run by a process of its own, in which a warning is an error;
+- `yaml`: with a path in its first line (`# config/mine.yaml`) it becomes that file; without one it
+  must be keys of a config, and `config/demo.yaml` with these keys instead of its own be valid;
+- `python` with a path in its first line (`# src/dpol/...`): becomes that file;
+- `diff`: applied to the copy;
+- `text`: what the block before it prints; `...` stands for anything.
+
+A comment above a block changes that: `<!-- code: plan -->` runs it, but snakemake only plans
+(a dry run); `<!-- code: not run: REASON -->` checks the syntax alone.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from markdown_it import MarkdownIt
+
+from dpol.experiment import parse_experiment
+
+ROOT = Path(__file__).parents[1]
+LANGUAGES = ("sh", "python", "yaml", "diff", "text")
+DIRECTIVE = re.compile(r"<!-- code: (plan|not run: .{10,}) -->\s*")
+FILE = re.compile(r"# ([\w./-]+\.(?:py|yaml|md))\n")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block: its page, the line it starts at, its language and what to do with it."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+    plan: bool = False
+    reason: str = ""
+    """Why it is not run; empty if it is."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def file(self) -> str:
+        """The file that the block is, or an empty string."""
+        found = FILE.match(self.code)
+        return found[1] if found and self.language in ("python", "yaml") else ""
+
+
+def pages() -> list[Path]:
+    """Every page that readers see."""
+    return [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path) -> list[Block]:
+    """The code blocks of a page.
+
+    Raises:
+        ValueError: a block has no language, or one that is not known.
+    """
+    found = []
+    directive = ""
+    for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
+        if token.type == "html_block" and (comment := DIRECTIVE.fullmatch(token.content)):
+            directive = comment[1]
+        elif token.type in ("fence", "code_block"):
+            language = token.info.strip()
+            line = token.map[0] + 1 if token.map else 0
+            if language.startswith("{"):  # a directive of the documentation tool
+                continue
+            if language not in LANGUAGES:
+                raise ValueError(f"{page}:{line}: language {language!r}; one of {LANGUAGES}")
+            reason = directive.removeprefix("not run: ") if directive.startswith("not") else ""
+            plan = directive == "plan"
+            found.append(Block(page, line, language, token.content, plan, reason))
+            directive = ""
+        elif token.type != "inline":
+            directive = ""
+    return found
+
+
+def copy_project(folder: Path) -> Path:
+    """A copy of this checkout; snakemake in its `.venv` takes more options from a variable."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():  # not deleted since the last commit
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    environment, copy = Path(sys.prefix), folder / ".venv"
+    link_all(environment, copy, besides="bin")
+    link_all(environment / "bin", copy / "bin", besides="snakemake")
+    for stamp in copy.glob(".*"):
+        # Newer than all that make compares it with: the environment must not be set up again.
+        stamp.unlink()
+        stamp.touch()
+    script = f'#!/bin/sh\nexec {environment}/bin/snakemake "$@" $MORE_OPTIONS\n'
+    (copy / "bin/snakemake").write_text(script)
+    (copy / "bin/snakemake").chmod(0o755)
+    return folder
+
+
+def link_all(source: Path, target: Path, besides: str) -> None:
+    """Links in `target` to all that is in `source` but one name."""
+    target.mkdir()
+    for path in source.iterdir():
+        if path.name != besides:
+            (target / path.name).symlink_to(path)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who types: in a copy of the project, with variables and options of snakemake of their own."""
+
+    project: Path
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    options: Sequence[str] = ()
+
+    def run(self, block: Block) -> str:
+        """Run a block, or check its syntax; returns what it printed."""
+        options = [*self.options, *(["--dry-run"] if block.plan else [])]
+        done = subprocess.run(
+            command(block),
+            cwd=self.project,
+            env={
+                **self.variables,
+                "PATH": f"{self.project}/.venv/bin:{self.variables['PATH']}",
+                "PYTHONPATH": str(self.project / "src"),
+                "MORE_OPTIONS": " ".join(options),
+            },
+            input=block.code if block.language == "diff" else "",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block.place}: exit code {done.returncode}\n{done.stdout}"
+        return done.stdout
+
+
+def run_page(page: Path, reader: Reader) -> None:
+    """Do with every block of a page what it says; an assertion fails at the first that fails."""
+    printed = ""
+    for block in blocks(page):
+        if block.language == "text":
+            assert matches(block.code, printed), f"{block.place}: printed instead:\n{printed}"
+        elif block.file:
+            (reader.project / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (reader.project / block.file).write_text(block.code, encoding="utf-8")
+        elif block.language == "yaml":
+            check_config(block, reader.project)
+        else:
+            printed = reader.run(block)
+
+
+def command(block: Block) -> Sequence[str]:
+    """The program that runs a block, or checks its syntax; it reads a diff from its input."""
+    if block.language == "diff":
+        return ["git", "apply", "-"]
+    if block.language == "python":
+        check = f"compile({block.code!r}, 'block', 'exec')"
+        return ["python", "-W", "error", "-c", check if block.reason else block.code]
+    checked = ["-n"] if block.reason else ["-euo", "pipefail"]
+    return ["bash", *checked, "-c", block.code]
+
+
+def check_config(block: Block, project: Path) -> None:
+    """A fragment of a config: with the rest of the demo's config it must be valid."""
+    fragment = yaml.safe_load(block.code)
+    assert isinstance(fragment, dict), f"{block.place}: not keys and values"
+    if not block.reason:
+        whole = yaml.safe_load((project / "config/demo.yaml").read_text())
+        parse_experiment({**whole, **fragment}, block.place)
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether a text is what was printed; `...` stands for anything."""
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(expected, printed, options)

@@ -1,0 +1,47 @@
+"""The documentation as a reader opens it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from code_blocks import ROOT
+
+BUILD = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages, built without a warning, so with no link to what is not there."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([*BUILD, str(ROOT / "docs"), str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_pages_need_no_network(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(
+            r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"(\w+:)?//", page.read_text()
+        )
+        assert loaded == [], page
+
+
+def test_every_page_is_reached_from_the_first(site: Path) -> None:
+    reached: set[Path] = set()
+    todo = [site / "index.html"]
+    while todo:
+        page = todo.pop()
+        if page not in reached:
+            reached.add(page)
+            links = re.findall(r'href="([^"#:]+\.html)', page.read_text())
+            todo += [(page.parent / link).resolve() for link in links]
+    sources = {
+        path.relative_to(ROOT / "docs").with_suffix(".html")
+        for path in (ROOT / "docs").rglob("*.md")
+    }
+    assert {path.relative_to(site) for path in reached} >= sources

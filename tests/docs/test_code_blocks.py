@@ -1,0 +1,93 @@
+"""What the documentation says is what happens: its code blocks, run as a reader would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from code_blocks import ROOT, Reader, blocks, copy_project, matches, pages, run_page
+
+# Needs a cluster: tests/slurm runs it.
+ELSEWHERE = {ROOT / "docs/how-to/slurm.md"}
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages() if page not in ELSEWHERE and blocks(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
+    run_page(page, Reader(copy_project(tmp_path)))
+
+
+def write(folder: Path, text: str) -> Path:
+    page = folder / "page.md"
+    page.write_text(text)
+    return page
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\nfalse\n```",
+        "```sh\nfalse | true\n```",
+        "<!-- code: not run: a reason for it -->\n```sh\nif\n```",
+        "```python\nraise SystemExit(1)\n```",
+        "```python\nimport warnings\nwarnings.warn('old')\n```",
+        "```sh\necho one two\n```\n```text\none three\n```",
+        "```yaml\nreplicates: none\n```",
+        "```yaml\nreplicate: 3\n```",
+        "```diff\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-no such line\n+another\n```",
+        "```yaml\n# mine.yaml\nrun: mine\n```\n```sh\ndpol config check mine.yaml\n```",
+    ],
+)
+def test_what_does_not_work_fails(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_project(tmp_path / "project")
+    monkeypatch.setattr("code_blocks.ROOT", tmp_path)
+    page = write(tmp_path, text)
+    with pytest.raises(Exception, match=r"page\.md|replicate"):
+        run_page(page, Reader(project))
+
+
+def test_unknown_languages_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="language 'bash'"):
+        blocks(write(tmp_path, "```bash\ntrue\n```"))
+
+
+def test_directives_hold_for_the_next_block_only(tmp_path: Path) -> None:
+    text = """
+<!-- code: plan -->
+```sh
+one
+```
+
+<!-- code: not run: it would take a week -->
+
+```sh
+two
+```
+
+<!-- code: plan -->
+
+Some words.
+
+```sh
+three
+```
+"""
+    page = write(tmp_path, text)
+    found = [(block.code, block.plan, block.reason) for block in blocks(page)]
+    assert found == [
+        ("one\n", True, ""),
+        ("two\n", False, "it would take a week"),
+        ("three\n", False, ""),
+    ]
+
+
+def test_dots_stand_for_anything() -> None:
+    assert matches("one ... four\n", "one two\nthree four\n")
+    assert not matches("one ... five\n", "one two three four\n")
