@@ -1,5 +1,23 @@
 """How Sphinx builds these pages: `make docs`. A warning is an error."""
 
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, fields, is_dataclass
+from types import FunctionType
+from typing import Any
+
+from docutils.nodes import Node, Text, TextElement, document, reference, system_message
+from docutils.parsers.rst.roles import code_role
+from docutils.parsers.rst.states import Inliner
+from pydantic import BaseModel
+from sphinx.addnodes import desc_annotation, pending_xref
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyXRefRole
+from sphinx.environment import BuildEnvironment
+from sphinx.util.inspect import object_description
+from sphinx.util.nodes import make_refnode
+
 from dpol import __version__
 
 project = "dpol"
@@ -11,30 +29,107 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 nitpicky = False  # annotations name NumPy's classes, whose pages are on the network
 
-# `name` in a docstring is code, as in Markdown.
-default_role = "code"
+# `name` in a docstring is code, as in Markdown, and leads to what has that name.
+default_role = "name"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # A package that offers names of its modules once more does not describe them twice.
-autodoc_default_options = {"members": True, "ignore-module-all": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "ignore-module-all": True}
 napoleon_numpy_docstring = False
 
 # Signatures as in the code: aliases by their names, a parameter a line if there is no room.
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {
     name: name
-    for name in ("Actions", "ArrayLike", "BatchSizes", "Counts", "Floats", "Ints", "Points", "Sizes")
+    for name in (
+        "Actions",
+        "ArrayLike",
+        "BatchSizes",
+        "Counts",
+        "Floats",
+        "Ints",
+        "Points",
+        "Sizes",
+    )
 }
 add_module_names = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
 python_trailing_comma_in_multi_line_signatures = False
 toc_object_entries_show_parents = "hide"
+LONGEST_VALUE = 60  # characters of a constant or default that is still shown
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = "dpol"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_copy_source = False
 html_show_sphinx = False
+
+
+def keep_colon(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Napoleon takes what precedes a colon for the type of an attribute: hide the colon."""
+    if what in ("attribute", "data", "property"):
+        lines.insert(0, "\\")  # joined with the next line, and not shown
+
+
+def plain_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str
+) -> tuple[str, str] | None:
+    """No parameters of what nobody calls; aliases by their names; no long defaults."""
+    if isinstance(obj, type) and (
+        issubclass(obj, BaseModel) or getattr(obj, "_is_protocol", False)
+    ):
+        return "", ""
+    if signature is None:
+        return None
+    for field in fields(obj) if isinstance(obj, type) and is_dataclass(obj) else ():
+        if field.default is not MISSING and len(repr(field.default)) > LONGEST_VALUE:
+            signature = signature.replace(object_description(field.default), "...")
+    forward = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+    return forward.sub(r"\1", signature), forward.sub(r"\1", returns or "")
+
+
+def skip_keys(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Models of a config without their keys, which the manual of the config explains."""
+    models = app.env.current_document.autodoc_module.split(".")[:2] == ["dpol", "config"]
+    key = what == "class" and not isinstance(obj, (property, FunctionType))
+    return True if models and key else None
+
+
+def cut_values(app: Sphinx, page: document) -> None:
+    """No long values of constants; what they are, their descriptions tell."""
+    for node in page.findall(desc_annotation):
+        if node.astext().startswith(" = ") and len(node.astext()) > LONGEST_VALUE:
+            node.children = [Text(" = ...")]
+
+
+def name_role(
+    name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, *more: Any, **options: Any
+) -> tuple[list[Node], list[system_message]]:
+    """Names become links if there is something to link to; all else is code."""
+    role = PyXRefRole() if re.fullmatch(r"[A-Za-z_][\w.]*", text) else code_role
+    return role("py:obj", rawtext, text, lineno, inliner, *more, **options)
+
+
+def link_field(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: TextElement
+) -> reference | None:
+    """Fields are described with their class: what names a field leads there."""
+    owner = node["reftarget"].rpartition(".")[0]
+    found = env.domains.python_domain.objects.get(owner) if node.get("refdomain") == "py" else None
+    if found is None or found.objtype != "class":
+        return None
+    return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, shown, owner)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("missing-reference", link_field)
+    app.add_role("name", name_role)
+    app.connect("doctree-read", cut_values)
+    app.connect("autodoc-skip-member", skip_keys)
+    app.connect("autodoc-process-docstring", keep_colon, priority=400)  # Napoleon has 500
+    app.connect("autodoc-process-signature", plain_signature)

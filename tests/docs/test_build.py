@@ -45,3 +45,10 @@ def test_every_page_is_reached_from_the_first(site: Path) -> None:
         for path in (ROOT / "docs").rglob("*.md")
     }
     assert {path.relative_to(site) for path in reached} >= sources
+
+
+def test_no_symbol_is_taken_for_the_number_of_a_list(site: Path) -> None:
+    # "n_rounds: T." in a docstring becomes a list whose first item is T.
+    pages = sorted((site / "reference/api").glob("*.html"))
+    assert pages
+    assert [page.name for page in pages if re.search(r'<ol class="\w*alpha', page.read_text())] == []

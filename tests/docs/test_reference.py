@@ -1,0 +1,182 @@
+"""The reference of the library describes all of it, and names nothing that is not there."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import pkgutil
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import dpol
+from code_blocks import ROOT, blocks
+from dpol import cli
+
+REFERENCE = ROOT / "docs/reference"
+API = REFERENCE / "api"
+MODULES = ["dpol", *(module.name for module in pkgutil.walk_packages(dpol.__path__, "dpol."))]
+
+# Modules that no reader needs, and that no page describes.
+INTERNAL: frozenset[str] = frozenset()
+
+
+def described() -> Counter[str]:
+    """How often the pages describe each module."""
+    pages = (page.read_text() for page in API.glob("*.md"))
+    return Counter(re.findall(r"^\.\. automodule:: (\S+)$", "\n".join(pages), re.MULTILINE))
+
+
+def test_every_module_is_on_exactly_one_page() -> None:
+    assert described() == Counter(set(MODULES) - INTERNAL)
+    assert set(MODULES) > INTERNAL
+
+
+def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Classes and functions that a module defines for others, with their public members."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)):
+            yield name, value
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - INTERNAL))
+def test_everything_public_has_a_description(name: str) -> None:
+    """What has none would be missing from the page."""
+    module = importlib.import_module(name)
+    assert module.__doc__, name
+    # The description that a dataclass makes up is its signature.
+    bare = [
+        item
+        for item, value in public(module)
+        if not value.__doc__ or value.__doc__.startswith(f"{item}(")
+    ]
+    assert bare == []
+
+
+def resolve(name: str) -> bool:
+    """Whether a module, a class, or an attribute or parameter (in brackets) is there."""
+    path, _, parameter = name.removesuffix(")").partition("(")
+    parts = path.split(".")
+    for cut in range(len(parts), 0, -1):
+        if ".".join(parts[:cut]) in MODULES:
+            value: Any = importlib.import_module(".".join(parts[:cut]))
+            break
+    else:
+        return False
+    for part in parts[cut:]:
+        if part in annotations(value):  # a field that has no value before there is an instance
+            return part == parts[-1] and not parameter
+        if not hasattr(value, part):
+            return False
+        value = getattr(value, part)
+    return not parameter or parameter in inspect.signature(value).parameters
+
+
+def annotations(value: Any) -> set[str]:
+    """The fields of a class."""
+    classes = value.__mro__ if inspect.isclass(value) else ()
+    return {name for each in classes for name in inspect.get_annotations(each)}
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("dpol.streams.GainStream.n_rounds", True),
+        ("dpol.streams.GainStream.capacity", True),
+        ("dpol.experts.play.LocalSetup.n_rounds", True),
+        ("dpol.local.noisy_gains.privatize(mu)", True),
+        ("dpol.local.noisy_gains.privatize(eta)", False),
+        ("dpol.streams.GainStream.eta", False),
+        ("dpol.streams.GainStream.capacity.eta", False),
+        ("dpol.nowhere", False),
+        ("numpy.array", False),
+    ],
+)
+def test_names_are_looked_up(name: str, there: bool) -> None:
+    assert resolve(name) == there
+
+
+def test_notation_names_what_is_there() -> None:
+    links = re.findall(r"\{py:obj\}`([^`<]+) <(.+?)>`", (REFERENCE / "notation.md").read_text())
+    names = [target + shown.removeprefix(shown.partition("(")[0]) for shown, target in links]
+    assert len(names) > 100
+    assert [link for link in links if not link[1].endswith("." + link[0].partition("(")[0])] == []
+    assert [name for name in names if not resolve(name)] == []
+
+
+def test_rows_of_the_notation_are_complete() -> None:
+    for row in (REFERENCE / "notation.md").read_text().splitlines():
+        if row.startswith("| ") and not row.startswith("| symbol "):
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+            assert len(cells) == 5, row
+            assert all(cells), row
+            assert cells[1].startswith("{py:obj}`"), row
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_links_to_the_library_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\{py:\w+\}`(?:[^`<]*<)?~?([\w.]+)>?`", page.read_text())
+    assert [name for name in links if not resolve(name)] == []
+
+
+def commands(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """A command and all below it, as they are typed."""
+    yield parser.prog
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from commands(below)
+
+
+def test_help_of_every_command_is_shown() -> None:
+    """Whether it is what the command prints, the test of the page's code blocks tells."""
+    shown = blocks(API / "commands.md")
+    asked = [block.code for block in shown if block.language == "sh"]
+    assert asked == [f"{command} --help\n" for command in commands(cli._parser())]
+    assert [block.language for block in shown] == ["sh", "text"] * len(asked)
+
+
+def arguments(description: str) -> list[str]:
+    """The names in the section `Args:`."""
+    section = re.search(r"^Args:\n((?:    .*\n|\n)*)", inspect.cleandoc(description) + "\n", re.M)
+    return re.findall(r"^    (\w+):", section[1], re.M) if section else []
+
+
+def callables(module: ModuleType) -> Iterator[Any]:
+    """All that a module defines and one can call, methods included."""
+    for _, value in public(module):
+        yield value
+        if inspect.isclass(value):
+            yield from filter(inspect.isfunction, vars(value).values())
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - INTERNAL))
+def test_described_arguments_are_those_there_are(name: str) -> None:
+    """All of them or none, in their order."""
+    for value in callables(importlib.import_module(name)):
+        if found := arguments(value.__doc__ or ""):
+            there = inspect.signature(value).parameters
+            assert found == [parameter for parameter in there if parameter != "self"], value
+
+
+def test_arguments_are_found() -> None:
+    text = """One line.
+
+    Args:
+        first: a thing,
+            described: at length.
+        second: another.
+
+    Raises:
+        ValueError: never.
+    """
+    assert arguments(text) == ["first", "second"]
+    assert arguments("One line.") == []
