@@ -5,10 +5,12 @@ VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper secure cluster docs test test-slurm test-report bench lint format clean
+.PHONY: help setup demo paper secure cluster docs test test-slurm test-report bench lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.runtime ## set up .venv, as the next two do by themselves
 
 demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in two minutes
 	$(SNAKEMAKE) --configfile config/demo.yaml

@@ -71,3 +71,7 @@ rule all:
 
 onsuccess:
     announce_results()
+
+
+onerror:
+    announce_errors()

@@ -21,6 +21,7 @@ import numpy as np
 from dpol.config import Stream
 from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
+from dpol.data.streams import build_stream
 from dpol.data.table import read_table
 from dpol.experiment import load_experiment
 from dpol.experts.learners import EmpiricalBayesBank
@@ -30,7 +31,7 @@ from dpol.experts.meta import RWMeta
 from dpol.experts.play import Algorithm, play
 from dpol.local import privatize
 from dpol.randomness import Floats, replicate_generators
-from dpol.streams import GainStream, build_stream
+from dpol.streams import GainStream
 
 DEMO = Path(__file__).parents[1] / "config" / "demo.yaml"
 MUS = (math.inf, 1.0, 0.5, 0.25)

@@ -6,7 +6,8 @@
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
 3. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
 
-What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md beside this file.
+What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md beside
+this file.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from labels import time_labels
+from page import as_page
 from scale import (
     cpu_seconds,
-    scale_lines,
     time_country,
     time_learners,
     time_scaling,
@@ -43,6 +44,7 @@ from scipy import optimize
 from dpol.config import Convex
 from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
+from dpol.data.streams import build_stream
 from dpol.data.table import RawTable
 from dpol.evaluation.amplification import analytic_mixture, synthetic_stream
 from dpol.evaluation.convex import study_convex
@@ -59,7 +61,7 @@ from dpol.lazy.transform import LazyParameters
 from dpol.local import privatize
 from dpol.privacy.lazy_accounting import LazyGame, calibrate
 from dpol.randomness import replicate_generators
-from dpol.streams import GainStream, build_stream
+from dpol.streams import GainStream
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -258,54 +260,6 @@ def time_grid() -> dict[str, float]:
     }
 
 
-def as_table(found: dict[str, Any]) -> str:
-    meta = found["rw_meta"]
-    lines = [
-        "# Last benchmark",
-        "",
-        f"{found['date']}, {found['cores']} cores, Python {found['python']}, NumPy"
-        f" {found['numpy']}. Made by `make bench`; the ratios were measured side by side.",
-        "",
-        "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, CPU time per replicate and"
-        " round:",
-        "",
-        "| μ | noise alone | ours | the paper's way | ours is faster by | ours / noise alone |",
-        "|---|---:|---:|---:|---:|---:|",
-        *(
-            f"| {mu} | {row['noise_us']:.1f} μs | {row['ours_us']:.1f} μs"
-            f" | {row['paper_way_us']:.0f} μs | {row['speedup_over_paper_way']:.0f}×"
-            f" | {row['cost_over_noise_alone']:.1f} |"
-            for mu, row in meta.items()
-        ),
-        "",
-        "RW-AdaBatch, T = 100,000, n = 100, 100 replicates, two processes: {wall_s:.0f} s;"
-        " {speedup_over_root_finding:.0f}× faster per round than finding a root for every batch."
-        " One amplification curve (T = 1,000): {curve_s:.3f} s.".format(**found["adabatch"]),
-        "",
-        "L2P, 20 replicates in one process: experts, T = 1,000,000, d = 300, ε = 4 (batches of"
-        " one round): {experts_s:.0f} s, cost per round {cost_per_round_long_over_short:.2f} times"
-        " that at T = 100,000; convex, linear losses, T = 10,000, d = 10, with its competitors and"
-        " calibration: {convex_s:.0f} s.".format(**found["lazy"]),
-        "",
-        "Private EXP3, K = 16, M = 1,000, T = 1,000,000, 10 replicates with exact risks, one"
-        " process: {wall_s:.0f} s, {peak_mb:.0f} MB; {speedup_over_loop:.0f}× faster per replicate"
-        " and round than a loop over rounds.".format(**found["labels"]),
-        "",
-        "The grid of `config/demo.yaml` (three streams, four privacy levels, three calibrations,"
-        " 100 replicates), clean panel to table and figure, two cores:",
-        "",
-        "| wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
-        " | largest process |",
-        "|---:|---:|---:|---:|---:|---:|---:|",
-        "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
-        " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
-        " | {largest_process_mb:.0f} MB |".format(**found["grid"]),
-        "",
-        *scale_lines(found),
-    ]
-    return "\n".join(lines)
-
-
 def main() -> None:
     stream = simulated_california()
     found = {
@@ -324,7 +278,7 @@ def main() -> None:
         "grid": time_grid(),
     }
     write_json(ROOT / "benchmarks" / "results.json", found)
-    text = as_table(found)
+    text = as_page(found)
     write_text(ROOT / "benchmarks" / "results.md", text)
     print(text)
 

@@ -49,7 +49,6 @@ autodoc_type_aliases = {
         "Floats",
         "Ints",
         "Points",
-        "Sizes",
     )
 }
 add_module_names = False

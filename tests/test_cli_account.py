@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -105,3 +108,11 @@ def test_any_numbers_give_a_table_or_one_line(run, kind, value, delta, weeks):
     else:
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith("error: ")
+
+
+def test_a_reader_who_stops_early_is_no_error():
+    program = Path(sys.executable).parent / "dpol"
+    command = [program, "account", "--mu", "0.5", "--weeks", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 0)

@@ -170,7 +170,7 @@ def test_all_mistakes_are_listed_at_once() -> None:
     assert len(lines) == 6
     found = dict(line.split(" = ", 1) for line in lines)
     assert found["replicats"] == "10: unknown key; did you mean replicates?"
-    assert found["seed"] == "-1: input should be greater than or equal to 0"
+    assert found["seed"] == "-1: must be greater than or equal to 0"
     assert found["dataset.cleaning.max_cary"] == "3: unknown key; did you mean max_carry?"
     assert found["streams.both.groups"].startswith("[]: ")
     assert found["privacy.levels.high"] == "0: must be above 0; .inf means no privacy noise"
@@ -241,6 +241,58 @@ WHOLE_LINES = {
     "envelope": (
         changed((at("report", "envelope"), "rigde")),
         "report.envelope = 'rigde': no suite plays this family; did you mean ridge?",
+    ),
+    "envelope that is not given": (
+        changed((at("suites", "noisy", "algorithms"), ["rw-ftpl", "rw-meta"])),
+        "report.envelope = 'ridge': no suite plays this family; known: rw-ftpl, rw-meta,"
+        " tree-ftpl-min-noise, follow-the-leader; play it in a suite, or set report.envelope to a"
+        " family that is played",
+    ),
+    "report of a family": (
+        changed(
+            (at("suites", "noisy", "algorithms", 1), {"algorithm": "ridge", "windows": [4, 8]}),
+            (at("report", "algorithms", 0), "ridge"),
+        ),
+        "report.algorithms[0] = 'ridge': is not a label but a family; labels in it: ridge-w4-weak,"
+        " ridge-w4-medium, ridge-w4-strong, ridge-w8-weak, ridge-w8-medium, ridge-w8-strong;"
+        " report.envelope gives the best of them a column",
+    ),
+    "one group that is no list": (
+        changed((at("streams", "both", "groups"), "A")),
+        "streams.both.groups = 'A': must be a list, such as [a, b]",
+    ),
+    "stream that is no block": (
+        changed((at("streams", "both"), ["A"])),
+        "streams.both = ['A']: must be a block of keys",
+    ),
+    "levels that are no block": (
+        changed((at("privacy", "levels"), [1])),
+        "privacy.levels = [1]: must be a block of keys",
+    ),
+    "marker without quotes": (
+        changed((at("dataset", "cleaning", "suppressed_markers"), [-1])),
+        "dataset.cleaning.suppressed_markers[0] = -1: must be text; put it in quotes",
+    ),
+    "text that is no text": (
+        changed((at("dataset", "columns", "entity"), ["ward"])),
+        "dataset.columns.entity = ['ward']: must be text",
+    ),
+    "seed in words": (changed((at("seed"), "one")), "seed = 'one': must be a whole number"),
+    "half a replicate": (
+        changed((at("replicates"), 2.5)),
+        "replicates = 2.5: must be a whole number",
+    ),
+    "level without a number": (
+        changed((at("privacy", "levels", "high"), None)),
+        "privacy.levels.high = None: must be a number",
+    ),
+    "simulated in words": (
+        in_source(LOCAL, "simulated", value="perhaps"),
+        "dataset.source.simulated = 'perhaps': must be true or false",
+    ),
+    "date of another kind": (
+        changed((at("dataset", "periods"), {"first": "31.1.2021"})),
+        "dataset.periods.first = '31.1.2021': must be a date such as 2021-01-31",
     ),
     "mu zero": (
         changed((at("privacy", "levels", "high"), 0.0)),
@@ -675,8 +727,20 @@ class TestFiles:
 
     def test_a_syntax_error_is_told_with_its_line(self, refused: Callable[[bytes], str]) -> None:
         message = refused(b"run: x\nseed: [1\nreplicates: 3\n")
-        assert message.startswith("is not YAML: ")
-        assert "line 3" in message
+        assert message.startswith("is not YAML: line 3: ")
+
+    @pytest.mark.parametrize(
+        ("content", "expected"),
+        [
+            (b"run: x\n\tseed: 1\n", "line 2: a tab; indent with spaces\n"),
+            (b"run:x\nseed: 1\n", "line 2: a key where none can be; is a space missing"),
+            (b"run: x\nrun: y\n", "line 2: key run is given twice\n"),
+        ],
+    )
+    def test_the_mistakes_made_most_are_told_with_a_remedy(
+        self, refused: Callable[[bytes], str], content: bytes, expected: str
+    ) -> None:
+        assert refused(content).startswith(f"is not YAML: {expected}")
 
     @pytest.mark.parametrize("content", [b"run: M\xfcnchen\n", b"run: !!python/name:os.sep\n"])
     def test_what_is_not_plain_yaml_is_refused(

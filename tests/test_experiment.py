@@ -54,6 +54,17 @@ def test_the_demo_is_shipped() -> None:
     assert "demo.yaml" in {path.name for path in SHIPPED}
 
 
+def test_the_noise_of_central_algorithms_is_their_own() -> None:
+    assert load_experiment(CONFIG / "beyond.yaml").central_noise() == {
+        "tree-ftpl-min-noise": "isotropic",
+        "tree-ftpl-min-regret": "isotropic",
+        "tree-ftpl-min-noise-capacity": "capacity",
+        "tree-ftpl-min-regret-capacity": "capacity",
+    }
+    suites = {"local": {"algorithms": ["rw-ftpl", "ridge"]}, "curator": {"algorithms": ["l2p"]}}
+    assert tiny(suites=suites).central_noise() == {"l2p": "none"}
+
+
 def test_the_demo_has_63_jobs() -> None:
     # A stream: 3 calibrations x 4 levels, 1 x 4 batched, 1 x 4 central, 1 at the level .inf only.
     demo = load_experiment(CONFIG / "demo.yaml")

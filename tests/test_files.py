@@ -8,6 +8,8 @@ import json
 import os
 import stat
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import pytest
 from dpol.data.panel import write_panel
 from dpol.data.table import write_table
 from dpol.errors import OutputError
-from dpol.files import atomic_path, check_writable, sha256, write_json, write_text
+from dpol.files import atomic_path, check_writable, locked, sha256, write_json, write_text
 from dpol.streams import GainStream, write_stream
 
 REMEDIES = {
@@ -245,6 +247,37 @@ def test_a_folder_without_permission_is_not_writable(
         check_writable(tmp_path / "run")
     message = f"cannot write {tmp_path / 'run'}: no permission to write in {tmp_path}"
     assert str(caught.value) == message
+
+
+def test_one_block_at_a_time_holds_the_lock_and_it_leaves_no_file(tmp_path: Path) -> None:
+    """Many wait for a file that its holder removes: each must find out and lock the next."""
+    path = tmp_path / "new" / "count.txt"
+    errors: list[str] = []
+    inside = threading.Lock()
+
+    def enter_often() -> None:
+        for _ in range(50):
+            with locked(path):
+                if not inside.acquire(blocking=False):
+                    errors.append("two blocks at a time")
+                    continue
+                time.sleep(1e-4)
+                inside.release()
+
+    threads = [threading.Thread(target=enter_often) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(OutputError, match="a part of the path is a file"), locked(file / "x.csv"):
+        pass
 
 
 def test_json_is_utf8_sorted_indented_and_ends_with_a_newline(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpol.errors import ConfigError, DataError, DpolError, FetchError, OutputError
-from dpol.logs import LOGGER, in_words, job_log, progress
+from dpol.logs import LOGGER, errors_since, in_words, job_log, progress
 
 
 @pytest.fixture(autouse=True)
@@ -134,6 +135,22 @@ def test_progress_of_work_that_is_broken_off_claims_no_end(log: Path) -> None:
     with pytest.raises(SystemExit), job_log(log):
         fail()
     assert "done" not in log.read_text()
+
+
+def test_errors_of_failed_jobs_are_found_in_their_logs(tmp_path: Path) -> None:
+    def fail(name: str, message: str) -> None:
+        with job_log(tmp_path / "deep" / name) as logger:
+            logger.info("began")
+            raise DataError(message)
+
+    for name, message in (("old.log", "once wrong"), ("new.log", "wrong:\n  first\n  second")):
+        with pytest.raises(SystemExit):
+            fail(name, message)
+    with job_log(tmp_path / "good.log") as logger:
+        logger.info("a word about an error: none")
+    os.utime(tmp_path / "deep/old.log", (1, 1))
+    assert errors_since(tmp_path, start=2) == ["error: wrong:\n  first\n  second"]
+    assert len(errors_since(tmp_path, start=0)) == 2
 
 
 @pytest.mark.parametrize(

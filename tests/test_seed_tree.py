@@ -15,8 +15,8 @@ from dpol import randomness
 from dpol.config import Audit
 from dpol.data.simulator import simulate_hospitals
 from dpol.evaluation.amplification import study_amplification, study_batching
-from dpol.evaluation.audit import study_audit
-from dpol.evaluation.claims import study_claims
+from dpol.evaluation.audit.study import study_audit
+from dpol.evaluation.claims.study import study_claims
 from dpol.evaluation.convex import study_convex
 from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
 from dpol.evaluation.lazy import study_lazy

@@ -17,31 +17,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpol.data.gains import GainTable
 from dpol.errors import DataError
 from dpol.streams import (
     GIVEN_COLUMNS,
     STREAM_COLUMNS,
     GainStream,
-    build_stream,
     read_stream,
-    stream_of_gains,
     write_stream,
 )
-
-FACTS: dict[str, Any] = {
-    "label": "NM",
-    "gains": [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]],
-    "capacity": [[10.0, 20.0], [10.0, 5.0], [40.0, 20.0]],
-    "entities": ("a", "b"),
-    "periods": np.array(["2021-01-03", "2021-01-10", "2021-01-24"], "M8[D]"),
-    "names": ("Hospital A", "Peña"),
-    "provenance": {"file": "t.csv", "fetched": {"rows": 3, "sha256": "00"}},
-}
-
-
-def stream(**changes: Any) -> GainStream:
-    return GainStream(**{**FACTS, **changes})
+from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
 
 
 def with_cell(field: str, value: float, count: int = 1) -> dict[str, Any]:
@@ -56,15 +40,6 @@ def refused(**changes: Any) -> str:
         stream(**changes)
     assert str(caught.value).startswith("stream NM: ")
     return str(caught.value).removeprefix("stream NM: ")
-
-
-def assert_same(one: GainStream, other: GainStream) -> None:
-    """Bit for bit."""
-    for name in ("gains", "capacity", "given_sensitivity", "periods"):
-        a, b = (np.array(getattr(it, name)) for it in (one, other))
-        assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), name
-    for name in ("label", "entities", "names", "gain_range", "count_sensitivity", "provenance"):
-        assert getattr(one, name) == getattr(other, name), name
 
 
 @pytest.fixture
@@ -337,59 +312,6 @@ def test_the_order_of_the_rows_of_a_file_does_not_matter(path: Path) -> None:
     assert_same(read_stream(path), stream())
 
 
-@pytest.fixture
-def panel() -> pd.DataFrame:
-    """A panel of two streams; NM has three periods and two entities."""
-    made = stream()
-    rows = [
-        {
-            "stream": "NM",
-            "entity": entity,
-            "name": name,
-            "period": pd.Timestamp(period),
-            "density": made.gains[t, i],
-            "capacity": made.capacity[t, i],
-        }
-        for t, period in enumerate(made.periods)
-        for i, (entity, name) in enumerate(zip(made.entities, made.names, strict=True))
-    ]
-    return pd.DataFrame([*rows, {**rows[0], "stream": "PA"}, {**rows[1], "stream": "PA"}])
-
-
-def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:
-    assert_same(build_stream(panel, "NM", 2.0, FACTS["provenance"]), stream(count_sensitivity=2.0))
-    assert build_stream(panel, "PA", 1.0, {}).n_rounds == 1
-
-
-def test_the_order_of_the_rows_of_a_panel_does_not_matter(panel: pd.DataFrame) -> None:
-    shuffled = panel.sample(frac=1, random_state=3)
-    assert_same(build_stream(shuffled, "NM", 1.0, FACTS["provenance"]), stream())
-
-
-def test_a_panel_with_a_hole_is_refused(panel: pd.DataFrame) -> None:
-    with pytest.raises(DataError) as caught:
-        build_stream(panel.drop(index=2), "NM", 1.0, {})
-    assert str(caught.value) == "the panel's stream NM has holes: 5 rows, not 3x2"
-
-
-def test_a_stream_that_the_panel_lacks_is_refused(panel: pd.DataFrame) -> None:
-    with pytest.raises(DataError, match="the panel has no stream CA; clean the table again"):
-        build_stream(panel, "CA", 1.0, {})
-
-
-def test_a_panel_with_a_bad_cell_is_refused_with_the_cell(panel: pd.DataFrame) -> None:
-    panel.loc[3, "density"] = math.nan
-    with pytest.raises(DataError, match=r"stream NM: gain of b in round 2 \(2021-01-10\) is nan"):
-        build_stream(panel, "NM", 1.0, {})
-
-
-SENSITIVITY = [0.5, 0.25, 2.0]
-
-
-def given_stream(**changes: Any) -> GainStream:
-    return stream(**{"capacity": None, "given_sensitivity": SENSITIVITY, **changes})
-
-
 def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> None:
     made = given_stream(gain_range=4.0)
     assert made.sensitivity.tolist() == SENSITIVITY
@@ -443,18 +365,3 @@ def test_a_file_whose_sensitivity_contradicts_itself_is_refused(
     pq.write_table(column(pq.read_table(path), "sensitivity", 1, value), path)
     with pytest.raises(DataError, match="contradicts itself|is not a gain stream"):
         read_stream(path)
-
-
-@pytest.mark.parametrize("dated", [True, False])
-def test_a_table_of_gains_makes_a_stream(dated: bool) -> None:
-    periods = FACTS["periods"] if dated else None
-    table = GainTable(np.array(FACTS["gains"]), ("a", "b"), np.array(SENSITIVITY), periods)
-    made = stream_of_gains(table, "NM", 2.0, {"file": "t.csv"})
-    days = np.datetime64("2000-01-01") + np.arange(3)
-    expected = given_stream(
-        names=(),
-        gain_range=2.0,
-        periods=FACTS["periods"] if dated else days,
-        provenance={"file": "t.csv", "undated": not dated},
-    )
-    assert_same(made, expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
@@ -46,6 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads the output has read enough. What is still to be flushed goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
         text = str(error)
         print(f"error: {_one_line(text) if options.failure == 2 else text}", file=sys.stderr)
@@ -54,7 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="dpol", description="Differentially private online learning.")
+    parser = _Parser(
+        prog="dpol",
+        description="Differentially private online learning. Experiments are run by snakemake.",
+    )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_config(
@@ -81,7 +89,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    check = actions.add_parser("check", help="check config files")
+    check = actions.add_parser(
+        "check",
+        help="check config files",
+        description="Check config files: every key and value. Tables of data are not opened.",
+    )
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,18 @@ from dpol.errors import ConfigError
 
 MISSING = object()
 """The value of a key that is not there."""
+
+_KINDS = {
+    "list_": "must be a list, such as [a, b]",
+    "dict_": "must be a block of keys",
+    "model_": "must be a block of keys",
+    "string_type": "must be text",
+    "int_": "must be a whole number",
+    "float_": "must be a number",
+    "bool_": "must be true or false",
+    "date_": "must be a date such as 2021-01-31",
+}
+"""What is allowed, by how pydantic's name for the mistake begins."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,11 @@ def _problem(
     if kind == "string_pattern_mismatch":
         allowed = "must be letters, digits, '.', '_' and '-', and begin with a letter or digit"
         return Problem(key, value, allowed)
-    message = detail["msg"].removeprefix("Value error, ")
+    for prefix, allowed in _KINDS.items():
+        if kind.startswith(prefix):
+            unquoted = kind == "string_type" and isinstance(value, (int, float, datetime.date))
+            return Problem(key, value, allowed + ("; put it in quotes" if unquoted else ""))
+    message = detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     if message[1:2].islower():
         message = message[0].lower() + message[1:]
     return Problem(key, value, message)

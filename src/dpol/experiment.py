@@ -54,6 +54,18 @@ class Experiment:
         """The privacy model of a suite; all its algorithms share it."""
         return self.members[suite][0].algorithm.model
 
+    def central_noise(self) -> dict[str, str]:
+        """Calibration of each central algorithm's own noise, by label; `none` if it has none.
+
+        The calibration of their runs is that of local noise, which they do not see.
+        """
+        return {
+            member.label: getattr(member.algorithm, "calibration", "none")
+            for members in self.members.values()
+            for member in members
+            if member.algorithm.model == "central"
+        }
+
     def replicates(self, block: int) -> range:
         """The numbers of the replicates in a block."""
         size = self._block_size
@@ -83,8 +95,15 @@ class Experiment:
 def load_experiment(path: Path | str) -> Experiment:
     """Read and check a config file.
 
+    Args:
+        path: a YAML file; paths in it are relative to the working folder.
+
     Raises:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
+
+    >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
+    >>> experiment.config.run, len(list(experiment.jobs())) > 10
+    ('demo', True)
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))
@@ -100,8 +119,24 @@ def read_yaml(path: Path | str) -> object:
         return yaml.load(Path(path).read_text(encoding="utf-8"), _UniqueKeys)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: is not YAML: {error}") from None
+
+
+def _in_words(error: yaml.MarkedYAMLError) -> str:
+    """What the parser found, its line, and what mends the mistakes that are made most."""
+    mark, problem = error.problem_mark, str(error.problem or error)
+    if "'\\t'" in problem:
+        problem = "a tab; indent with spaces"
+    elif problem == "mapping values are not allowed here":
+        problem = "a key where none can be; is a space missing after a colon, here or a line above,"
+        problem += " or is the line indented too far?"
+    if mark is None:
+        return problem
+    snippet = mark.get_snippet()
+    return f"line {mark.line + 1}: {problem}" + (f"\n{snippet}" if snippet else "")
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -194,11 +229,12 @@ def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -
             owner[member.label] = label
     for index, name in enumerate(config.report.algorithms):
         if name not in owner:
-            allowed = f"no suite plays it{nearest(name, owner)}"
-            yield Problem(f"report.algorithms[{index}]", name, allowed)
-    families = {member.family for suite in members.values() for member in suite}
+            yield Problem(f"report.algorithms[{index}]", name, _not_played(name, members))
+    families = {member.family: None for suite in members.values() for member in suite}
     if config.report.envelope not in families:
         allowed = f"no suite plays this family{nearest(config.report.envelope, families)}"
+        if "envelope" not in config.report.model_fields_set:
+            allowed += "; play it in a suite, or set report.envelope to a family that is played"
         yield Problem("report.envelope", config.report.envelope, allowed)
     local = {
         calibration
@@ -211,6 +247,18 @@ def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -
         yield Problem("report.calibration", config.report.calibration, allowed)
     if config.comparison is not None:
         yield from _comparison_problems(config, config.comparison, members)
+
+
+def _not_played(name: str, members: Mapping[str, tuple[Member, ...]]) -> str:
+    """Why the report cannot show an algorithm, and what it can show."""
+    played = [member for suite in members.values() for member in suite]
+    own = [member.label for member in played if member.family == name]
+    if own:
+        return (
+            f"is not a label but a family; labels in it: {', '.join(own)}; report.envelope gives"
+            " the best of them a column"
+        )
+    return f"no suite plays it{nearest(name, [member.label for member in played])}"
 
 
 def _comparison_problems(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,42 @@ def write_text(path: Path | str, text: str) -> None:
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as indented JSON with sorted keys, atomically."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def locked(path: Path | str) -> Iterator[None]:
+    """Let only one block at a time work on `path`; the others wait.
+
+    The lock is a file beside `path`, which is removed at the end. That of a process that was
+    killed binds nobody.
+
+    Raises:
+        OutputError: the folder cannot be written, or knows no locks.
+    """
+    path = Path(path)
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = _hold(lock)
+    except OSError as error:
+        raise _output_error(path, error) from error
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _hold(lock: Path) -> int:
+    """A handle of the locked file."""
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Who held the lock before may have removed the file that was waited for.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
+        os.close(handle)
 
 
 def check_writable(folder: Path | str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import time
 import traceback
@@ -46,6 +47,19 @@ def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]
         for handler in handlers:
             LOGGER.removeHandler(handler)
             handler.close()
+
+
+def errors_since(folder: Path, start: float) -> list[str]:
+    """The messages of jobs that a user's mistake ended, from their logs below `folder`.
+
+    Args:
+        folder: where the logs are.
+        start: a Unix time; older logs are left out.
+    """
+    logs = [path for path in sorted(folder.rglob("*.log")) if path.stat().st_mtime >= start]
+    texts = (path.read_text(encoding="utf-8") for path in logs)
+    found = (re.search(r"^\S+ (error: .+)", text, re.MULTILINE | re.DOTALL) for text in texts)
+    return [match[1].strip() for match in found if match]
 
 
 def in_words(seconds: float) -> str:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+"""An array of float64."""
 Key = tuple[str | int | float, ...]
+"""What a generator is for, such as (stream, calibration, mu)."""
 
 
 def seed_sequence(root: int, key: Key) -> np.random.SeedSequence:
@@ -42,7 +44,7 @@ class ReplicateGenerators:
         return len(self.generators)
 
     def standard_normal(self, *shape: int) -> Floats:
-        """Standard normals, shape (R, *shape)."""
+        """Standard normals, shape (R, ...): `shape` after the replicates."""
         out = np.empty((self.n_replicates, *shape))
         for row, generator in zip(out, self.generators, strict=True):
             generator.standard_normal(out=row)
@@ -64,7 +66,12 @@ class ReplicateGenerators:
 def replicate_generators(
     root: int, key: Key, replicates: Iterable[int], purpose: str
 ) -> ReplicateGenerators:
-    """Generators for `replicates`, keyed by `key`, the replicate's number and the purpose."""
+    """Generators for `replicates`, keyed by `key`, the replicate's number and the purpose.
+
+    >>> generators = replicate_generators(1, ("NM", 0.5), range(3), "noise")
+    >>> generators.standard_normal(2).shape
+    (3, 2)
+    """
     return ReplicateGenerators(
         tuple(
             np.random.default_rng(seed_sequence(root, (*key, int(replicate), purpose)))

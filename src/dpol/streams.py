@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,6 @@ from numpy.typing import NDArray
 from dpol.errors import DataError
 from dpol.files import atomic_path
 from dpol.randomness import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpol.data.gains import GainTable
 
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
@@ -34,6 +29,7 @@ _DTYPES: dict[str, Any] = {
     "period": "datetime64[D]",
 }
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
+"""Columns of a stream with capacities."""
 GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
 """Columns of a stream without capacities."""
 
@@ -58,6 +54,16 @@ class GainStream:
 
     Raises:
         DataError: a shape, order or value breaks a rule above.
+
+    >>> stream = GainStream(
+    ...     label="two weeks",
+    ...     gains=np.array([[0.1, 0.3], [0.2, 0.2]]),
+    ...     capacity=np.array([[20.0, 10.0], [20.0, 10.0]]),
+    ...     entities=("north", "south"),
+    ...     periods=np.array(["2021-01-01", "2021-01-08"], dtype="datetime64[D]"),
+    ... )
+    >>> stream.n_rounds, stream.n_experts, stream.sensitivity.round(4).tolist()
+    (2, 2, [0.1414, 0.1414])
     """
 
     label: str
@@ -299,54 +305,3 @@ def _grid(path: Path | str, columns: dict[str, NDArray[Any]], rounds: int, n: in
         "periods": grids["period"][:, 0],
         "names": tuple(grids["name"][0]),
     }
-
-
-def build_stream(
-    panel: pd.DataFrame, label: str, count_sensitivity: float, provenance: dict[str, Any]
-) -> GainStream:
-    """The stream `label` of a canonical panel: gains are densities, capacities are beds.
-
-    Raises:
-        DataError: the panel has no such stream, or its values break a rule of `GainStream`.
-    """
-    rows = panel[panel["stream"] == label].sort_values(["period", "entity"])
-    if rows.empty:
-        raise DataError(f"the panel has no stream {label}; clean the table again")
-    n = rows["entity"].nunique()
-    rounds = rows["period"].nunique()
-    if len(rows) != n * rounds:
-        raise DataError(f"the panel's stream {label} has holes: {len(rows)} rows, not {rounds}x{n}")
-    return GainStream(
-        label=label,
-        gains=rows["density"].to_numpy().reshape(rounds, n),
-        capacity=rows["capacity"].to_numpy().reshape(rounds, n),
-        entities=tuple(rows["entity"].iloc[:n]),
-        periods=rows["period"].to_numpy().reshape(rounds, n)[:, 0],
-        names=tuple(rows["name"].iloc[:n]),
-        count_sensitivity=count_sensitivity,
-        provenance=provenance,
-    )
-
-
-def stream_of_gains(
-    table: GainTable, label: str, gain_range: float, provenance: dict[str, Any]
-) -> GainStream:
-    """The stream `label` of a table of gains.
-
-    Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
-
-    Raises:
-        DataError: its values break a rule of `GainStream`.
-    """
-    days = np.datetime64("2000-01-01") + np.arange(len(table.gains))
-    undated = table.periods is None
-    return GainStream(
-        label=label,
-        gains=table.gains,
-        capacity=None,
-        given_sensitivity=table.sensitivity,
-        entities=table.experts,
-        periods=days if table.periods is None else table.periods,
-        gain_range=gain_range,
-        provenance={**provenance, "undated": undated},
-    )

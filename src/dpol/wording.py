@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+SYMBOLS = {"mu": "μ", "epsilon": "ε"}
+"""Of privacy parameters."""
+
 
 def mu_title(mu: float) -> str:
     """A Gaussian-DP parameter.
@@ -19,3 +25,13 @@ def privacy_title(mu: float) -> str:
     ('no privacy (μ = ∞)', 'μ = 0.25')
     """
     return f"no privacy ({mu_title(mu)})" if mu == float("inf") else mu_title(mu)
+
+
+def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
+    """What an audit (a row of the table of audits) proves about a privacy parameter.
+
+    >>> proved({"parameter": "epsilon", "method": "sampled", "lower_bound": 0.98765})
+    'ε ≥ 0.988'
+    """
+    sign = "=" if audit["method"] == "exact" else "≥"
+    return f"{SYMBOLS[audit['parameter']]} {sign} {audit['lower_bound']:.{digits}g}"

@@ -7,14 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from dpol.convex.follow_the_leader import PrivateFTRL, TreeNoise
+from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.gradient_descent import OnlineGradientDescent
 from dpol.convex.losses import LinearLosses, LogisticLosses, Losses
-from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
-
-
-def many(n: int, seed: int = 0) -> ReplicateGenerators:
-    return ReplicateGenerators((np.random.default_rng(seed),) * n)
+from dpol.randomness import Floats, replicate_generators
+from replicates import many
 
 
 def vectors(rounds: int, d: int, seed: int = 0, drift: float = 0.5) -> Floats:
@@ -75,24 +72,6 @@ def test_without_noise_it_is_follow_the_regularised_leader(problem: int) -> None
         np.testing.assert_allclose(replicate, wanted, atol=1e-12)
     total = (wanted * losses.gradients).sum()
     np.testing.assert_allclose(run.total_losses, [total, total])
-
-
-def test_noise_of_the_tree() -> None:
-    """Prefix t carries popcount(t) nodes; differences of prefixes are as for shared nodes."""
-    n = 20_000
-    noise, totals = TreeNoise(0, {}, 3.0), {}
-    generators = many(n)
-    assert noise.total() == 0.0
-    for t in range(1, 14):
-        noise = noise.next(1, generators)
-        totals[t] = np.asarray(noise.total())[:, 0]
-        assert len(noise.nodes) == t.bit_count()
-        variance = 9.0 * t.bit_count()
-        assert abs(totals[t].var() / variance - 1) < 5.5 * math.sqrt(2 / n)
-    # 12 = {8, 4}, 13 = {8, 4, 1}; 8 and 4 have no node in common, 12 and 10 the first one.
-    for first, second, shared in ((12, 13, 18.0), (4, 8, 0.0), (12, 10, 9.0), (7, 6, 18.0)):
-        covariance = (totals[first] * totals[second]).mean()
-        assert abs(covariance - shared) < 5.5 * 30 / math.sqrt(n)
 
 
 @pytest.mark.parametrize(("rounds", "levels"), [(1, 0), (2, 1), (148, 8), (1025, 11)])

@@ -16,13 +16,10 @@ from dpol.convex.hit_and_run import (
     uniform_in_ball,
 )
 from dpol.convex.truncated_gaussian import sample_truncated_gaussian
-from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.randomness import Floats, replicate_generators
+from replicates import many
 
 ERROR = 1e-6
-
-
-def many(n: int, seed: int = 0) -> ReplicateGenerators:
-    return ReplicateGenerators((np.random.default_rng(seed),) * n)
 
 
 def gaussian(mean: Floats, sigma: float):

@@ -11,13 +11,10 @@ from scipy import integrate, stats
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
 from dpol.lazy import LazyParameters, advance, start
-from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.randomness import Floats, replicate_generators
+from replicates import many
 
 ERROR = 1e-6
-
-
-def many(n: int, seed: int = 0) -> ReplicateGenerators:
-    return ReplicateGenerators((np.random.default_rng(seed),) * n)
 
 
 def vectors(rounds: int, d: int, seed: int = 0) -> Floats:

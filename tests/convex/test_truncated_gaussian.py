@@ -17,14 +17,10 @@ from dpol.convex.truncated_gaussian import (
     log_lower_gamma,
     sample_truncated_gaussian,
 )
-from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.randomness import Floats, replicate_generators
+from replicates import many
 
 ERROR = 1e-6
-
-
-def many(n: int, seed: int = 0) -> ReplicateGenerators:
-    """n rows that share one generator: n independent draws in one call."""
-    return ReplicateGenerators((np.random.default_rng(seed),) * n)
 
 
 def draws(d: int, centre: float, sigma: float, n: int = 40_000, seed: int = 0) -> Floats:

@@ -357,6 +357,16 @@ def test_what_is_no_number_of_at_least_0_is_refused_with_its_place_and_the_remed
     )
 
 
+def test_an_empty_cell_that_no_marker_names_is_called_empty() -> None:
+    given_rows = rows(PLAIN)
+    given_rows[2]["patients"] = ""
+    message = refused(given_rows, dataset(missing_markers=["NA"]))
+    assert message == (
+        "hospitals.csv, row 4: column patients is empty (1 such cells). Mend the table, or list"
+        ' "" under dataset.cleaning.missing_markers or suppressed_markers'
+    )
+
+
 @pytest.mark.parametrize(
     "value", ["", "NA", "soon", "2021-02-30", "31/01/2021", "2021-13-01", "now", "today"]
 )

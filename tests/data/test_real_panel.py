@@ -12,8 +12,8 @@ import pytest
 from dpol.config import Dataset, Stream
 from dpol.data.cleaning import CleanPanel, clean_panel
 from dpol.data.panel import check_panel
+from dpol.data.streams import build_stream
 from dpol.data.table import RawTable, read_table
-from dpol.streams import build_stream
 
 FOLDER = Path(os.environ.get("DPOL_REAL_DATA", Path(__file__).parents[2].parent / "shared/data"))
 PANEL = FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"

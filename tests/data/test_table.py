@@ -227,6 +227,17 @@ def test_missing_columns_are_named_beside_those_that_exist(tmp_path: Path, name:
     )
 
 
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_another_mark_than_the_comma_is_named(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"a{mark}beds\n1{mark}2\n")
+    with pytest.raises(DataError) as caught:
+        read_table(path, ["a", "beds"])
+    assert str(caught.value) == (
+        f"{path}: its columns are separated by {mark!r}; save it again with commas"
+    )
+
+
 def test_a_folder_is_not_called_damaged(tmp_path: Path) -> None:
     (tmp_path / "t.csv").mkdir()
     with pytest.raises(DataError) as caught:

@@ -15,6 +15,7 @@ import pytest
 import labels_plain as plain
 from dpol.distributions import play as play_module
 from dpol.distributions import risk as risk_module
+from dpol.distributions.bayes import ResponseBayes
 from dpol.distributions.play import (
     LabelGame,
     LabelGenerators,
@@ -25,6 +26,8 @@ from dpol.distributions.play import (
 )
 from dpol.distributions.registry import REGISTRY, Terms, make_learner
 from dpol.local.hypotheses import HypothesisClass
+from dpol.local.label_messages import LabelMessages, ResponseClient
+from dpol.privacy.audit import audit_runs
 from dpol.privacy.message_loss import laplace_message_loss
 
 T, R = 150, 6
@@ -265,14 +268,17 @@ def test_the_guarantee_is_complete(name, rule):
     assert guarantee.unit == "one person's label in one round"
     assert guarantee.sensitivity > 0
     assert guarantee.sensitivity_unit
-    if name == "bayes":
-        assert (guarantee.model, guarantee.mechanism) == ("none", "none")
+    if guarantee.model == "none":
+        assert guarantee.mechanism == "none"
         assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
         return
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
     epsilon, delta = guarantee.epsilon_delta
-    assert delta == (1e-6 if name == "wma" else 0.0)
-    assert epsilon == 1.0 if rule == "exact" else epsilon >= 1.0
+    assert delta in (0.0, 1e-6), f"{name}: its delta is not that of the terms"
+    if rule == "exact":
+        assert 0 < epsilon <= 1.0, f"{name}: misses the epsilon of the terms"
+    else:
+        assert epsilon >= 1.0
     assert guarantee.epsilon(0.5) == epsilon
 
 
@@ -296,8 +302,47 @@ def test_the_guarantee_covers_the_exact_loss(name, rule):
         from dpol.privacy.laplace_composition import composed_delta
 
         assert composed_delta(3, client.factor / client.sensitivity.excess, 1.0) <= 1e-6
-    else:
-        assert client.guarantee.epsilon_delta is None
+
+
+def audit_of(learner, pair, messages=20_000):
+    """What the scores of messages about two labels prove, by either sign of any difference."""
+    features = np.zeros(messages, dtype=np.int64)
+    found = []
+    for label in pair:
+        own = label_generators(1, ("audit", label), 1, "own").clients
+        sent = learner.client.privatize(np.full((1, messages), label), features, own)
+        scores = learner.scores(sent, features)[0]
+        found.append(np.hstack([scores, scores - scores[:, [1, 2, 0]]]))
+    epsilon, delta = learner.client.guarantee.epsilon_delta
+    facts = {"parameter": "epsilon", "claimed": epsilon, "delta": delta}
+    return audit_runs(*found, **facts, confidence=1 - 1e-7)
+
+
+@every_member
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2), (3, 0)])
+def test_messages_do_not_refute_the_guarantee(name, rule, pair):
+    learner = learner_of(name, rule)
+    if learner.client.guarantee.model == "none":
+        return
+    found = audit_of(learner, pair)
+    assert found.verdict == "consistent", (
+        f"{name}: messages about labels {pair} prove epsilon >= {found.lower_bound:.3g}, the"
+        f" guarantee of the client claims {found.claimed:.3g}"
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Careless(ResponseClient):
+    """Sends labels as they are."""
+
+    def privatize(self, labels, features, generators):
+        return LabelMessages(labels)
+
+
+def test_messages_without_noise_are_refuted():
+    learner = ResponseBayes(Careless(4, 1.0), hypotheses())
+    assert audit_of(learner, (0, 1)).verdict == "violated"
+    assert audit_of(ResponseBayes(ResponseClient(4, 1.0), hypotheses()), (0, 1)).lower_bound > 0.5
 
 
 # ---- no privacy is the limit of little privacy ---------------------------------------------------
@@ -315,9 +360,9 @@ def test_randomised_response_becomes_bayes(epsilon):
 
 @every_member
 def test_more_privacy_costs_more(name, rule):
-    """On average over replicates of the same labels; Bayes does not notice."""
+    """On average over replicates of the same labels; without privacy it makes no difference."""
     risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
-    if name == "bayes":
+    if learner_of(name, rule).client.guarantee.model == "none":
         assert risks[0] == risks[1]
     else:
         assert risks[1] < risks[0]

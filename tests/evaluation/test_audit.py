@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpol.config import Audit
-from dpol.evaluation.audit import AUDIT_COLUMNS, study_audit
 from dpol.evaluation.audit import experts as audit
+from dpol.evaluation.audit.core import AUDIT_COLUMNS
 from dpol.evaluation.audit.experts import audit_adabatch, audit_noise, audit_tree, hospitals
 from dpol.evaluation.audit.labels import (
     audit_membership,
@@ -19,6 +19,7 @@ from dpol.evaluation.audit.labels import (
     counterexample,
 )
 from dpol.evaluation.audit.lazy import audit_lazy
+from dpol.evaluation.audit.study import study_audit
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.play import RawGains, setup_of
 from dpol.experts.tree_ftpl import TreeFTPL
@@ -33,6 +34,7 @@ from dpol.local.label_messages import (
 )
 from dpol.local.noisy_gains import CALIBRATIONS, achieved_mu, noise_scale
 from dpol.privacy.audit import runs_needed
+from dpol.privacy.tree_noise import TreeNoise
 from dpol.randomness import ReplicateGenerators, replicate_generators
 
 SMALL = Audit(runs=3000)
@@ -200,7 +202,8 @@ class BrokenTree:
 
     def step(self, state, observation, generators):
         state, actions = self.tree.step(state, observation, generators)
-        return dataclasses.replace(state, nodes=self.spoil(state.nodes)), actions
+        nodes = self.spoil(state.noise.nodes)
+        return dataclasses.replace(state, noise=TreeNoise(state.noise.rounds, nodes)), actions
 
     def guarantee(self, setup):
         return self.tree.guarantee(setup)

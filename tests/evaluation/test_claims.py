@@ -10,10 +10,6 @@ import numpy as np
 import pytest
 
 from dpol.evaluation.claims import (
-    CLAIM_COLUMNS,
-    ROWS,
-    Claim,
-    Row,
     distributions,
     distributions_risk,
     distributions_weights,
@@ -23,15 +19,17 @@ from dpol.evaluation.claims import (
     local_batches,
     local_experts,
     local_meta,
-    study_claims,
 )
 from dpol.evaluation.claims.core import (
+    CLAIM_COLUMNS,
     CONFIDENCE,
     FAILS,
     HOLDS,
     LOOSE,
     UNDECIDED,
+    Claim,
     Relation,
+    Row,
     Verdict,
     generator,
     mean_interval,
@@ -40,6 +38,7 @@ from dpol.evaluation.claims.core import (
     verdict_of,
     worst,
 )
+from dpol.evaluation.claims.study import ROWS, study_claims
 from dpol.privacy.lazy_accounting import LazyGame, published_epsilon
 from dpol.privacy.lazy_exact import LazyLaw, output_laws
 

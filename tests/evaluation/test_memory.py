@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from dpol.evaluation.memory import bytes_per_replicate, parts
 from dpol.evaluation.runs import play_suite, write_runs
+from dpol.experts.learners import LEARNERS
 from dpol.experts.registry import make_members
 
 LOCAL = ("rw-ftpl", "rw-meta", "ridge", "kalman", "empirical-bayes", "fixed-share")
-EVERY_LEARNER = ["ridge", "kalman", "empirical-bayes", "rw-ftpl"]
+EVERY_LEARNER = list(LEARNERS)
 LARGE = ({"algorithm": "rw-meta", "learners": EVERY_LEARNER}, "empirical-bayes")
 CENTRAL = ("tree-ftpl-min-noise", "l2p")
 BATCHED = ("rw-adabatch",)

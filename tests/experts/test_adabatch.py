@@ -28,6 +28,18 @@ def rule_of(name, **changes):
     return batch_rule(BOUNDS[name], **{**arguments, "noise_scale": 0.8, **changes})
 
 
+def rule_in(name, game):
+    """The rule in a game of `games`."""
+    return rule_of(
+        name,
+        alpha=game["alpha"],
+        n_experts=game["n"],
+        n_rounds=game["rounds"],
+        gain_range=game["r"],
+        noise_scale=game["eta"],
+    )
+
+
 def batched(algorithm, noisy, crowd):
     return play_batches(algorithm, noisy, crowd(noisy.n_replicates))
 
@@ -54,15 +66,7 @@ def close_to_the_target(name, gap, size, t, game):
 def test_batch_sizes_equal_a_scan_of_all_sizes(name, game, t, gaps):
     """The scan evaluates the bound itself, so it also shows that the size is the largest."""
     t = min(t, game["rounds"])
-    rule = rule_of(
-        name,
-        alpha=game["alpha"],
-        n_experts=game["n"],
-        n_rounds=game["rounds"],
-        gain_range=game["r"],
-        noise_scale=game["eta"],
-    )
-    found = rule.batch_sizes(np.array(gaps), t)
+    found = rule_in(name, game).batch_sizes(np.array(gaps), t)
     for gap, size in zip(gaps, found.tolist(), strict=True):
         expected = plain.batch_size(plain.BOUNDS[name], gap, t, **game)
         if size != expected:
@@ -85,15 +89,7 @@ def test_batch_sizes_equal_the_scan_on_many_gaps(name):
 @given(game=games, t=st.integers(1, 90), size=st.integers(1, 90))
 def test_the_required_gap_is_the_root_of_the_bound_or_a_little_above(name, game, t, size):
     t, size = min(t, game["rounds"]), min(size, game["rounds"])
-    rule = rule_of(
-        name,
-        alpha=game["alpha"],
-        n_experts=game["n"],
-        n_rounds=game["rounds"],
-        gain_range=game["r"],
-        noise_scale=game["eta"],
-    )
-    found = float(rule.required_gap(size, t))
+    found = float(rule_in(name, game).required_gap(size, t))
     if plain.target(size, t, game["n"], game["alpha"]) >= 1:
         assert found == -math.inf
         return

@@ -123,7 +123,12 @@ def test_labels_are_all_different():
 @every_member
 def test_the_same_seed_plays_the_same_game(member, stream):
     one, other = (suite_of(member, stream, range(3)).played[0] for _ in range(2))
-    np.testing.assert_array_equal(one.actions, other.actions)
+    np.testing.assert_array_equal(
+        one.actions,
+        other.actions,
+        err_msg=f"{member.label}: takes random numbers from elsewhere than the generators that step"
+        " is given",
+    )
 
 
 @every_member
@@ -214,6 +219,10 @@ def test_the_gains_of_a_round_move_later_actions_only(member, stream):
 
 @every_member
 def test_a_look_ahead_is_caught(member, stream):
+    """In whatever acts on the gains of the round before; others would need a longer one."""
+    known = rounds_moved(play, member.algorithm, stream)
+    if not any(s + 1 in rounds for s, rounds in enumerate(known)):
+        return
     moved = rounds_moved(play_with_foresight, member.algorithm, stream)
     assert any((rounds <= s).any() for s, rounds in enumerate(moved))
 
@@ -318,7 +327,10 @@ def test_the_guarantee_is_complete(member, stream):
     else:
         assert math.isnan(guarantee.mu)
         assert 0 < pair[0] <= epsilon_of_delta(pair[1], 0.5)
-    sensitivities = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
+    sensitivities = {
+        "L2, gain": stream.sensitivity.max(),
+        "L-infinity, gain": stream.largest_change,
+    }
     expected = sensitivities.get(guarantee.sensitivity_unit, guarantee.sensitivity)
     assert guarantee.sensitivity == pytest.approx(expected)
     assert 0 < guarantee.sensitivity < math.inf
@@ -334,9 +346,7 @@ def audit_of(algorithm, runs=4000):
     sources = [RawGains(GainStream(gains=it, **facts), 0.5, runs) for it in (gains, moved)]
     actions = [
         play(algorithm, source, replicate_generators(1, ("audit",), replicates, "own"))
-        for source, replicates in zip(
-            sources, (range(runs), range(runs, 2 * runs)), strict=True
-        )
+        for source, replicates in zip(sources, (range(runs), range(runs, 2 * runs)), strict=True)
     ]
     fitted = with_fitted_direction(*(it.astype(float) for it in actions))
     guarantee = guarantee_of(algorithm, sources[0])
@@ -499,7 +509,7 @@ def test_l2p_with_a_huge_mu_draws_from_the_same_weights(game):
     """Fake switches change when it redraws, but not the law of what it plays in a round."""
     algorithm = by_label("l2p")
     near, limit = (
-        algorithm.calibration(setup_of(source)) for source in limits(algorithm, game(30, 4))
+        algorithm.calibrated_for(setup_of(source)) for source in limits(algorithm, game(30, 4))
     )
     assert (near.batch_size, limit.batch_size) == (1, 1)
     assert near.eta == limit.eta

@@ -8,7 +8,8 @@ import pytest
 
 import experts_plain as plain
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
-from dpol.experts.tree_ftpl import TreeFTPL, tree_levels
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
 from dpol.randomness import ReplicateGenerators
 
 LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 148: 8}
@@ -233,9 +234,9 @@ def test_an_unknown_objective_is_refused(objective):
 def test_a_state_is_not_changed_by_a_step(crowd):
     algorithm = TreeFTPL()
     state = algorithm.init(setup_for(5, 0.5))
-    assert state.nodes == {}
+    assert state.noise == TreeNoise()
     algorithm.step(state, None, crowd(1))
-    assert dataclasses.asdict(state)["nodes"] == {}
+    assert state.noise == TreeNoise()
 
 
 # --- Capacity calibration ---

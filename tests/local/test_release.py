@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import math
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -185,6 +186,69 @@ def test_a_changed_output_is_not_added_to(put, change, options):
     with pytest.raises(DataError, match=r"noisy\.csv: was changed after its release, or "):
         put(A2, sampler=Halted(), **options)
     assert files() == before
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        "\n",
+        "A",
+        'A,2021-01-08,"4',
+        "A,2021-01-08,4,20,0.2,1",
+        "A,2021-01-08,4,20,0.2,0.5,1,1",
+        *(f"A,2021-01-08,4,20,0.2,{mu},1" for mu in ("", "x", "0", "-1", "nan", "inf", "1/0")),
+        "A,2021-01-08,4,20,0.2,1e999999999,1",
+        "A,2021-01-08,4,20,0.2,0.5,x",
+    ],
+)
+def test_a_forged_output_with_a_forged_record_is_told(put, forged):
+    put(A1)
+    header = Path("noisy.csv").read_text().splitlines()[0]
+    Path("noisy.csv").write_text(f"{header}\n{forged}\n" if forged else "")
+    forged_sum = hashlib.sha256(Path("noisy.csv").read_bytes()).hexdigest()
+    Path("noisy.csv.guarantee.json").write_text(json.dumps({"sha256": forged_sum}))
+    before = files()
+    for options in ({"append": True}, {"again": True}):
+        with pytest.raises(DataError, match=r"noisy\.csv: was changed after its release, or "):
+            put(A2, sampler=Halted(), **options)
+    assert files() == before
+
+
+def test_a_record_too_deep_to_read_is_told(put):
+    put(A1)
+    Path("noisy.csv.guarantee.json").write_text("[" * 100_000)
+    with pytest.raises(DataError, match=r"noisy\.csv: was changed after its release, or "):
+        put(A2, append=True, sampler=Halted())
+
+
+def test_of_two_releases_at_the_same_moment_none_is_lost(folder):
+    """The second begins while the first draws its noise."""
+
+    def append(week, sampler):
+        table = Path(f"{week}.csv")
+        table.write_text(f"hospital,week,covid,beds\nA,{week},3,20\n")
+        release(table, Path("noisy.csv"), WITH_BEDS, HALF, sampler, append=True)
+
+    seeded = SeededNoise(np.random.default_rng(1))
+    second = threading.Thread(target=append, args=("2021-01-08", seeded))
+
+    class Interrupted:
+        name = "seeded"
+
+        def discrete_gaussian(self, scale, size):
+            second.start()
+            second.join(0.3)
+            return seeded.discrete_gaussian(scale, size)
+
+    append("2021-01-01", Interrupted())
+    second.join()
+    assert [row["week"] for row in output()] == ["2021-01-01", "2021-01-08"]
+    assert record()["rows"] == 2
+    assert set(files()) == {
+        *("noisy.csv", "noisy.csv.guarantee.json"),
+        *("2021-01-01.csv", "2021-01-08.csv"),
+    }
 
 
 def test_a_removed_output_is_not_released_anew(put):

@@ -5,7 +5,7 @@ import pytest
 
 from dpol.config import Audit
 from dpol.errors import DataError
-from dpol.evaluation.audit import study_audit
+from dpol.evaluation.audit.study import study_audit
 from dpol.plots import style
 from dpol.plots.audit import draw_audit
 from dpol.plots.style import save_figure

@@ -66,12 +66,20 @@ def cumulative() -> pd.DataFrame:
     return pd.concat(blocks)
 
 
-def draw(frame: pd.DataFrame | None = None, *, simulated: bool = False, **report: Any) -> Figure:
+def draw(
+    frame: pd.DataFrame | None = None,
+    *,
+    noise: str = "isotropic",
+    simulated: bool = False,
+    **report: Any,
+) -> Figure:
+    """The figure; `noise` is the tree's own."""
     return draw_cumulative_gain(
         cumulative() if frame is None else frame,
         streams=STREAMS,
         levels=LEVELS,
         report=Report(**{"algorithms": ALGORITHMS} | report),
+        central_noise={"tree-ftpl-min-noise": noise},
         simulated=simulated,
     )
 
@@ -171,6 +179,20 @@ def test_other_calibration_is_drawn_and_named() -> None:
     assert "capacity noise (not in the paper)" in figure.get_suptitle().replace("\xa0", " ")
 
 
+@pytest.mark.parametrize(
+    ("noise", "asked", "name"),
+    [
+        ("capacity", "capacity", "tree-ftpl-min-noise"),
+        ("capacity", "isotropic", "tree-ftpl-min-noise (capacity)"),
+        ("isotropic", "isotropic", "tree-ftpl-min-noise"),
+        ("none", "capacity", "tree-ftpl-min-noise"),
+    ],
+)
+def test_a_central_algorithm_is_named_by_its_own_noise(noise: str, asked: str, name: str) -> None:
+    """Its runs have the calibration isotropic, whatever its noise is."""
+    assert legend_texts(draw(noise=noise, calibration=asked))[1] == name
+
+
 def test_no_text_overlaps_or_leaves_the_figure() -> None:
     figure = draw()
     with style.figure_style():
@@ -238,7 +260,12 @@ def test_wrong_tables_are_refused() -> None:
         draw(pd.concat([frame, block("nm", "rw-meta", 1.0, 0.1)]))
     with pytest.raises(DataError, match="at least one stream"):
         draw_cumulative_gain(
-            frame, streams={}, levels=LEVELS, report=Report(algorithms=ALGORITHMS), simulated=True
+            frame,
+            streams={},
+            levels=LEVELS,
+            report=Report(algorithms=ALGORITHMS),
+            central_noise={},
+            simulated=True,
         )
 
 

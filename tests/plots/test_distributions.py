@@ -17,8 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
-from dpol.distributions.registry import REGISTRY
+from dpol.distributions.registry import REGISTRY, Terms, make_learner
 from dpol.errors import DataError
+from dpol.local.hypotheses import HypothesisClass
 from dpol.plots import style
 from dpol.plots.direct_labels import spread
 from dpol.plots.distributions import COLUMNS, NAMES, draw_risk, draw_selection
@@ -120,7 +121,9 @@ def test_every_registered_algorithm_has_a_look_of_its_own() -> None:
     assert len({colour for colour, _, _ in NAMES.values()}) == len(NAMES)
     assert style.BLACK not in {colour for colour, _, _ in NAMES.values()}
     ours = {name for name, (_, _, title) in NAMES.items() if title.endswith("†")}
-    assert ours == {"exp3-bayes", "membership"}
+    smallest = HypothesisClass(np.eye(2))
+    made = {name: make_learner(name, smallest, Terms(2, 1.0)) for name in REGISTRY}
+    assert ours == {name for name, learner in made.items() if learner.origin == "ours"}
 
 
 def test_every_panel_of_risks_shows_its_own_rows() -> None:

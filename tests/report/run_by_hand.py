@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from dpol.config import Config
-from dpol.evaluation.claims import CLAIM_COLUMNS, Claim
+from dpol.evaluation.claims.core import CLAIM_COLUMNS, Claim
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance, Stage
-from dpol.tables.average_gain import render_csv, render_html
+from dpol.tables.average_gain import as_text, render_csv
 from dpol.tables.claims import claims_table
 from dpol.tables.text import Entry, Group, Section, TextTable, to_html
 from tables_by_hand import LEVELS, STREAM, build
@@ -150,7 +150,7 @@ def write_run(folder: Path) -> None:
                           (Section("New Mexico", "n = 2", (group,)),), (ODD,))  # fmt: skip
         (folder / f"tables/{name}.html").write_text(to_html(table))
     (folder / "tables/claims.html").write_text(to_html(claims_table(claims())))
-    (folder / "tables/average-gain.html").write_text(render_html(build()))
+    (folder / "tables/average-gain.html").write_text(to_html(as_text(build())))
     (folder / "tables/average-gain.csv").write_text(render_csv(build()))
 
 

@@ -20,7 +20,8 @@ from dpol.report.provenance import (
 from dpol.report.setting import describe_setting
 from dpol.report.svg import inline_svg
 from dpol.report.tables import Cell, PlainTable, cut_table, number
-from dpol.tables.average_gain import render_html
+from dpol.tables.average_gain import as_text
+from dpol.tables.text import to_html
 from report.run_by_hand import CLEANING, ODD, SVG, Elements, config
 from tables_by_hand import INF, build, rows, run
 
@@ -48,7 +49,7 @@ def test_what_is_no_image_is_told(text: str) -> None:
 
 
 def test_a_table_is_cut_out_of_its_page() -> None:
-    page = render_html(build())
+    page = to_html(as_text(build()))
     table = cut_table(page, "average-gain")
     assert table.caption == "Average total gain"
     assert table.markup.startswith('<table>\n<caption id="table-average-gain">')

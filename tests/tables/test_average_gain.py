@@ -16,14 +16,12 @@ from dpol.errors import DataError
 from dpol.tables.average_gain import (
     COLUMNS,
     CSV_COLUMNS,
-    AverageGain,
+    as_text,
     build_average_gain,
     render_csv,
-    render_html,
-    render_latex,
-    render_markdown,
 )
 from dpol.tables.layout import Cell
+from dpol.tables.text import TextTable, to_html, to_latex, to_markdown
 from tables_by_hand import (
     INF,
     LEVELS,
@@ -38,7 +36,7 @@ from tables_by_hand import (
     run,
 )
 
-RENDERERS = (render_markdown, render_latex, render_html)
+RENDERERS = (to_markdown, to_latex, to_html)
 
 
 def test_known_table() -> None:
@@ -48,7 +46,7 @@ def test_known_table() -> None:
     assert [header.model for header in table.headers] == ["local", "central", "none", "local"]
     assert [(row.level, row.mu) for row in table.rows] == [("none", INF), ("low", 1.0)]
     assert gains(table, "rw-meta") == [41.25, 1 / 3]
-    text = render_markdown(table)
+    text = to_markdown(as_text(table))
     assert r"| 41.25 ± 0.13 \[paper: 40.14\] |" in text
     assert r"| **New Mexico** (n = 24, T = 148) | no privacy (μ = ∞) |" in text
     assert "follow-the-leader † |" in text
@@ -66,7 +64,7 @@ def test_best_linear_model_is_named_per_cell() -> None:
     assert notes(table, "best linear model") == ["ridge-w8-weak", "ridge-w64-strong"]
     assert reported(table)[2::3] == [43.91, 40.69]
     for render in RENDERERS:
-        assert "ridge-w64-strong" in render(table)
+        assert "ridge-w64-strong" in render(as_text(table))
 
 
 def test_best_of_another_family_has_no_reported_number() -> None:
@@ -84,9 +82,9 @@ def test_missing_family_has_no_column() -> None:
 def test_cell_without_run_is_a_dash() -> None:
     table = build()
     assert column(table, "follow-the-leader")[1] == Cell()
-    assert "| — |" in render_markdown(table)
-    assert " & --- & " in render_latex(table)
-    assert "<td>—</td>" in render_html(table)
+    assert "| — |" in to_markdown(as_text(table))
+    assert " & --- & " in to_latex(as_text(table))
+    assert "<td>—</td>" in to_html(as_text(table))
     assert has_footer(table, "—: not run")
     assert not has_footer(build(levels={"none": INF}), "—: not run")
 
@@ -97,13 +95,13 @@ def test_algorithm_without_privacy_keeps_its_column_where_no_level_is_infinite()
 
 def test_no_interval_without_half_width() -> None:
     table = build([row | {"ci_half_width": math.nan} for row in rows()])
-    assert r"| 41.25 \[paper: 40.14\] |" in render_markdown(table)
+    assert r"| 41.25 \[paper: 40.14\] |" in to_markdown(as_text(table))
 
 
 def test_reported_half_width_is_shown() -> None:
     table = build(stream=Stream(groups=["CA"], reported_as="CA"))
-    assert r"\[paper: 55.62 ± 0.47\]" in render_markdown(table)
-    assert r"{[}paper: 55.62 $\pm$ 0.47{]}" in render_latex(table)
+    assert r"\[paper: 55.62 ± 0.47\]" in to_markdown(as_text(table))
+    assert r"{[}paper: 55.62 $\pm$ 0.47{]}" in to_latex(as_text(table))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ def test_reported_numbers_need_every_condition(change: dict[str, Any]) -> None:
     table = build(changed, levels=levels, algorithms=algorithms)
     assert reported(table) == []
     assert not has_footer(table, "reported by the paper")
-    assert "[paper" not in render_html(table)
+    assert "[paper" not in to_html(as_text(table))
 
 
 @pytest.mark.parametrize("label", [None, "TX"])
@@ -170,7 +168,7 @@ def test_footers() -> None:
     assert has_footer(table, "the interval of the chosen one holds despite the choice")
     assert has_footer(table, "“Prediction with Expert Advice under Local Differential Privacy”")
     for render in RENDERERS:
-        assert "Bonferroni-corrected over 12 cells" in render(table)
+        assert "Bonferroni-corrected over 12 cells" in render(as_text(table))
 
 
 def test_footers_tell_ranges_and_simulated_data() -> None:
@@ -205,12 +203,12 @@ def test_csv_is_complete_and_exact() -> None:
 
 
 @pytest.mark.parametrize("render", RENDERERS)
-def test_titles_are_escaped(render: Callable[[AverageGain], str]) -> None:
-    text = render(build(stream=Stream(groups=["NM"], title="A & <b> | $x$")))
+def test_titles_are_escaped(render: Callable[[TextTable], str]) -> None:
+    text = render(as_text(build(stream=Stream(groups=["NM"], title="A & <b> | $x$"))))
     escaped = {
-        render_markdown: r"A \& \<b\> \| \$x\$",
-        render_latex: r"A \& \textless{}b\textgreater{} \textbar{} \$x\$",
-        render_html: "A &amp; &lt;b&gt; | $x$",
+        to_markdown: r"A \& \<b\> \| \$x\$",
+        to_latex: r"A \& \textless{}b\textgreater{} \textbar{} \$x\$",
+        to_html: "A &amp; &lt;b&gt; | $x$",
     }
     assert escaped[render] in text
 

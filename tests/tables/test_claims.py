@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpol.errors import DataError
-from dpol.evaluation.claims import CLAIM_COLUMNS, Claim
+from dpol.evaluation.claims.core import CLAIM_COLUMNS, Claim
 from dpol.tables.claims import claims_table
 from dpol.tables.text import (
     Entry,

@@ -26,7 +26,16 @@ from dpol.tables.text import (
 )
 
 ROOT = Path(__file__).parents[2]
-LEARNERS = [(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations]
+LEARNERS = [
+    ("wma", "exact"),
+    ("wma", "published"),
+    ("exp3", "exact"),
+    ("exp3", "published"),
+    ("exp3-bayes", "exact"),
+    ("membership", "exact"),
+    ("randomised-response", "exact"),
+    ("bayes", "exact"),
+]
 HEADERS = (
     "private WMA, exact †",
     "private WMA, published",
@@ -218,6 +227,27 @@ def test_what_was_not_run_is_left_out() -> None:
     gone = (rows["algorithm"] == "membership") & (rows["sweep"] == "epsilons")
     dash = drawn(rows[~gone]).sections[3].groups[0].lines[0][1]
     assert [entry.text == "—" for entry in dash] == [number == 5 for number in range(8)]
+
+
+def test_every_registered_learner_has_a_column() -> None:
+    every = [(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations]
+    rows = table("hospitals")
+    row = rows.iloc[[0]]
+    run = [row.assign(algorithm=name, calibration=rule) for name, rule in every]
+    shown = drawn(pd.concat([rows, *run]).drop_duplicates(["algorithm", "calibration", "sweep"]))
+    assert len(shown.headers) == len(every) == len(set(shown.headers))
+    assert set(HEADERS) <= set(shown.headers)
+
+
+def test_the_privacy_of_a_learner_without_a_name_is_told_as_it_is() -> None:
+    rows = table()
+    rows.loc[rows["algorithm"] == "membership", "delta"] = 1e-4
+    rows.loc[rows["algorithm"] == "randomised-response", "guaranteed_epsilon"] = math.inf
+    text = " ".join(drawn(rows).footers)
+    assert "; private WMA has δ = 1e-05, membership has δ = 0.0001, all others δ = 0. “only" in text
+    assert "but for “randomised response”, “Bayes, no privacy”, which see the labels;" in text
+    of_bayes = " ".join(drawn(table()).footers)
+    assert "line, but for “Bayes, no privacy”, which sees the labels; private WMA has δ" in of_bayes
 
 
 def test_footers_record_the_privacy_and_what_is_ours() -> None:

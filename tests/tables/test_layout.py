@@ -10,19 +10,18 @@ import pandas as pd
 
 from dpol.config import Report, Stream
 from dpol.tables.average_gain import (
+    as_text,
     build_average_gain,
     render_csv,
-    render_html,
-    render_latex,
-    render_markdown,
 )
+from dpol.tables.text import to_html, to_latex, to_markdown
 from tables_by_hand import INF, LEVELS, STREAM, build, gains, has_footer, reported, rows, run
 
 
 def test_one_calibration_has_no_column_for_noise() -> None:
     table = build()
     assert {row.calibration for row in table.rows} == {"isotropic"}
-    assert render_markdown(table).splitlines()[2].startswith("| stream | privacy | rw-meta |")
+    assert to_markdown(as_text(table)).splitlines()[2].startswith("| stream | privacy | rw-meta |")
     assert not has_footer(table, "Empty: ")
 
 
@@ -62,7 +61,8 @@ def test_rows_are_grouped_by_calibration() -> None:
 
 def test_labels_of_calibrations() -> None:
     table = build(all_calibrations())
-    lines = [line.split(" | ") for line in render_markdown(table).splitlines() if line[:1] == "|"]
+    text = to_markdown(as_text(table))
+    lines = [line.split(" | ") for line in text.splitlines() if line[:1] == "|"]
     assert lines[0][:3] == ["| stream", "noise", "privacy"]
     labels = [[part.lstrip("| ") for part in line[:3]] for line in lines[2:8]]
     assert labels == [
@@ -79,9 +79,10 @@ def test_column_without_local_noise_is_shown_once() -> None:
     table = build(all_calibrations())
     assert gains(table, "tree-ftpl-min-noise") == [26.0, 22.0, *[""] * 8]
     assert gains(table, "follow-the-leader") == [26.5, None, *[""] * 8]
-    assert r"| μ = ∞ | 42.25 ± 0.13 |  |  | 44.00 ± 0.13 ridge-w8-weak |" in render_markdown(table)
-    assert r" & 42.25 $\pm$ 0.13 &  &  & 44.00 $\pm$ 0.13 \\" in render_latex(table)
-    assert render_html(table).count("<td></td>") == 16
+    text = as_text(table)
+    assert r"| μ = ∞ | 42.25 ± 0.13 |  |  | 44.00 ± 0.13 ridge-w8-weak |" in to_markdown(text)
+    assert r" & 42.25 $\pm$ 0.13 &  &  & 44.00 $\pm$ 0.13 \\" in to_latex(text)
+    assert to_html(text).count("<td></td>") == 16
     assert has_footer(table, "Empty: an algorithm without local noise is shown once")
 
 
@@ -118,11 +119,11 @@ def test_marks_of_what_is_ours() -> None:
     table = build(data, algorithms=algorithms)
     assert [header.column for header in table.headers if header.marked] == ["mine"]
     assert has_footer(table, "†: ours, not in the paper: capacity noise, mine.")
-    text = render_markdown(table)
+    text = to_markdown(as_text(table))
     assert "| rw-meta | mine † | best linear model |" in text
     assert "|  | capacity † | no privacy" in text
     plain = build([row for row in data if not row["ours"]], algorithms=["rw-meta"])
-    assert "†" not in render_markdown(plain)
+    assert "†" not in to_markdown(as_text(plain))
 
 
 def test_columns_are_marked_where_all_noise_is_ours() -> None:
@@ -142,7 +143,7 @@ def test_streams_have_the_same_groups() -> None:
         report=Report(algorithms=["rw-meta"]),
     )
     assert [row.stream for row in table.rows] == ["pa"] * 10 + ["nm"] * 10
-    lines = render_markdown(table).splitlines()
+    lines = to_markdown(as_text(table)).splitlines()
     assert sum(" | isotropic | " in line for line in lines) == 2
 
 

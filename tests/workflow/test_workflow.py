@@ -260,9 +260,20 @@ def test_a_table_of_ones_own_runs_without_python(tmp_path: Path) -> None:
 def test_bad_tables_are_told_and_nothing_is_lost(tmp_path: Path, text: str, message: str) -> None:
     done = snakemake(tmp_path, local_table(tmp_path, text))
     assert done.returncode != 0
-    assert message in done.stderr
+    # Said by the job, and once more after all that Snakemake says.
+    assert message in done.stderr.split("What went wrong:")[0]
+    assert message in done.stderr.split("What went wrong:")[1]
     assert "Traceback" not in done.stderr
     assert (tmp_path / "table.csv").read_text() == text
+
+
+def test_a_bad_table_is_told_before_the_long_studies_begin(tmp_path: Path) -> None:
+    config = local_table(tmp_path, HEADER)
+    config.write_text(yaml.safe_dump({**yaml.safe_load(config.read_text()), "lazy": SMALL["lazy"]}))
+    done = snakemake(tmp_path, config, "--cores", "1")
+    assert done.returncode != 0
+    assert "has a header but no rows" in done.stderr
+    assert "Studying" not in done.stderr
 
 
 def test_missing_table_is_told_before_anything_runs(tmp_path: Path) -> None:
@@ -319,8 +330,9 @@ def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
         "attempts": 1,
     }
     dataset = {**SMALL["dataset"], "source": source}
-    done = snakemake(tmp_path, write_config(tmp_path, dataset=dataset))
+    done = snakemake(tmp_path, write_config(tmp_path, dataset=dataset), "--cores", "1")
     assert done.returncode != 0
+    assert "Studying" not in done.stderr
     assert "place it by hand as data/raw/table.csv.gz" in done.stderr
     assert "config/demo.yaml" in done.stderr
     assert "Traceback" not in done.stderr

@@ -15,6 +15,7 @@ else:
             f"{RESULTS}/logs/clean_panel.log",
         benchmark:
             f"{RESULTS}/benchmarks/clean_panel.tsv"
+        priority: DATA_FIRST
         params:
             dataset=model_dump(settings.dataset),
             streams={label: model_dump(stream) for label, stream in settings.streams.items()},

@@ -1,5 +1,6 @@
 import os
 import sys
+import time
 from pathlib import Path
 
 import yaml
@@ -8,6 +9,7 @@ import dpol
 from dpol.errors import DpolError
 from dpol.experiment import check_local_table, parse_experiment, read_yaml
 from dpol.files import check_writable
+from dpol.logs import errors_since
 from dpol.progress import ProgressHandler
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
@@ -24,11 +26,14 @@ except DpolError as error:
     sys.exit(f"error: {error}")
 
 settings = experiment.config
+STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 RUN = "{stream}/{suite}/{calibration}/{level}/block-{block}"
 
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
 LONGEST_FIRST = 1
+# Priority of what most often fails, for want of a network or by a mistake in a table: told at once.
+DATA_FIRST = 2
 
 
 wildcard_constraints:
@@ -58,15 +63,24 @@ CODE = {
         "distributions/*.py",
         "evaluation/**/*.py",
     ],
-    "audit": [*PLAY, "config/*.py", "convex/*.py", "distributions/*.py", "evaluation/**/*.py"],
-    "tables": [*BASE, "config/*.py", "wording.py", "tables/**/*"],
+    "audit": [
+        *PLAY,
+        "config/*.py",
+        "papers.py",
+        "convex/*.py",
+        "distributions/*.py",
+        "evaluation/**/*.py",
+    ],
+    "tables": [*BASE, "config/*.py", "papers.py", "wording.py", "tables/**/*"],
     "plots": [*BASE, "config/*.py", "wording.py", "plots/*.py"],
     "report": [
         *BASE,
         "config/*.py",
+        "papers.py",
         "wording.py",
         "streams.py",
-        "evaluation/claims/*.py",
+        "evaluation/audit/core.py",
+        "evaluation/claims/core.py",
         "tables/**/*",
         "report/**/*",
     ],
@@ -169,6 +183,12 @@ def announce_results():
         print(
             "\n".join(["", f"{kind.capitalize()} (other formats beside them):", *map(str, found)])
         )
+
+
+def announce_errors():
+    """Say again what went wrong, after all that Snakemake says."""
+    if errors := errors_since(Path(RESULTS, "logs"), STARTED):
+        print("\n".join(["", "What went wrong:", *errors]), file=sys.stderr)
 
 
 def watch_progress():

@@ -8,6 +8,7 @@ if settings.dataset.source.kind == "web" and table_must_be_fetched():
             f"{RESULTS}/logs/fetch_dataset.log",
         benchmark:
             f"{RESULTS}/benchmarks/fetch_dataset.tsv"
+        priority: DATA_FIRST
         # Compute nodes of a cluster often have no network.
         localrule: True
         params:

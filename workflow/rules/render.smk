@@ -33,6 +33,7 @@ rule render_cumulative_gain:
         streams={label: model_dump(stream) for label, stream in settings.streams.items()},
         levels=settings.privacy.levels,
         report=model_dump(settings.report),
+        central_noise=experiment.central_noise(),
     message:
         "Drawing the figure of cumulative gains"
     script:

@@ -2,8 +2,9 @@ import json
 from pathlib import Path
 
 from dpol.data.panel import read_panel
+from dpol.data.streams import build_stream
 from dpol.logs import job_log
-from dpol.streams import build_stream, write_stream
+from dpol.streams import write_stream
 
 with job_log(snakemake.log[0]):
     panel = read_panel(snakemake.input.panel)

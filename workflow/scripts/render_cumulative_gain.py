@@ -14,6 +14,7 @@ with job_log(snakemake.log[0]):
         streams=stream_titles(summary, streams),
         levels=snakemake.params.levels,
         report=Report.model_validate(snakemake.params.report),
+        central_noise=snakemake.params.central_noise,
         simulated=bool(summary["simulated"].any()),
     )
     save_figure(figure, snakemake.output)

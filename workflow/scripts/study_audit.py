@@ -1,5 +1,5 @@
 from dpol.config import Audit
-from dpol.evaluation.audit import study_audit
+from dpol.evaluation.audit.study import study_audit
 from dpol.evaluation.summary import write_frame
 from dpol.logs import job_log
 

@@ -1,4 +1,4 @@
-from dpol.evaluation.claims import study_claims
+from dpol.evaluation.claims.study import study_claims
 from dpol.evaluation.summary import write_frame
 from dpol.logs import job_log
 

@@ -13,6 +13,7 @@ CalibrationName = Literal["isotropic", "isotropic-constant", "isotropic-worst-ca
 
 
 def relative(path: str) -> str:
+    """A path below the working folder. Raises ValueError for any other."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
@@ -20,18 +21,21 @@ def relative(path: str) -> str:
 
 
 def table_file(path: str) -> str:
+    """A path of a kind of table that can be read. Raises ValueError for any other."""
     if not path.endswith((".csv", ".csv.gz", ".parquet")):
         raise ValueError("must end in .csv, .csv.gz or .parquet")
     return path
 
 
 def above_zero(value: float) -> float:
+    """A number above 0, which may be infinite. Raises ValueError for any other."""
     if math.isnan(value) or value <= 0:
         raise ValueError("must be above 0; .inf means no privacy noise")
     return value
 
 
 def number_or_column(value: object) -> object:
+    """A finite number above 0, or a name. Raises ValueError for anything else."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
         raise ValueError("must be a number above 0, or the name of a column")
@@ -39,6 +43,7 @@ def number_or_column(value: object) -> object:
 
 
 def all_different(names: list[str]) -> list[str]:
+    """Names of which no two are equal. Raises ValueError for others."""
     if len(set(names)) < len(names):
         raise ValueError("must not name anything twice")
     return names

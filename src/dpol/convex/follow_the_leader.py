@@ -10,35 +10,8 @@ import numpy as np
 from dpol.convex.gradient_descent import Run
 from dpol.convex.losses import Losses
 from dpol.convex.truncated_gaussian import into_ball
-from dpol.experts.tree_ftpl import tree_levels
-from dpol.randomness import Floats, ReplicateGenerators
-
-
-@dataclass(frozen=True)
-class TreeNoise:
-    """Noise of the binary-tree mechanism on the sum of the rounds so far.
-
-    Args:
-        rounds: number of rounds so far; its binary digits are the open nodes.
-        nodes: (R, d) noise of each open node, by level.
-        scale: standard deviation of one node's noise.
-    """
-
-    rounds: int
-    nodes: dict[int, Floats]
-    scale: float
-
-    def next(self, dimension: int, generators: ReplicateGenerators) -> TreeNoise:
-        """After one more round: it closes the nodes below its own and opens one."""
-        rounds = self.rounds + 1
-        own = (rounds & -rounds).bit_length() - 1
-        nodes = {level: noise for level, noise in self.nodes.items() if level > own}
-        nodes[own] = self.scale * generators.standard_normal(dimension)
-        return TreeNoise(rounds, nodes, self.scale)
-
-    def total(self) -> Floats | float:
-        """(R, d) noise of the prefix, N(0, k scale^2 I) for k open nodes."""
-        return sum(self.nodes.values(), start=0.0)
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.randomness import ReplicateGenerators
 
 
 @dataclass(frozen=True)
@@ -52,7 +25,7 @@ class PrivateFTRL:
     (Deep) Learning Without Sampling or Shuffling" (2021).
 
     Expected regret <= lambda D^2/4 + T (L^2 + 2 L sigma sqrt(d K/2))/(4 lambda): follow the
-    regularised leader on the same gradients without noise, plus L |noise|/(2 lambda) a round,
+    regularised leader on the same gradients without noise, plus `L |noise|/(2 lambda)` a round,
     the noise being on K/2 nodes on average at most. The default lambda minimises this:
     lambda = sqrt(T (L^2 + 2 L sigma sqrt(d K/2)))/D, which makes the bound lambda D^2/2.
 
@@ -60,6 +33,9 @@ class PrivateFTRL:
         mu: privacy parameter, inf for none; privacy.gaussian_dp relates it to (eps, delta).
         diameter: D of the ball around 0.
         regulariser: lambda; None for the default.
+
+    Raises:
+        ValueError: a parameter is not above 0.
     """
 
     mu: float
@@ -95,16 +71,13 @@ class PrivateFTRL:
         """R runs over all losses, each with its own noise."""
         shape = (generators.n_replicates, losses.dimension)
         weight, total = self.lambda_for(losses), np.zeros(shape[0])
-        noise, prefix, x = (
-            TreeNoise(0, {}, self.node_scale(losses)),
-            np.zeros(shape),
-            np.zeros(shape),
-        )
+        scale, noise = self.node_scale(losses), TreeNoise()
+        prefix, x = np.zeros(shape), np.zeros(shape)
         points = np.empty((shape[0], losses.n_rounds, shape[1])) if keep_points else None
         for t in range(losses.n_rounds):
             if t:
                 prefix = prefix + losses.gradient(t - 1, x)
-                noise = noise.next(shape[1], generators)
+                noise = noise.next(scale * generators.standard_normal(shape[1]))
                 x = into_ball(-(prefix + noise.total()) / (2 * weight), self.diameter)
             if points is not None:
                 points[:, t] = x

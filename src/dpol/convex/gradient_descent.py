@@ -35,6 +35,14 @@ class OnlineGradientDescent:
 
     Args:
         diameter: D of the ball around 0.
+
+    Raises:
+        ValueError: the diameter is not above 0.
+
+    >>> from dpol.convex.losses import LinearLosses
+    >>> losses = LinearLosses(np.tile([1.0, 0.0], (4, 1)), lipschitz=1.0)
+    >>> OnlineGradientDescent(diameter=2.0).play(losses).total_losses.round(6).tolist()
+    [-3.0]
     """
 
     diameter: float

@@ -19,6 +19,7 @@ from dpol.randomness import Floats, ReplicateGenerators
 # Potential along lines: (points (k, d), directions (k, d)) -> a function of rows, (j,) indices
 # into the k lines, and (j,) positions t on them, that gives the potential at x + t v, (j,).
 AlongLine = Callable[[Floats, Floats], Callable[[np.ndarray, Floats], Floats]]
+"""A potential along lines, from points and directions."""
 
 # Limits of `Mixing.mixed`.
 R_HAT_LIMIT = 1.1
@@ -86,7 +87,12 @@ def hit_and_run(
     Args:
         line: the potential along lines; `along` makes one.
         initial: (R, d) starting points in the ball.
+        diameter: D of the ball around 0.
         steps: moves of each chain; of the order of d^2 at least, more for ill-shaped densities.
+        generators: one for each chain.
+
+    Raises:
+        ValueError: steps is below 1, or the potential is not finite at a point.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")

@@ -49,6 +49,9 @@ class LinearLosses:
     Args:
         gradients: (T, d), row t is a_t.
         lipschitz: L, a bound on the norms that does not depend on the data.
+
+    Raises:
+        ValueError: a shape does not fit, or a gradient is longer than L.
     """
 
     gradients: Floats
@@ -76,7 +79,7 @@ class LinearLosses:
         return np.tile(self.gradients[t], (len(points), 1))
 
     def best_fixed_point(self, diameter: float) -> Floats:
-        """-D/2 A/|A| for the summed gradients A; 0 for A = 0."""
+        """(d,) `-D/2 A/|A|` for the summed gradients A; 0 for A = 0."""
         total = self.total(slice(None))
         norm = float(np.linalg.norm(total))
         return -diameter / 2 * total / norm if norm else np.zeros(self.dimension)
@@ -90,6 +93,9 @@ class LogisticLosses:
         features: (T, d), row t is a_t.
         labels: (T,) y_t, each -1 or 1.
         lipschitz: L, a bound on the features' norms that does not depend on the data.
+
+    Raises:
+        ValueError: a shape does not fit, a label is not -1 or 1, or a feature is longer than L.
     """
 
     features: Floats
@@ -138,7 +144,7 @@ class LogisticLosses:
         return np.asarray(weights[:, None] * feature)
 
     def best_fixed_point(self, diameter: float) -> Floats:
-        """The minimiser of the total loss over the ball, see `minimise`."""
+        """(d,) the minimiser of the total loss over the ball, see `minimise`."""
         return self.minimise(slice(None), diameter)
 
     def minimise(
@@ -148,10 +154,10 @@ class LogisticLosses:
         regulariser: float = 0.0,
         tolerance: float = TOLERANCE,
     ) -> Floats:
-        """(d,) minimiser over the ball of the loss of some rounds + regulariser |x|^2.
+        """(d,) minimiser over the ball of some rounds' loss plus `regulariser |x|^2`.
 
         Newton steps, each to the minimiser of the quadratic model over the ball. The point
-        returned comes with a certificate: f(x) - min f <= <f'(x), x> + D/2 |f'(x)| <= tolerance,
+        returned comes with a certificate, `f(x) - min f <= <f'(x), x> + D/2 |f'(x)| <= tolerance`,
         or 1e-13 of a bound on f over the ball where that is more (floating point).
 
         Raises:
@@ -181,6 +187,13 @@ def minimise_on_ball(
 
     Args:
         model: value, gradient (d,) and Hessian (d, d) of the function at a point.
+        dimension: d of the space.
+        diameter: D of the ball around 0, above 0.
+        tolerance: how far the value may be above the least one.
+
+    Raises:
+        ArithmeticError: the tolerance was not reached.
+        ValueError: the diameter is out of range.
     """
     _check_diameter(diameter)
     x = np.zeros(dimension)

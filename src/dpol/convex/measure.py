@@ -1,6 +1,6 @@
 """Regularised multiplicative weights on a ball, as measures for L2P.
 
-nu_s(x) is proportional to exp(-beta (losses of x so far + lambda |x|^2)) for |x| <= D/2.
+nu_s(x) is proportional to `exp(-beta (losses of x so far + lambda |x|^2))` for `|x| <= D/2`.
 Source: "Private Online Learning via Lazy Algorithms", section 3.2.
 """
 
@@ -24,6 +24,7 @@ from dpol.convex.truncated_gaussian import sample_truncated_gaussian
 from dpol.randomness import Floats, ReplicateGenerators
 
 Rounds = tuple[int, int]
+"""First round, and the one after the last."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,13 @@ class RegularisedWeights:
     the ball.
 
     Args:
-        dimension: d.
+        dimension: d of the space.
         diameter: D of the ball around 0.
         beta: inverse temperature.
         regulariser: lambda.
+
+    Raises:
+        ValueError: a parameter is not above 0.
     """
 
     dimension: int
@@ -91,6 +95,9 @@ class RegularisedLogisticWeights:
         beta: inverse temperature.
         regulariser: lambda.
         steps: moves of a chain for one draw.
+
+    Raises:
+        ValueError: a parameter is not above 0.
     """
 
     losses: LogisticLosses

@@ -1,7 +1,7 @@
 """Independent draws from a Gaussian truncated to a ball, without a Markov chain.
 
 In units of sigma, with rho the radius of the ball and M the norm of the mean, let s >= 0 be
-the distance from the far end of the ball, rho e with e = m/|m|, along e. Its density on
+the distance from the far end of the ball, rho e with `e = m/|m|`, along e. Its density on
 [0, 2 rho] is log-concave (a marginal of a log-concave density):
 
     log f(s) = (rho - M) s - s^2/2 + log P((d-1)/2, s (2 rho - s)/2) + constant,
@@ -34,15 +34,26 @@ TINY = 1e-200
 def sample_truncated_gaussian(
     mean: Floats, sigma: float, diameter: float, generators: ReplicateGenerators
 ) -> Floats:
-    """(R, d) independent draws of N(mean, sigma^2 I) given |x| <= diameter/2.
+    """(R, d) independent draws of N(mean, sigma^2 I) given `|x| <= diameter/2`.
 
-    A replicate's draw depends on its own generator only. Where |mean|^2 + d sigma^2 is at
+    A replicate's draw depends on its own generator only. Where `|mean|^2 + d sigma^2` is at
     most the squared radius, more than half of the untruncated draws fall into the ball and
     they are drawn until one does; elsewhere the decomposition at the top is used.
 
     Args:
         mean: (d,), anywhere.
-        sigma: standard deviation of each coordinate before truncation.
+        sigma: standard deviation of each coordinate before truncation, above 0.
+        diameter: D of the ball around 0, above 0.
+        generators: one for each draw.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    >>> from dpol.randomness import replicate_generators
+    >>> generators = replicate_generators(1, ("ball",), range(3), "draws")
+    >>> draws = sample_truncated_gaussian(np.array([5.0, 0.0]), 1.0, 2.0, generators)
+    >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())
+    ((3, 2), True)
     """
     mean = _checked(mean, sigma, diameter)
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma

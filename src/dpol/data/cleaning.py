@@ -159,10 +159,11 @@ def _numbers(
     wrong = np.flatnonzero(known & ~(np.isfinite(values) & (values >= 0)))
     if len(wrong):
         place, text = raw.place(int(cells.index[wrong[0]])), texts.iloc[wrong[0]]
+        found = f"holds {text!r}, not a number of at least 0" if text else "is empty"
+        value = "the value" if text else '""'
         raise DataError(
-            f"{place}: column {column} holds {text!r}, not a number of at least"
-            f" 0 ({len(wrong)} such cells). Mend the table, or list the value under"
-            " dataset.cleaning.missing_markers or suppressed_markers"
+            f"{place}: column {column} {found} ({len(wrong)} such cells). Mend the table, or list"
+            f" {value} under dataset.cleaning.missing_markers or suppressed_markers"
         )
     return np.where(known, values, np.nan), suppressed
 

@@ -62,14 +62,22 @@ def check_panel(table: pd.DataFrame, place: str) -> pd.DataFrame:
 
 
 def write_panel(table: pd.DataFrame, path: Path | str) -> None:
-    """Check a panel and write it as Parquet."""
+    """Check a panel and write it as Parquet.
+
+    Raises:
+        DataError: the table breaks the schema.
+    """
     checked = check_panel(table, str(path))
     with atomic_path(path) as temporary:
         checked.to_parquet(temporary, index=False)
 
 
 def read_panel(path: Path | str) -> pd.DataFrame:
-    """Read and check a panel written by `write_panel`."""
+    """Read and check a panel written by `write_panel`.
+
+    Raises:
+        DataError: the file is not such a table.
+    """
     try:
         table = pd.read_parquet(path)
     except (OSError, arrow.ArrowException) as error:

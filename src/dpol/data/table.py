@@ -142,6 +142,11 @@ def _as_text(table: pa.Table, columns: list[str]) -> pd.DataFrame:
 
 def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
     missing = [name for name in wanted if name not in present]
+    other = [mark for mark in (";", "\t", "|") if len(present) == 1 and mark in present[0]]
+    if missing and other:
+        raise DataError(
+            f"{path}: its columns are separated by {other[0]!r}; save it again with commas"
+        )
     if missing:
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has {', '.join(present)}."

@@ -92,6 +92,9 @@ class MessageBayes:
     Under hypothesis j a message about hypothesis J has the density sum_y m_j(y) Lap(v - a_y),
     where a_y is log pbar_J of a cell of block y and m_j(y) the probability of that block.
     Sorted by a_y, the sum up to v and the sum from v on are prefix sums.
+
+    Raises:
+        ValueError: the client's epsilon is above 300.
     """
 
     client: SampledClient

@@ -55,7 +55,7 @@ def informative_from(kind: str, n_hypotheses: int, epsilon: float, delta: float)
 
     Args:
         kind: `wma-exact`, `wma-published` (composition) or `exp3`.
-        n_hypotheses: K.
+        n_hypotheses: K, the number of hypotheses.
         epsilon: privacy of a message.
         delta: of `wma`.
 

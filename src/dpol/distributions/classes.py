@@ -21,11 +21,14 @@ def random_class(
     """Hypotheses drawn from a symmetric Dirichlet distribution, anew for every feature.
 
     Args:
-        n_hypotheses: K.
-        n_labels: M.
+        n_hypotheses: K, the number of hypotheses.
+        n_labels: M, the number of labels.
         seed: root seed; the class depends on it and on the other arguments only.
         concentration: below 1 puts most of the mass on few labels.
-        n_features: X.
+        n_features: X, the number of features.
+
+    Raises:
+        ValueError: concentration is not above 0, or K or M is below 2.
     """
     if not concentration > 0:
         raise ValueError(f"concentration must be above 0, got {concentration}")

@@ -19,6 +19,7 @@ from dpol.local.label_messages import LabelClient
 from dpol.randomness import Floats, Key, ReplicateGenerators, replicate_generators
 
 Origin = Literal["paper", "standard", "ours"]
+"""Where a learner comes from."""
 
 # Entries of the largest array of weights that is held at once (8 MB of them).
 _CHUNK = 1 << 20
@@ -91,7 +92,18 @@ class LabelGame:
 
 
 def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> LabelGame:
-    """The game of the paper: in replicate r, hypothesis r mod K is the truth."""
+    """The game of the paper: in replicate r, hypothesis r mod K is the truth.
+
+    Source: "Online Distribution Learning with Local Privacy Constraints", section 2.1.
+
+    Args:
+        hypotheses: the class.
+        features: (T,) which of the X features each round shows.
+        replicates: R, the number of replicates.
+
+    Raises:
+        ValueError: a feature does not exist.
+    """
     law = np.arange(replicates) % hypotheses.n_hypotheses
     return LabelGame(hypotheses, features, hypotheses.masses.transpose(1, 0, 2), law)
 
@@ -136,6 +148,20 @@ def play_labels(
     """Play a whole game; exact risks, no sampling of them.
 
     Weights do not depend on how the rounds are cut into chunks.
+
+    Args:
+        algorithm: a client and a server, such as `make_learner` makes.
+        game: what Nature does.
+        generators: of Nature and of the clients.
+
+    >>> from dpol.distributions.classes import random_class
+    >>> from dpol.distributions.registry import Terms, make_learner
+    >>> hypotheses = random_class(4, 10, seed=1)
+    >>> learner = make_learner("exp3", hypotheses, Terms(n_rounds=500, epsilon=1.0))
+    >>> game = realisable(hypotheses, np.zeros(500, dtype=int), replicates=2)
+    >>> run = play_labels(learner, game, label_generators(1, ("example",), 2, "exp3"))
+    >>> run.kl.shape, run.final_weights.shape
+    ((2,), (2, 4))
     """
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
     truth = game.laws[game.law]

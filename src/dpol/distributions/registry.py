@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from typing import get_args
 
 import numpy as np
 
 from dpol.distributions.bayes import MembershipBayes, MessageBayes, ResponseBayes
 from dpol.distributions.exp3 import PrivateEXP3
-from dpol.distributions.play import LabelAlgorithm
+from dpol.distributions.play import LabelAlgorithm, Origin
 from dpol.distributions.wma import PrivateWMA
 from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
 from dpol.local.hypotheses import HypothesisClass
@@ -96,7 +97,7 @@ def make_learner(
     """A registered learner.
 
     Raises:
-        ValueError: the name or calibration is unknown.
+        ValueError: the name or calibration is unknown, or what is registered is no learner.
 
     >>> from dpol.distributions.classes import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))
@@ -109,4 +110,36 @@ def make_learner(
     if calibration not in entry.calibrations:
         known = ", ".join(entry.calibrations)
         raise ValueError(f"calibration {calibration!r} of {name} is not one of {known}")
-    return entry.make(hypotheses, terms, calibration)
+    learner = entry.make(hypotheses, terms, calibration)
+    _check(name, learner)
+    return learner
+
+
+def _check(name: str, learner: LabelAlgorithm) -> None:
+    """Refuse what does not keep the interface of `LabelAlgorithm`.
+
+    Raises:
+        ValueError: what is wrong, with the remedy.
+    """
+    kind = type(learner)
+    origins = get_args(Origin)
+    client = getattr(learner, "client", None)
+    problems = []
+    if not (is_dataclass(kind) and kind.__dataclass_params__.frozen):
+        problems.append("it is no frozen dataclass; `@dataclass(frozen=True, eq=False)`")
+    if getattr(kind, "origin", None) not in origins:
+        problems.append(
+            f"origin is missing, or not one of {', '.join(origins)};"
+            ' `origin: ClassVar[Origin] = "ours"`'
+        )
+    for part in ("masses", "scores"):
+        if not hasattr(kind, part):
+            problems.append(f"it has no {part}; see dpol.distributions.play.LabelAlgorithm")
+    if not all(hasattr(client, part) for part in ("privatize", "guarantee")):
+        problems.append(
+            "it has no client with privatize and guarantee;"
+            " see dpol.local.label_messages.LabelClient"
+        )
+    if problems:
+        place = f"{name}: class {kind.__qualname__} ({kind.__module__})"
+        raise ValueError("; ".join(f"{place}: {problem}" for problem in problems))

@@ -11,13 +11,13 @@ import pandas as pd
 
 from dpol.config import Amplification
 from dpol.evaluation.summary import half_width
-from dpol.experts.adabatch import BatchSizes, RWAdaBatch, play_batches
+from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import LocalSetup, play, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.local import NoisyGains, privatize
 from dpol.logs import progress
-from dpol.privacy.amplification import BatchMixture, containing_batch, observed_batches
+from dpol.privacy.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
 from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
 
@@ -46,7 +46,7 @@ def synthetic_stream(label: str, gains: Floats) -> GainStream:
 
 
 def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
-    """Streams on which batching is judged: no expert, one, or two experts stand out."""
+    """Gains (T, n) on which batching is judged: no expert, one, or two experts stand out."""
     zero = np.zeros((n_rounds, n_experts))
     one_good, rivals = zero.copy(), zero.copy()
     one_good[:, 0] = 1.0

@@ -94,8 +94,7 @@ def compare(
             "kind": pair.kind,
             **_side("", pair.ours, names, factor),
             **_side("other_", pair.other, names, factor),
-            "other_ours": pair.other.played.origin == "ours"
-            or pair.other.calibration == "capacity",
+            "other_ours": pair.other.ours,
             "other_learner": pair.other.played.family in families,
             "common_noise": _shares_noise(pair.ours, pair.other),
             **_difference(pair, factor),

@@ -14,7 +14,6 @@ import pandas as pd
 
 from dpol.config import Lazy
 from dpol.evaluation.summary import half_width
-from dpol.experts.tree_ftpl import tree_levels
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
@@ -22,6 +21,7 @@ from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate, theorem_3_10
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 
 
@@ -67,18 +67,17 @@ def run_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> Lazy
     scale = math.sqrt(d * levels) / mu
     replicates = generators.n_replicates
     prefix, total = np.zeros(d), np.zeros(replicates)
-    nodes: dict[int, Floats] = {}
+    tree = TreeNoise()
     switches, last = np.zeros(replicates), np.full(replicates, -1)
-    for t, rounds in enumerate(losses.batches(1)):
-        noise = math.sqrt(levels - len(nodes)) * scale * generators.standard_normal(d)
-        chosen = (prefix + noise + sum(nodes.values())).argmin(axis=1)
+    for rounds in losses.batches(1):
+        # Every prefix has the noise of as many nodes as the one with the most.
+        noise = math.sqrt(levels - len(tree.nodes)) * scale * generators.standard_normal(d)
+        chosen = (prefix + noise + tree.total()).argmin(axis=1)
         switches += chosen != last
         last = chosen
         total += rounds[0][chosen]
         prefix += rounds[0]
-        level = ((t + 1) & -(t + 1)).bit_length() - 1
-        nodes = {other: it for other, it in nodes.items() if other > level}
-        nodes[level] = scale * generators.standard_normal(d)
+        tree = tree.next(scale * generators.standard_normal(d))
     return LazyRun(total, switches - 1)
 
 

@@ -29,11 +29,12 @@ from dpol.files import atomic_path
 from dpol.local import privatize
 from dpol.privacy.amplification import BatchMixture
 from dpol.privacy.guarantee import Guarantee
-from dpol.randomness import Floats, replicate_generators
+from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
 
 _METADATA_KEY = b"dpol.runs"
 RUN_COLUMNS = ("stream", "algorithm", "calibration", "mu", "replicate", "round", "action", "gain")
+"""Columns of a table of runs (docs/reference/tables.md)."""
 
 
 @dataclass(frozen=True)
@@ -88,45 +89,38 @@ def play_suite(
     Raises:
         ValueError: no replicate, unknown calibration, or mu or memory_mb not above 0.
     """
-    played = [
-        _play_part(stream, members, calibration, mu, seed, part)
-        for part in parts(stream, members, replicates, memory_mb)
-    ]
+    key = (stream.label, calibration, float(mu))
+
+    def play_part(part: Sequence[int]) -> list[Played]:
+        """A function, so that one part's data are gone before the next part's are made."""
+        source: Source
+        if members[0].algorithm.model == "local":
+            source = privatize(stream, calibration, mu, seed=seed, replicates=part)
+        else:
+            source = RawGains(stream, mu, len(part))
+        played = []
+        for member in members:
+            generators = replicate_generators(seed, key, part, f"algorithm {member.label}")
+            played.append(_play(stream, source, member, generators))
+        return played
+
+    played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
     return RunBlock(stream.label, calibration, mu, tuple(replicates), _joined(played))
 
 
-def _play_part(
-    stream: GainStream,
-    members: Sequence[Member],
-    calibration: str,
-    mu: float,
-    seed: int,
-    replicates: Sequence[int],
-) -> list[Played]:
-    """`play_suite` for replicates that fit into memory together."""
-    source: Source
-    if members[0].algorithm.model == "local":
-        source = privatize(stream, calibration, mu, seed=seed, replicates=replicates)
-    else:
-        source = RawGains(stream, mu, len(replicates))
-    key = (stream.label, calibration, float(mu))
-    rounds = np.arange(stream.n_rounds)
-    played = []
-    for member in members:
-        generators = replicate_generators(seed, key, replicates, f"algorithm {member.label}")
-        actions = play(member.algorithm, source, generators, name=member.label)
-        played.append(
-            Played(
-                label=member.label,
-                family=member.family,
-                origin=member.algorithm.origin,
-                guarantee=guarantee_of(member.algorithm, source),
-                actions=actions,
-                gains=stream.gains[rounds, actions],
-                amplification=amplification_of(member.algorithm, source),
-            )
-        )
-    return played
+def _play(
+    stream: GainStream, source: Source, member: Member, generators: ReplicateGenerators
+) -> Played:
+    actions = play(member.algorithm, source, generators, name=member.label)
+    return Played(
+        label=member.label,
+        family=member.family,
+        origin=member.algorithm.origin,
+        guarantee=guarantee_of(member.algorithm, source),
+        actions=actions,
+        gains=stream.gains[np.arange(stream.n_rounds), actions],
+        amplification=amplification_of(member.algorithm, source),
+    )
 
 
 def _joined(played: Sequence[Sequence[Played]]) -> tuple[Played, ...]:

@@ -33,6 +33,11 @@ class Cell:
     played: Played
     gains: Floats
 
+    @property
+    def ours(self) -> bool:
+        """Whether the algorithm or its noise is not in the papers."""
+        return self.played.origin == "ours" or self.calibration == "capacity"
+
 
 def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
     """Join the blocks of every cell, replicates in increasing order.
@@ -113,7 +118,7 @@ def summarize(
             "mu": cell.mu,
             **_score(cell.gains, streams[cell.stream], factor),
             "ci_comparisons": comparisons,
-            "ours": cell.played.origin == "ours" or cell.calibration == "capacity",
+            "ours": cell.ours,
             **_privacy_facts(cell.played, delta),
         }
         for cell in cells

@@ -7,21 +7,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin, rounds
 from dpol.experts.switching import BOUNDS, SwitchingBound
 from dpol.local import NoisyGains
-from dpol.privacy.amplification import BatchMixture, containing_batch, weakest
+from dpol.privacy.amplification import BatchMixture, BatchSizes, containing_batch, weakest
 from dpol.privacy.guarantee import Model
 from dpol.randomness import Floats, ReplicateGenerators
-
-BatchSizes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class BatchRule:
-    """How long the next batch may be: the largest B in 1..`longest` whose switching bound holds.
+    """How long the next batch may be: the largest B up to `longest` whose switching bound holds.
 
     The gap may shrink by r B while B rounds of gains come in, so B is allowed if
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
@@ -30,7 +27,7 @@ class BatchRule:
     with Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
 
     Args:
-        gain_range: r.
+        gain_range: r, upper end of the gains.
         noise_scale: eta; 0 leaves the condition gap > r B.
         reach: eta sqrt(2) z for every t + B up to T + `longest`; -inf where any gap will do.
         free_until: the largest t + B at which any gap will do; -1 if there is none.
@@ -44,7 +41,7 @@ class BatchRule:
     longest: int
 
     def required_gap(self, size: BatchSizes, t: int) -> Floats:
-        """The gap above which a batch of `size` may start before round t."""
+        """The gaps above which batches of `size` may start before round t, in the same shape."""
         return np.asarray(self.gain_range * size + self.reach[t + size] * np.sqrt(size))
 
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
@@ -126,6 +123,19 @@ class RWAdaBatch:
         bound: switching bound, `borell-tis` (Theorem 1) or `reflection` (ours).
 
     Without noise (mu = inf) a batch lasts while its gap exceeds the gains that could close it.
+
+    Raises:
+        ValueError: alpha is not above 0, or the bound is unknown.
+
+    >>> from dpol.evaluation.amplification import synthetic_stream
+    >>> from dpol.local.noisy_gains import privatize
+    >>> from dpol.randomness import replicate_generators
+    >>> stream = synthetic_stream("example", np.zeros((100, 2)))
+    >>> noisy = privatize(stream, "isotropic-constant", mu=0.1, seed=1, replicates=range(5))
+    >>> generators = replicate_generators(1, ("example",), range(5), "RW-AdaBatch")
+    >>> actions, sizes = play_batches(RWAdaBatch(bound="reflection"), noisy, generators)
+    >>> actions.shape, int(sizes.min()), int(sizes.max())
+    ((5, 100), 1, 32)
     """
 
     alpha: float = 0.1

@@ -62,6 +62,9 @@ class ExponentialWeights:
         share: share of the weight that is spread every round, in [0, 1); 0 is for one best
             learner over all rounds.
         learners: banks of learners.
+
+    Raises:
+        ValueError: share is out of range, or there is no bank.
     """
 
     share: float = 0.0

@@ -22,6 +22,15 @@ class RandomWalkFTPL:
     Lugosi and Neu, "Prediction by random-walk perturbation".
 
     State: (R, n) noisy cumulative gains.
+
+    >>> from dpol.experts.play import play
+    >>> from dpol.local.noisy_gains import NoisyGains
+    >>> from dpol.privacy.guarantee import NO_PRIVACY
+    >>> from dpol.randomness import replicate_generators
+    >>> gains = np.array([[[0.0, 1.0], [1.0, 0.5], [1.0, 0.0]]])
+    >>> noisy = NoisyGains(np.zeros((1, 2)), gains, np.zeros((3, 2)), 1.0, NO_PRIVACY)
+    >>> play(RandomWalkFTPL(), noisy, replicate_generators(1, (), range(1), "play")).tolist()
+    [[0, 1, 1]]
     """
 
     model: ClassVar[Model] = "local"

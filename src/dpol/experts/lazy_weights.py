@@ -52,6 +52,18 @@ class LazyWeights:
         delta: delta of the guarantee.
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         normaliser: `tight` (ours) or `published`.
+
+    Raises:
+        ValueError: a parameter is unknown or out of range.
+
+    >>> from dpol.experts.play import RawGains, guarantee_of
+    >>> from dpol.streams import GainStream
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
+    >>> beds = np.full((100, 2), 50.0)
+    >>> stream = GainStream("example", np.full((100, 2), 0.2), beds, ("a", "b"), periods)
+    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5, n_replicates=1))
+    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # what mu = 0.5 has
+    ('central', True)
     """
 
     delta: float = 1e-6
@@ -72,7 +84,7 @@ class LazyWeights:
     def origin(self) -> Origin:
         return "paper" if (self.accountant, self.normaliser) == ("published",) * 2 else "ours"
 
-    def calibration(self, setup: CuratorSetup) -> LazyCalibration:
+    def calibrated_for(self, setup: CuratorSetup) -> LazyCalibration:
         """The parameters for a game. Raises ValueError if it cannot be made private."""
         if setup.n_experts < 2:
             raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
@@ -86,7 +98,7 @@ class LazyWeights:
         return _calibrated(game, epsilon, setup.n_experts, self.accountant)
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
-        found = self.calibration(setup)
+        found = self.calibrated_for(setup)
         return LazyWeightsState(
             measure=WeightsMeasure(setup.n_experts, found.eta),
             parameters=LazyParameters(
@@ -119,7 +131,7 @@ class LazyWeights:
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """(epsilon, delta)-DP of the actions."""
-        found = self.calibration(setup)
+        found = self.calibrated_for(setup)
         private = math.isfinite(found.epsilon)
         return Guarantee(
             mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"

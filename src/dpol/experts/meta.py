@@ -50,6 +50,23 @@ class RWMeta:
         exploration_floor: f; 2 in the paper, 0 adds no more noise than decorrelation needs.
         decorrelate: False leaves y out (an ablation).
         learners: banks of learners; by default the paper's thirteen.
+
+    Raises:
+        ValueError: a parameter is out of range, or there is no bank.
+
+    >>> from dpol.experts.play import guarantee_of, play
+    >>> from dpol.local.noisy_gains import privatize
+    >>> from dpol.randomness import replicate_generators
+    >>> from dpol.streams import GainStream
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
+    >>> gains = np.linspace(0.1, 0.4, 3) * np.ones((20, 1))
+    >>> stream = GainStream("example", gains, np.full((20, 3), 50.0), ("a", "b", "c"), periods)
+    >>> noisy = privatize(stream, "isotropic", mu=1.0, seed=1, replicates=range(4))
+    >>> generators = replicate_generators(1, ("example",), range(4), "RW-Meta")
+    >>> play(RWMeta(), noisy, generators).shape, round(guarantee_of(RWMeta(), noisy).mu, 6)
+    ((4, 20), 1.0)
+    >>> RWMeta().n_learners
+    13
     """
 
     exploration_floor: float = 2.0

@@ -26,12 +26,21 @@ from dpol.randomness import Floats, ReplicateGenerators
 from dpol.streams import GainStream
 
 Actions = NDArray[np.int32]
+"""An array of experts, counted from 0."""
 Origin = Literal["paper", "standard", "ours"]
+"""Where an algorithm comes from: a paper of the project, a textbook, or us."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What every algorithm knows before round 1: the size of the game."""
+    """What every algorithm knows before round 1: the size of the game.
+
+    Args:
+        n_replicates: R, the number of replicates.
+        n_rounds: T, the number of rounds.
+        n_experts: n, the number of experts.
+        gain_range: r, upper end of the gains' range.
+    """
 
     n_replicates: int
     n_rounds: int
@@ -120,6 +129,9 @@ class RawGains:
         stream: the raw gains.
         mu: privacy level to reach; inf for none.
         n_replicates: number of independent plays.
+
+    Raises:
+        ValueError: mu is not above 0.
     """
 
     stream: GainStream
@@ -132,6 +144,7 @@ class RawGains:
 
 
 Source = NoisyGains | RawGains
+"""What a game is played on."""
 
 
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
@@ -181,7 +194,22 @@ def play(
 ) -> Actions:
     """Play a whole game; the (R, T) actions, experts counted from 0.
 
-    Arguments as `rounds`; the log tells the progress of a game with a name.
+    Args:
+        algorithm: its `model` must fit the source.
+        source: noisy gains for local algorithms, raw gains for all others.
+        generators: the algorithm's own randomness, one generator per replicate.
+        name: with it, the log tells the progress of the game.
+
+    Raises:
+        TypeError: a local algorithm is given raw gains, or another one noisy gains.
+        ValueError: as `rounds`.
+
+    >>> from dpol.experts.ftpl import RandomWalkFTPL
+    >>> from dpol.randomness import replicate_generators
+    >>> one_sided = np.tile([0.0, 1.0], (3, 1))
+    >>> noisy = NoisyGains(np.zeros((1, 2)), one_sided[None], 0 * one_sided, 1.0, NO_PRIVACY)
+    >>> play(RandomWalkFTPL(), noisy, replicate_generators(1, (), range(1), "play")).tolist()
+    [[0, 1, 1]]
     """
     setup = setup_of(source)
     actions = np.empty((setup.n_replicates, setup.n_rounds), dtype=np.int32)
@@ -235,19 +263,19 @@ _ONLY_READ = (
 
 def _what_is_wrong(actions: object, setup: Setup) -> str:
     """Why these cannot be the actions of a round, and what would be; empty if they can."""
-    wanted = (
-        f"; it must return (state, actions), the actions an array of shape ({setup.n_replicates},),"
-        f" an expert from 0 to {setup.n_experts - 1} for each replicate, such as"
-        " scores.argmax(axis=1).astype(np.int32)"
-    )
     if not isinstance(actions, np.ndarray):
-        return f"the actions are no array but of type {type(actions).__name__}{wanted}"
-    if actions.shape != (setup.n_replicates,) or not np.issubdtype(actions.dtype, np.integer):
-        return f"the actions have shape {actions.shape} and type {actions.dtype}{wanted}"
-    least, most = int(actions.min()), int(actions.max())
-    if least < 0 or most >= setup.n_experts:
-        return f"the actions lie between {least} and {most}{wanted}"
-    return ""
+        found = f"are no array but of type {type(actions).__name__}"
+    elif actions.shape != (setup.n_replicates,) or actions.dtype.kind not in "iu":
+        found = f"have shape {actions.shape} and type {actions.dtype}"
+    elif actions.min() >= 0 and actions.max() < setup.n_experts:
+        return ""
+    else:
+        found = f"lie between {actions.min()} and {actions.max()}"
+    return (
+        f"the actions {found}; it must return (state, actions), the actions an array of shape"
+        f" ({setup.n_replicates},), an expert from 0 to {setup.n_experts - 1} for each replicate,"
+        " such as scores.argmax(axis=1).astype(np.int32)"
+    )
 
 
 def amplification_of(algorithm: Algorithm, source: Source) -> BatchMixture | None:

@@ -34,6 +34,7 @@ from dpol.experts.play import Algorithm
 from dpol.experts.tree_ftpl import TreeFTPL
 
 Make = Callable[..., Algorithm | Mapping[str, Algorithm]]
+"""Makes an algorithm, or several by label, from parameters."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def largest_eigenvalues(covariance: Floats, size: Floats) -> Floats:
 
 
 def all_eigenvalues(covariance: Floats) -> Floats:
-    """lambda_max of Sigma* by way of all eigenvalues."""
+    """(R,) lambda_max of Sigma* from (R, m, m) Sigma, by way of all eigenvalues."""
     return np.asarray(np.linalg.eigvalsh(centred(covariance))[:, -1])
 
 

@@ -38,6 +38,9 @@ def borell_tis(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: Ar
 
     Raises:
         ValueError: an argument is out of range.
+
+    >>> round(float(borell_tis(40, 100, 20, 1.0)), 3)
+    0.788
     """
     return BOUNDS["borell-tis"].tail(_standardised(gap, steps, n_experts, noise_scale), n_experts)
 
@@ -48,6 +51,9 @@ def reflection(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: Ar
     The leader changes only if one of its n - 1 differences to the others, walks with steps
     N(0, 2 eta^2) that start at `gap` or above, falls below 0. Arguments as `borell_tis`.
     Ours, not in the papers.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     >>> round(float(reflection(40, 100, 20, 1.0)), 3)
     0.089

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.privacy.guarantee import Guarantee, Model
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
 from dpol.randomness import Floats, ReplicateGenerators
 
 
@@ -19,16 +20,14 @@ class TreeState:
 
     Args:
         prefix: (R, n) sum of the gains of the rounds so far.
-        rounds: number of rounds so far; its binary digits are the open nodes.
-        nodes: (R, n) noise of each open node, by level.
+        noise: (R, n) noise of the open nodes.
         total_scale: standard deviation S of the noise on every prefix, of the noisiest expert.
         node_scale: standard deviation of one node's noise, likewise.
         relative: (n,) noise of each expert over that of the noisiest; 1 if all have the same.
     """
 
     prefix: Floats
-    rounds: int
-    nodes: dict[int, Floats]
+    noise: TreeNoise
     total_scale: float
     node_scale: float
     relative: float | Floats = 1.0
@@ -51,6 +50,18 @@ class TreeFTPL:
             puts the change d_i that one person can make in place of Delta / sqrt(2): a person
             who moves from i to j shifts each of at most L nodes by d_i and d_j, and node noise
             sqrt(2 L) d_i / mu makes that sqrt(L (1 + 1) / (2 L)) mu = mu as well.
+
+    Raises:
+        ValueError: objective or calibration is unknown.
+
+    >>> from dpol.experts.play import RawGains, guarantee_of
+    >>> from dpol.streams import GainStream
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
+    >>> beds = np.full((20, 2), 50.0)
+    >>> stream = GainStream("example", np.full((20, 2), 0.2), beds, ("a", "b"), periods)
+    >>> guarantee = guarantee_of(TreeFTPL(), RawGains(stream, mu=0.5, n_replicates=1))
+    >>> round(guarantee.mu, 6), guarantee.model
+    (0.5, 'central')
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
@@ -74,8 +85,7 @@ class TreeFTPL:
         total = float(np.max(scale))
         return TreeState(
             prefix=np.zeros((setup.n_replicates, setup.n_experts)),
-            rounds=0,
-            nodes={},
+            noise=TreeNoise(),
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
             relative=scale / total if total and self.calibration == "capacity" else 1.0,
@@ -86,10 +96,11 @@ class TreeFTPL:
     ) -> tuple[TreeState, Actions]:
         if observation is not None:
             state = _absorb(state, observation.gains, generators)
-        fresh = math.sqrt(max(state.total_scale**2 - len(state.nodes) * state.node_scale**2, 0.0))
+        nodes = state.noise.nodes.values()
+        fresh = math.sqrt(max(state.total_scale**2 - len(nodes) * state.node_scale**2, 0.0))
         noise = generators.standard_normal(state.prefix.shape[1])
         noisy = state.prefix + state.relative * fresh * noise
-        for node in state.nodes.values():
+        for node in nodes:
             noisy += node
         return state, noisy.argmax(axis=1).astype(np.int32)
 
@@ -139,16 +150,8 @@ def _changes(setup: CuratorSetup) -> Floats:
     return setup.expert_changes
 
 
-def tree_levels(n_rounds: int) -> int:
-    """L: the most nodes of the tree over rounds 1..T-1 that one round enters; 0 for T = 1."""
-    return (n_rounds - 1).bit_length()
-
-
 def _absorb(state: TreeState, gains: Floats, generators: ReplicateGenerators) -> TreeState:
-    """Add one round: it closes a node at the level of the lowest binary digit 1 of the count."""
-    rounds = state.rounds + 1
-    level = (rounds & -rounds).bit_length() - 1
-    nodes = {other: noise for other, noise in state.nodes.items() if other > level}
+    """Add one round, and the noise of the node that it opens."""
     noise = generators.standard_normal(gains.shape[1])
-    nodes[level] = state.relative * state.node_scale * noise
-    return replace(state, prefix=state.prefix + gains, rounds=rounds, nodes=nodes)
+    opened = state.noise.next(state.relative * state.node_scale * noise)
+    return replace(state, prefix=state.prefix + gains, noise=opened)

@@ -15,8 +15,8 @@ class GapLosses:
     """Stochastic losses: Bernoulli(1/2 - gap) for expert 0, Bernoulli(1/2) for all others.
 
     Args:
-        n_rounds: T.
-        n_experts: d.
+        n_rounds: T, the number of rounds.
+        n_experts: d, the number of experts.
         gap: advantage of the best expert, in [0, 1/2].
         seed: root seed; the losses are the same for every batch size.
     """
@@ -52,8 +52,8 @@ class EpochLosses:
     Lazy Algorithms", proof of Theorem 4.2.
 
     Args:
-        n_rounds: T.
-        n_experts: d.
+        n_rounds: T, the number of rounds.
+        n_experts: d, the number of experts.
         epsilon: eps.
         seed: root seed.
     """

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from dpol.randomness import Floats, ReplicateGenerators
 
 Points = NDArray[Any]
+"""An array (R, ...) of points, one for each replicate."""
 Normaliser = Literal["published", "tight"]
+"""Names of the constant c of the keep probability."""
 NORMALISERS: dict[Normaliser, float] = {"published": 2.0, "tight": 1.0}
+"""c by name."""
 
 
 class Measure(Protocol):
@@ -46,6 +49,9 @@ class LazyParameters:
         normaliser: keep probabilities are scaled by e^(-c B eta); c = 2 is `published`,
             c = 1 (`tight`, ours) suffices where the ratio of x and y never exceeds
             e^(B eta), as for multiplicative weights, and switches less.
+
+    Raises:
+        ValueError: a parameter is unknown or out of range.
     """
 
     batch_size: int
@@ -89,7 +95,14 @@ class LazyState:
 
 
 def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:
-    """The state of the first batch: x and y independent draws from nu_1."""
+    """The state of the first batch: x and y independent draws from nu_1.
+
+    >>> from dpol.lazy.weights import WeightsMeasure
+    >>> from dpol.randomness import replicate_generators
+    >>> generators = replicate_generators(1, ("example",), range(3), "L2P")
+    >>> start(WeightsMeasure(n_experts=4, eta=0.1), generators).played.shape
+    (3,)
+    """
     first = measure.initial()
     none = np.zeros(generators.n_replicates, dtype=np.int64)
     return LazyState(

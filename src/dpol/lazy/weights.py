@@ -18,7 +18,7 @@ class WeightsMeasure:
     "Private Online Learning via Lazy Algorithms", section 3.1, Lemma 3.9 (delta_0 = 0).
 
     Args:
-        n_experts: d.
+        n_experts: d, the number of experts.
         eta: learning rate.
     """
 

@@ -17,6 +17,7 @@ from dpol.local.hypotheses import HypothesisClass, Ints, check_labels
 from dpol.randomness import Floats
 
 Rule = Literal["exact", "published"]
+"""Names of the rules for the sensitivity."""
 
 # M max_j F[j, y] may come out as 3.0000000000000004 where 3 is meant.
 _ROUNDING = 1e-12
@@ -33,6 +34,9 @@ class Clipping:
     Args:
         hypotheses: the class.
         n_rounds: T, at least 2.
+
+    Raises:
+        ValueError: T is below 2.
 
     >>> clipping = Clipping(HypothesisClass([[0.5, 0.5, 0], [0, 0, 1]]), n_rounds=10)
     >>> clipping.cells.tolist(), clipping.n_cells.tolist()
@@ -115,6 +119,9 @@ class LikelihoodSensitivity:
         rule: `exact` is the range s_j of every hypothesis. `published` is log(KT) for all:
             kept for comparison, it does not cover its claim (the paper bounds N' by KM; it
             reaches (K + 1) M).
+
+    Raises:
+        ValueError: the rule is unknown.
     """
 
     clipping: Clipping

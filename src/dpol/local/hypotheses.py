@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpol.randomness import Floats
 
 Ints = NDArray[np.int64]
+"""An array of int64."""
 
 # A sum of M masses is off by about M units of rounding; more than this is a mistake.
 _TOLERANCE = 1e-9

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from dpol.local.clipping import LikelihoodSensitivity
 from dpol.local.hypotheses import HypothesisClass, Ints, check_labels
 from dpol.privacy.guarantee import Guarantee
-from dpol.privacy.laplace_composition import scale_factor
+from dpol.privacy.laplace_composition import Composition, scale_factor
 from dpol.randomness import Floats, ReplicateGenerators
-
-Composition = Literal["exact", "basic", "published"]
 
 ONE_LABEL = "two labels of the same round"
 LABEL_UNIT = "one person's label in one round"
@@ -30,7 +28,11 @@ class LabelClient(Protocol):
     """What a person runs: parameters that are public, and the privatisation of labels."""
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Any:
-        """Messages for (R, B) labels at (B,) features, independent over rounds."""
+        """Messages for (R, B) labels at (B,) features, independent over rounds.
+
+        Raises:
+            ValueError: a label is not an integer in 0..M-1.
+        """
 
     @property
     def guarantee(self) -> Guarantee:
@@ -77,6 +79,11 @@ class VectorClient:
         delta: of the guarantee, in (0, 1).
         composition: how the scale of the noise follows from the K coordinates; see
             `dpol.privacy.laplace_composition.scale_factor`.
+
+    Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 1.
+
+    Raises:
+        ValueError: epsilon is not above 0.
     """
 
     sensitivity: LikelihoodSensitivity
@@ -134,6 +141,22 @@ class SampledClient:
     Args:
         sensitivity: of the clipped class.
         epsilon: claimed privacy of a message, above 0.
+
+    Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
+
+    Raises:
+        ValueError: epsilon is not above 0.
+
+    >>> from dpol.local.clipping import Clipping
+    >>> from dpol.randomness import replicate_generators
+    >>> clipping = Clipping(HypothesisClass([[0.5, 0.5, 0], [0, 0, 1]]), n_rounds=10)
+    >>> client = SampledClient(LikelihoodSensitivity(clipping), epsilon=1.0)
+    >>> labels, features = np.array([[0, 1, 2]]), np.array([0, 0, 0])
+    >>> generators = replicate_generators(1, ("example",), range(1), "clients")
+    >>> client.privatize(labels, features, generators).value.shape
+    (1, 3)
+    >>> client.guarantee.epsilon_delta
+    (1.0, 0.0)
     """
 
     sensitivity: LikelihoodSensitivity
@@ -177,8 +200,15 @@ class ResponseClient:
     """Randomised response: the label, or any other one with equal probabilities.
 
     The label is kept with probability e^eps / (e^eps + M - 1). epsilon = inf sends labels as
-    they are. Source: the same paper, section 3, after Wu et al., "Learning functional
-    distributions with private labels".
+    they are. Source: "Online Distribution Learning with Local Privacy Constraints", section 3,
+    after Wu et al., "Learning functional distributions with private labels".
+
+    Args:
+        n_labels: M, the number of labels.
+        epsilon: privacy of a message, above 0.
+
+    Raises:
+        ValueError: epsilon is not above 0.
     """
 
     n_labels: int
@@ -221,6 +251,9 @@ class MembershipClient:
     Args:
         hypotheses: the class.
         epsilon: privacy of a message, above 0.
+
+    Raises:
+        ValueError: epsilon is not above 0.
     """
 
     hypotheses: HypothesisClass

@@ -11,11 +11,12 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 
 from dpol.errors import DataError
-from dpol.files import atomic_path, check_writable, sha256, write_json
+from dpol.files import atomic_path, check_writable, locked, sha256, write_json
 from dpol.local.count_noise import CountNoise, decimal_text, noisy_rows
 from dpol.local.counts import Count, CountColumns, read_counts
 from dpol.privacy.account import best_guess
@@ -77,16 +78,20 @@ def release(
             holds a row already without `again`.
         OutputError: the output cannot be written.
     """
-    rows = _released_rows(output, columns, noise, append=append or again)
+    check_writable(output.parent)
+    if output.suffix != ".csv":
+        raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
     counts = read_counts(table, columns)
-    spent = _spent(rows)
-    if not again:
-        _refuse_again(table, output, counts, noise, spent)
-    for count in counts:
-        spent[count.key] = spent.get(count.key, Fraction(0)) + Fraction(noise.mu) ** 2
-    rows += noisy_rows(counts, noise, sampler)
-    guarantee = _guarantee(noise, sampler, math.sqrt(max(spent.values())))
-    _write(output, [columns.output_header(), *rows], guarantee)
+    with locked(output):
+        rows = _released_rows(output, columns, noise, append=append or again)
+        spent = _spent(rows)
+        if not again:
+            _refuse_again(table, output, counts, noise, spent)
+        for count in counts:
+            spent[count.key] = spent.get(count.key, Fraction(0)) + Fraction(noise.mu) ** 2
+        rows += noisy_rows(counts, noise, sampler)
+        guarantee = _guarantee(noise, sampler, math.sqrt(max(spent.values())))
+        _write(output, [columns.output_header(), *rows], guarantee)
     return Release(output, len(counts), len(rows), guarantee, noise)
 
 
@@ -123,9 +128,6 @@ def _released_rows(
 ) -> list[list[str]]:
     """The rows that the output holds already, after checking that they can be added to."""
     record = record_of(output)
-    check_writable(output.parent)
-    if output.suffix != ".csv":
-        raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
     if not output.exists() and record.exists():
         raise DataError(
             f"{output}: is gone, but {record} says that it was released; put it back, or choose"
@@ -139,10 +141,8 @@ def _released_rows(
             " further periods to it with --append"
         )
     rows = _recorded(output, record)
-    sensitivities = {row[-1] for row in rows[1:]}
-    if rows[:1] != [columns.output_header()] or sensitivities != {
-        decimal_text(noise.count_sensitivity)
-    }:
+    sensitivities = {row[-1] for row in rows[1:]} - {decimal_text(noise.count_sensitivity)}
+    if rows[0] != columns.output_header() or sensitivities:
         raise DataError(
             f"{output}: was released with other columns or another count sensitivity; give the"
             " same as then, or choose another output"
@@ -156,8 +156,10 @@ def _recorded(output: Path, record: Path) -> list[list[str]]:
         stored = json.loads(record.read_text(encoding="utf-8"))
         if stored["sha256"] == sha256(output):
             with output.open(encoding="utf-8", newline="") as stream:
-                return list(csv.reader(stream, strict=True))
-    except (OSError, ValueError, KeyError, TypeError):
+                rows = list(csv.reader(stream, strict=True))
+            if _may_be_released(rows):
+                return rows
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, csv.Error):
         pass
     raise DataError(
         f"{output}: was changed after its release, or {record} was; put both back as they were, or"
@@ -165,12 +167,24 @@ def _recorded(output: Path, record: Path) -> list[list[str]]:
     )
 
 
+def _may_be_released(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table is whole and tells its noise in every row: a checksum can be forged."""
+    if len(rows) < 2 or len(rows[0]) < 5 or {len(row) for row in rows} != {len(rows[0])}:
+        return False
+    try:
+        for mu, sensitivity in {(row[-2], row[-1]) for row in rows[1:]}:
+            CountNoise(Decimal(mu), Decimal(sensitivity))
+    except (DataError, InvalidOperation):
+        return False
+    return True
+
+
 def _spent(rows: Sequence[Sequence[str]]) -> dict[tuple[str, str], Fraction]:
     """The sum of mu^2 over the releases of each entity and period."""
     spent: dict[tuple[str, str], Fraction] = {}
     for row in rows:
         key = row[0], row[1]
-        spent[key] = spent.get(key, Fraction(0)) + Fraction(row[-2]) ** 2
+        spent[key] = spent.get(key, Fraction(0)) + Fraction(Decimal(row[-2])) ** 2
     return spent
 
 

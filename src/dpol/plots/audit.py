@@ -10,23 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpol.evaluation.audit.core import AUDIT_COLUMNS
 from dpol.frames import check_frame
 from dpol.plots import style
+from dpol.wording import proved
 
-_NEEDED = (
-    "mechanism",
-    "calibration",
-    "parameter",
-    "delta",
-    "claimed",
-    "lower_bound",
-    "confidence",
-    "runs",
-    "method",
-    "verdict",
-)
 _MARKERS = {"sampled": "o", "exact": "D"}
-_SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 _COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
 
 
@@ -39,7 +28,7 @@ def draw_audit(audits: pd.DataFrame) -> Figure:
     Raises:
         DataError: a column is missing, or the table is empty.
     """
-    check_frame(audits, _NEEDED, "audits")
+    check_frame(audits, AUDIT_COLUMNS, "audits")
     rows = audits.to_dict("records")
     largest = (audits["lower_bound"] / audits["claimed"]).max()
     with style.figure_style():
@@ -66,10 +55,8 @@ def _draw_line(axes: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
     colour, share = _COLOURS[row["verdict"]], row["lower_bound"] / row["claimed"]
     axes.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
     axes.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5)
-    sign = "=" if row["method"] == "exact" else "≥"
-    found = f"{_SYMBOLS[row['parameter']]} {sign} {row['lower_bound']:.3g}"
     axes.annotate(
-        f"{found}; {row['claimed']:.3g} claimed",
+        f"{proved(row)}; {row['claimed']:.3g} claimed",
         (1.02, line),
         xycoords=("axes fraction", "data"),
         va="center",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from dpol.frames import check_frame, check_streams
 from dpol.plots import style
 from dpol.plots.direct_labels import Label, add_labels
+from dpol.plots.titles import add_title, data_title
 
 COLUMNS = (
     *("stream", "kind", "algorithm", "calibration", "mu", "mean_gain", "ci_half_width"),
@@ -29,7 +29,6 @@ CENTRAL = "central"
 _MOST_COLUMNS = 3
 _PANEL = (2.05, 2.35)  # inches, about, of the axes of a panel
 _LABELS = 1.0  # inches for direct labels
-_CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def draw_comparison(
             add_labels(ax, _labels(rows, reference, values), _PANEL[1])
         figure.supylabel("total gain")
         figure.supxlabel("privacy level μ (the further right, the more private)")
-        _add_title(figure, comparison.iloc[0], simulated)
+        _add_title(figure, comparison[comparison["kind"] == "paper"].iloc[0], simulated)
         style.freeze_layout(figure)
     return figure
 
@@ -197,16 +196,11 @@ def _labels(rows: pd.DataFrame, reference: pd.Series, levels: Sequence[float]) -
 
 
 def _add_title(figure: Figure, first: pd.Series, simulated: bool) -> None:
-    data = "Simulated data, not measurements" if simulated else "Real data"
     parts = (
-        f"{data}, means over {first['replicates']} runs",
-        f"the paper's way: {first['other_algorithm']}, {first['other_calibration']} noise"
-        if first["kind"] == "paper"
-        else "",
+        f"{data_title(simulated)}, means over {first['replicates']} runs",
+        f"the paper's way: {first['other_algorithm']}, {first['other_calibration']} noise",
         f"ours: {first['algorithm']}, {first['calibration']} noise",
         f"bars: {100 * first['confidence']:g}% confidence intervals, all together",
         "best rows: chosen in hindsight at every μ",
     )
-    whole = " · ".join(part.replace(" ", "\xa0") for part in parts if part)
-    text = textwrap.fill(whole, int(figure.get_figwidth() * _CHARACTERS_PER_INCH))
-    figure.suptitle(text, x=0.01, ha="left", fontsize=8)
+    add_title(figure, parts)

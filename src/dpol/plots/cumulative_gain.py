@@ -20,7 +20,9 @@ from matplotlib.ticker import MaxNLocator
 
 from dpol.config import Report
 from dpol.errors import DataError
+from dpol.frames import check_frame
 from dpol.plots import style
+from dpol.plots.titles import CHARACTERS_PER_INCH, add_title, data_title
 from dpol.wording import privacy_title
 
 COLUMNS = (
@@ -38,7 +40,6 @@ COLUMNS = (
 
 STATIC_LABEL = "best-static-expert"
 ENVELOPE_LABEL = "envelope"
-_CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
 _BOLD_CHARACTERS_PER_INCH = 12.5
 
 
@@ -59,6 +60,7 @@ def draw_cumulative_gain(
     streams: Mapping[str, str],
     levels: Mapping[str, float],
     report: Report,
+    central_noise: Mapping[str, str],
     simulated: bool,
 ) -> Figure:
     """Mean cumulative gain over time, streams below each other, privacy levels side by side.
@@ -69,13 +71,14 @@ def draw_cumulative_gain(
         streams: label and title of each row of panels.
         levels: label and mu of each column of panels.
         report: algorithms drawn as lines, shaded family, calibration, confidence.
+        central_noise: calibration of central algorithms' own noise, by label.
         simulated: whether the data are simulated, which the figure then says.
 
     Raises:
         DataError: a column, a stream or an algorithm is missing.
     """
     _check(cumulative, streams, levels)
-    lines = _lines(cumulative, report)
+    lines = _lines(cumulative, report, central_noise)
     shown = cumulative[cumulative["stream"].isin(list(streams))]
     dated = bool(shown["period"].notna().all())
     shown = shown.assign(x=_dates(shown["period"]) if dated else shown["round"])
@@ -106,13 +109,7 @@ def draw_cumulative_gain(
 def _check(
     cumulative: pd.DataFrame, streams: Mapping[str, str], levels: Mapping[str, float]
 ) -> None:
-    if missing := [name for name in COLUMNS if name not in cumulative.columns]:
-        raise DataError(
-            f"the table of cumulative gains has no column {', '.join(missing)};"
-            " delete it and run again"
-        )
-    if cumulative.empty:
-        raise DataError("the table of cumulative gains is empty; delete it and run again")
+    check_frame(cumulative, COLUMNS, "cumulative gains")
     key = ["stream", "algorithm", "calibration", "mu", "round"]
     if (twice := cumulative.duplicated(key)).any():
         row = cumulative.loc[twice.to_numpy(), key].iloc[0].to_dict()
@@ -130,7 +127,9 @@ def _check(
             )
 
 
-def _lines(cumulative: pd.DataFrame, report: Report) -> list[_Line]:
+def _lines(
+    cumulative: pd.DataFrame, report: Report, central_noise: Mapping[str, str]
+) -> list[_Line]:
     """The algorithms at the report's calibration; at another, named, where there is no such run."""
     styles = style.algorithm_styles(report.algorithms)
     scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
@@ -144,8 +143,9 @@ def _lines(cumulative: pd.DataFrame, report: Report) -> list[_Line]:
                 " run them, or leave it out of the report"
             )
         calibration = report.calibration if report.calibration in found else found[0]
-        as_asked = calibration in (report.calibration, "none")
-        name = label if as_asked else f"{label} ({calibration})"
+        noise = central_noise.get(label, calibration)
+        as_asked = noise in (report.calibration, "none")
+        name = label if as_asked else f"{label} ({noise})"
         lines.append(_Line(label, calibration, name, styles[label], scale))
     return lines
 
@@ -248,7 +248,7 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
         rows = math.ceil(len(names) / columns)
         parts = [names[start : start + rows] for start in range(0, len(names), rows)]
         longest = [max(len(name) for name in part) for part in parts]
-        needed = sum(length / _CHARACTERS_PER_INCH + 0.7 for length in longest)
+        needed = sum(length / CHARACTERS_PER_INCH + 0.7 for length in longest)
         if len(parts) == columns and needed <= width:
             return columns
     return 1
@@ -260,18 +260,11 @@ def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated
         when = f"rounds 1 to {last}"
     else:
         when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
-    data = "simulated data, not measurements" if simulated else "real data"
     calibration = f"{report.calibration} noise"
     if report.calibration == "capacity":
         calibration += " (not in the paper)"
-    parts = (
-        f"{data[0].upper()}{data[1:]}, {when}",
-        calibration,
-        f"bands: {100 * report.confidence:g}% confidence intervals",
-    )
-    whole = " · ".join(part.replace(" ", "\xa0") for part in parts)  # broken between parts only
-    text = textwrap.fill(whole, int(figure.get_figwidth() * _CHARACTERS_PER_INCH))
-    figure.suptitle(text, x=0.01, ha="left", fontsize=8)
+    bands = f"bands: {100 * report.confidence:g}% confidence intervals"
+    add_title(figure, (f"{data_title(simulated)}, {when}", calibration, bands))
 
 
 def _envelope_name(members: pd.DataFrame, family: str) -> str | None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from dpol.plots import style
 from dpol.plots.distributions import NAMES, OURS, check_risks, empty_figure, finish
+from dpol.plots.titles import data_title
 
 
 def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:
@@ -43,12 +44,12 @@ def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:
             "log loss minus that of the best forecast\nin hindsight (nats per patient);"
             " below 0:\na mixture beats its best member"
         )
-        data = "Simulated data, not measurements" if simulated else "Real data"
         finish(
             figure,
-            f"{data}: in which hospital is a random patient? {rows['K'].iloc[0]} forecasts, none"
-            f" exactly right. Means over {rows['replicates'].iloc[0]} runs with 95% intervals,"
-            f" exact calibration (ours). {OURS}",
+            f"{data_title(simulated)}: in which hospital is a random patient?"
+            f" {rows['K'].iloc[0]} forecasts, none exactly right. Means over"
+            f" {rows['replicates'].iloc[0]} runs with 95% intervals, exact calibration (ours)."
+            f" {OURS}",
         )
         # Level with the panels, not with panels and legend together.
         axis.set_y((axes[0].get_position().y1 + axes[-1].get_position().y0) / 2)

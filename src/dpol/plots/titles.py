@@ -1,14 +1,19 @@
-"""How streams are called in figures."""
+"""What stands above a figure, and how streams are called in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from dpol.config import Stream
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+CHARACTERS_PER_INCH = 16.0
+"""Of the 8 point font, rounded down."""
 
 
 def stream_titles(summary: pd.DataFrame, streams: Mapping[str, Stream]) -> dict[str, str]:
@@ -17,3 +22,15 @@ def stream_titles(summary: pd.DataFrame, streams: Mapping[str, Stream]) -> dict[
     return {
         label: f"{stream.title or label} (n = {sizes[label]})" for label, stream in streams.items()
     }
+
+
+def data_title(simulated: bool) -> str:
+    """What kind of data a figure shows."""
+    return "Simulated data, not measurements" if simulated else "Real data"
+
+
+def add_title(figure: Figure, parts: Iterable[str]) -> None:
+    """Write facts above a figure, divided by dots; lines break between them only."""
+    whole = " · ".join(part.replace(" ", "\xa0") for part in parts)
+    text = textwrap.fill(whole, int(figure.get_figwidth() * CHARACTERS_PER_INCH))
+    figure.suptitle(text, x=0.01, ha="left", fontsize=8)

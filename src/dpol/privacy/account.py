@@ -56,7 +56,11 @@ def best_guess(mu: float) -> float:
 
 
 def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
-    """A text table: what mu-GDP for one week guarantees over several numbers of weeks."""
+    """A text table: what mu-GDP for one week guarantees over several numbers of weeks.
+
+    Raises:
+        ValueError: as `protection`.
+    """
     head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
     rows = [protection(mu, delta, week) for week in weeks]
     cells = [

@@ -24,7 +24,8 @@ from dpol.randomness import Floats
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-Sizes = NDArray[np.int64]
+BatchSizes = NDArray[np.int64]
+"""An array of numbers of rounds."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,17 @@ class BatchMixture:
         mu: Gaussian-DP parameter of one round's noise, positive and finite.
         sizes: (k,) batch sizes, increasing.
         weights: (k,) their probabilities, summing to 1.
+
+    Raises:
+        ValueError: a number is out of range, or sizes do not increase.
+
+    >>> mixture = BatchMixture(mu=1.0, sizes=np.array([1, 4]), weights=np.array([0.5, 0.5]))
+    >>> mixture.mean(), mixture.mus.tolist(), round(mixture.epsilon(0.01), 2)
+    (2.5, [1.0, 0.5], 2.02)
     """
 
     mu: float
-    sizes: Sizes
+    sizes: BatchSizes
     weights: Floats
 
     def __post_init__(self) -> None:
@@ -73,7 +81,7 @@ class BatchMixture:
         return float(self.weights @ self.sizes)
 
     def trade_off_at(self, threshold: ArrayLike) -> tuple[Floats, Floats]:
-        """False positive and false negative rate of the test at a log likelihood ratio.
+        """False positive and false negative rate of the test at a log likelihood ratio, any shape.
 
         As the threshold runs over the real numbers the pairs trace the trade-off function
         (Lemma 2).
@@ -120,7 +128,7 @@ class Batching(Protocol):
     @property
     def longest(self) -> int: ...
 
-    def required_gap(self, size: Sizes, t: int) -> Floats: ...
+    def required_gap(self, size: BatchSizes, t: int) -> Floats: ...
 
 
 def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
@@ -128,6 +136,9 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
 
     The gap of the noisy gains before round t is stochastically smallest when all means
     are equal (Theorem 2), where it has this law in units of eta sqrt(t).
+
+    Raises:
+        ValueError: n is below 2.
     """
     log_survival, _ = _gap_law(n_experts)
     gap = np.asarray(gap, dtype=float)
@@ -136,7 +147,11 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
 
 
 def gap_density(gap: ArrayLike, n_experts: int) -> Floats:
-    """The density of the law of `gap_survival`."""
+    """The density of the law of `gap_survival`, at gaps of any shape.
+
+    Raises:
+        ValueError: n is below 2.
+    """
     _, log_density = _gap_law(n_experts)
     gap = np.asarray(gap, dtype=float)
     inside = np.clip(gap, 0.0, _REACH)
@@ -190,7 +205,7 @@ def containing_batch(
 
     Args:
         t: the round, counted from 1.
-        n_experts: n.
+        n_experts: n, the number of experts.
         mu: Gaussian-DP parameter of one round's noise.
         batching: the rule by which batches are chosen; its noise must not be 0.
         switching: the bound for the dip; any valid one serves.
@@ -225,13 +240,13 @@ def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
     return BatchMixture(first.mu, first.sizes, np.abs(np.diff(np.append(at_least, 0.0))))
 
 
-def observed_batches(sizes: Sizes, mu: float) -> BatchMixture:
+def observed_batches(sizes: BatchSizes, mu: float) -> BatchMixture:
     """The empirical mixture of observed containing batch sizes (any shape)."""
     values, counts = np.unique(sizes, return_counts=True)
     return BatchMixture(mu, values, counts / counts.sum())
 
 
-def _sizes_to_check(longest: int) -> Sizes:
+def _sizes_to_check(longest: int) -> BatchSizes:
     """All b up to `_EXACT_SIZES`, then a few per cent apart, up to `longest` - 1."""
     dense = np.arange(1, min(longest, _EXACT_SIZES + 1))
     sparse = np.geomspace(_EXACT_SIZES, max(longest - 1, _EXACT_SIZES), 256)
@@ -240,7 +255,7 @@ def _sizes_to_check(longest: int) -> Sizes:
 
 
 def _exceeding(
-    b: Sizes, t: int, n_experts: int, batching: Batching, switching: Switching
+    b: BatchSizes, t: int, n_experts: int, batching: Batching, switching: Switching
 ) -> Floats:
     """q_b, a lower bound on P(containing batch of round t > b), for each b."""
     steps = np.minimum(b, t) - 1
@@ -273,14 +288,3 @@ def delta_of_trade_off(
     epsilon = np.asarray(epsilon, dtype=float)[..., None]
     gains = 1 - false_negative - np.exp(epsilon) * false_positive
     return np.asarray(np.maximum(gains.max(axis=-1), 0.0))
-
-
-def trade_off_of_deltas(epsilon: Floats, delta: Floats, false_positive: ArrayLike) -> Floats:
-    """The trade-off function that a set of (eps, delta) guarantees implies at some rates.
-
-    f(a) = max over the pairs of 1 - delta - e^eps a and e^-eps (1 - delta - a), at least 0.
-    """
-    a = np.asarray(false_positive, dtype=float)[..., None]
-    above = 1 - delta - np.exp(epsilon) * a
-    below = np.exp(-epsilon) * (1 - delta - a)
-    return np.asarray(np.maximum(np.maximum(above, below).max(axis=-1), 0.0))

@@ -21,6 +21,7 @@ from scipy import special
 from dpol.randomness import Floats
 
 Parameter = Literal["mu", "epsilon"]
+"""The parameter of a claim."""
 Counts = NDArray[np.int64]
 # (false positives, false negatives, runs of the one input, runs of the other) -> lower bounds
 _Bound = Callable[[Counts, Counts, int, int], Floats]
@@ -96,6 +97,13 @@ def audit_runs(
     Raises:
         ValueError: shapes do not fit, there are fewer than 4 runs, a statistic is not a number,
             or confidence or delta is out of range.
+
+    >>> rng = np.random.default_rng(1)
+    >>> first, second = rng.normal(0, 1, 20_000), rng.normal(1, 1, 20_000)
+    >>> audit_runs(first, second, parameter="mu", claimed=1.0).verdict
+    'consistent'
+    >>> audit_runs(first, second, parameter="mu", claimed=0.5).verdict
+    'violated'
     """
     first, second = _checked(first), _checked(second)
     if first.shape[1] != second.shape[1]:
@@ -145,6 +153,8 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
 def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Floats:
     """The upper confidence bound on a probability: exact, for any number of trials.
 
+    Successes may have any shape; so has the result.
+
     >>> round(float(clopper_pearson_upper(0, 10, 0.05)), 4) == round(1 - 0.05**0.1, 4)
     True
     """
@@ -159,6 +169,9 @@ def runs_needed(
     """Runs on each input after which the Gaussian mechanism's bound reaches `share` of its mu.
 
     With probability `power`, for the event halfway between the two means; both halves together.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     >>> runs_needed(1.0)
     7116

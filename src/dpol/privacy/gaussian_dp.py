@@ -20,6 +20,15 @@ from dpol.randomness import Floats
 def trade_off(alpha: ArrayLike, mu: float) -> Floats:
     """Smallest false negative rate at false positive rate `alpha`: the trade-off function G_mu.
 
+    Args:
+        alpha: false positive rates in [0, 1], any shape; the result has the same.
+        mu: at least 0; inf gives 0 everywhere.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Source: Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
+
     >>> float(trade_off(0.25, 0.0))
     0.75
     """
@@ -35,6 +44,11 @@ def trade_off(alpha: ArrayLike, mu: float) -> Floats:
 
 def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
     """The smallest delta such that mu-GDP implies (epsilon, delta)-DP; arguments broadcast.
+
+    Source: Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
+
+    Raises:
+        ValueError: epsilon or mu is negative.
 
     >>> round(float(delta_of_epsilon(1.0, 1.0)), 6)
     0.126937
@@ -56,6 +70,9 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
 def epsilon_of_delta(delta: float, mu: float) -> float:
     """The smallest epsilon such that mu-GDP implies (epsilon, delta)-DP; inf for mu = inf.
 
+    Raises:
+        ValueError: delta is not in (0, 1), or mu is negative.
+
     >>> round(epsilon_of_delta(1e-6, 1.0), 3)
     4.887
     """
@@ -70,6 +87,9 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
 
 def mu_of_epsilon(epsilon: float, delta: float) -> float:
     """The largest mu whose mu-GDP implies (epsilon, delta)-DP.
+
+    Raises:
+        ValueError: epsilon is not above 0, or delta not in (0, 1).
 
     >>> round(mu_of_epsilon(1.0, 1e-6), 4)
     0.2367
@@ -112,7 +132,14 @@ def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float
 
 
 def compose(mus: Iterable[float]) -> float:
-    """mu of several mu-GDP releases about the same person: the root of the sum of squares."""
+    """mu of several mu-GDP releases about the same person: the root of the sum of squares.
+
+    Raises:
+        ValueError: a mu is negative.
+
+    >>> compose([0.5] * 4)
+    1.0
+    """
     values = list(mus)
     for mu in values:
         _check_mu(mu)

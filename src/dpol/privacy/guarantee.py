@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpol.streams import GainStream
 
 Model = Literal["local", "central", "none"]
+"""Who sees raw data: nobody, a curator, or everybody."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,22 @@ class Guarantee:
         sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
         epsilon_delta: a guarantee of another kind than Gaussian DP, if there is one; mu is
             not a number then.
+
+    Raises:
+        ValueError: mu is negative, or not a number without `epsilon_delta`.
+
+    >>> one_week = Guarantee(
+    ...     mechanism="Gaussian noise on counts",
+    ...     adjacency=ONE_PERSON,
+    ...     unit=UNIT,
+    ...     sensitivity=1.0,
+    ...     sensitivity_unit="persons",
+    ...     mu=0.5,
+    ...     model="local",
+    ...     sampler="seeded",
+    ... )
+    >>> round(one_week.epsilon(1e-6), 3)
+    2.254
     """
 
     mechanism: str
@@ -47,7 +64,11 @@ class Guarantee:
             raise ValueError(f"mu must not be negative, got {self.mu}")
 
     def epsilon(self, delta: float) -> float:
-        """The epsilon at `delta` that the guarantee implies; inf if none."""
+        """The epsilon at `delta` that the guarantee implies; inf if none.
+
+        Raises:
+            ValueError: delta is not in (0, 1).
+        """
         if self.epsilon_delta is None:
             from dpol.privacy.gaussian_dp import epsilon_of_delta
 
@@ -75,12 +96,17 @@ class Guarantee:
 
 
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
+"""Adjacency where persons are counted."""
 UNIT = "one person in one round"
+"""The unit of `ONE_PERSON`."""
 WHOLE_LOSSES = "two loss sequences that differ in one round"
+"""Adjacency where all losses of a round may change."""
 GIVEN_CHANGE = (
     "two streams that differ in the gains of one round, by at most the L2 sensitivity given for it"
 )
+"""Adjacency where the sensitivity is given."""
 ONE_ROUND = "one round"
+"""The unit where whole rounds change."""
 
 NO_PRIVACY = Guarantee(
     mechanism="none",
@@ -92,6 +118,7 @@ NO_PRIVACY = Guarantee(
     model="none",
     sampler="none",
 )
+"""The record of what has no privacy."""
 
 
 def neighbours_of(stream: GainStream) -> tuple[str, str]:

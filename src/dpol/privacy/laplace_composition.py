@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 Composition = Literal["published", "basic", "exact"]
+"""Names of the composition theorems."""
 COMPOSITIONS: tuple[Composition, ...] = ("published", "basic", "exact")
 # Added to the accountant's delta: its Fourier transforms are exact to about this much.
 _ROUNDING = 1e-13
@@ -29,7 +30,7 @@ def scale_factor(
     never above `basic`, to which it returns where delta is below 1e-13.
 
     Args:
-        n_coordinates: K.
+        n_coordinates: K, the number of coordinates.
         epsilon: eps; inf gives 0, no noise.
         delta: delta of the guarantee, in (0, 1); `basic` ignores it.
         composition: one of `COMPOSITIONS`.

@@ -18,6 +18,7 @@ import numpy as np
 from dpol.randomness import Floats
 
 Accountant = Literal["published", "sound"]
+"""Names of the accountants."""
 AccountantFunction = Callable[["LazyGame", int, float, float], float]
 
 
@@ -26,10 +27,13 @@ class LazyGame:
     """What the accountants have to know about a game.
 
     Args:
-        n_rounds: T.
+        n_rounds: T, the number of rounds.
         delta: delta of the guarantee, in (0, 1).
         largest_change: s, how far one person can move a loss in one round; 1 in general.
         normaliser: c of the keep probability, 1 (`tight`) or 2 (`published`).
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -52,6 +56,16 @@ def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     inf where its preconditions eta B log(1/delta_1) / p <= 1 and T p / B >= 1 do not hold. The
     proof has a gap (its equation (3) charges eta for a switch that costs up to 2 eta in each of
     x and y, and counts fake switches only); the value was safe wherever it was tried.
+
+    Args:
+        game: what is played.
+        batch_size: B, rounds in a batch.
+        eta: learning rate.
+        fake_switch: p, probability of a fake switch.
+
+    >>> game = LazyGame(n_rounds=10_000, delta=1e-6, normaliser=2.0)
+    >>> round(published_epsilon(game, 10, 0.0001, 0.1), 3)
+    0.06
     """
     T, B, p = game.n_rounds, batch_size, fake_switch
     log_term = math.log(2 * T / game.delta)
@@ -68,6 +82,16 @@ def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: floa
     redraw is from one of two distributions with log ratio in a range of 2 eta s, that is
     eta^2 s^2 / 2 zCDP. The numbers of redraws of x and y are truncated at quantiles that are
     exceeded with probability at most delta / 4 each; the rest of delta goes to the conversion.
+
+    Args:
+        game: what is played.
+        batch_size: B, rounds in a batch.
+        eta: learning rate.
+        fake_switch: p; inf is returned for 0.
+
+    >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
+    >>> round(sound_epsilon(game, 10, 0.001, 0.1), 3)
+    0.09
     """
     s = game.largest_change
     return account_redraws(
@@ -144,6 +168,7 @@ ACCOUNTANTS: dict[str, AccountantFunction] = {
     "published": published_epsilon,
     "sound": sound_epsilon,
 }
+"""The accountants by name."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +176,9 @@ class LazyCalibration:
     """Parameters of L2P with the guarantee they give.
 
     Args:
-        batch_size: B.
+        batch_size: B, rounds in a batch.
         eta: learning rate and log ratio bound.
-        fake_switch: p.
+        fake_switch: p, probability of a fake switch.
         epsilon: accounted epsilon; inf without privacy.
         objective: bound on regret that was minimised, log(d)/eta + eta T / 2 + T B^2 eta^2.
     """
@@ -170,10 +195,21 @@ def calibrate(
 ) -> LazyCalibration:
     """The (B, eta, p) of least regret bound whose accounted epsilon is at most `epsilon`.
 
-    epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0).
+    epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0). Ours, not in the
+    paper.
+
+    Args:
+        game: T, delta and what a person can change.
+        epsilon: what to reach.
+        n_experts: d, the number of experts.
+        accountant: `sound` (ours) or `published` (Theorem 3.2).
 
     Raises:
         ValueError: epsilon is not positive, d < 2, or no parameters reach epsilon.
+
+    >>> found = calibrate(LazyGame(n_rounds=10_000, delta=1e-6), epsilon=1.0, n_experts=300)
+    >>> found.batch_size, round(found.eta, 4), found.epsilon <= 1.0
+    (8, 0.0083, True)
     """
     if not epsilon > 0:
         raise ValueError(f"epsilon must be above 0, got {epsilon}")

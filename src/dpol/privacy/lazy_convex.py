@@ -18,11 +18,14 @@ class ConvexGame:
     """What the accountant has to know about a convex game.
 
     Args:
-        n_rounds: T.
-        dimension: d.
+        n_rounds: T, the number of rounds.
+        dimension: d of the space.
         diameter: D of the ball.
         lipschitz: L of the losses.
         delta: delta of the guarantee, in (0, 1).
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -42,12 +45,12 @@ class ConvexGame:
 
 @dataclass(frozen=True)
 class ConvexCalibration:
-    """Parameters of L2P over exp(-beta (losses + lambda |x|^2)), and what they guarantee.
+    """Parameters of L2P over `exp(-beta (losses + lambda |x|^2))`, and what they guarantee.
 
     Args:
-        batch_size: B.
+        batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-B eta).
-        fake_switch: p.
+        fake_switch: p, probability of a fake switch.
         beta: inverse temperature.
         regulariser: lambda.
         epsilon: accounted epsilon at the game's delta.
@@ -79,6 +82,20 @@ def convex_epsilon(
     round moves by 2 beta L D in its log odds; a redraw is L sqrt(2 beta / lambda)-GDP (Gopi,
     Lee and Liu, "Private Convex Optimization via Exponential Mechanism"), that is
     beta L^2 / lambda zCDP.
+
+    Args:
+        game: what is played.
+        batch_size: B, rounds in a batch.
+        eta: scale of the keep probability.
+        fake_switch: p; inf is returned for 0.
+        beta: inverse temperature.
+        regulariser: lambda.
+        normaliser: c of the keep probability.
+
+    >>> game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6)
+    >>> parameters = dict(eta=0.02, fake_switch=0.1, beta=0.01, regulariser=10.0)
+    >>> round(convex_epsilon(game, batch_size=10, **parameters), 3)
+    2.424
     """
     spread = beta * game.lipschitz * game.diameter
     return account_redraws(

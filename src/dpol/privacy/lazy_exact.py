@@ -25,7 +25,7 @@ class LazyLaw:
     """What the law of the outputs depends on beside the losses.
 
     Args:
-        batch_size: B.
+        batch_size: B, rounds in a batch.
         eta: learning rate.
         fake_switch: p; 0 is allowed, to show what it costs.
         normaliser: c of the keep probability.
@@ -117,6 +117,9 @@ def worst_epsilon(
     d: int, rest: int, law: LazyLaw, values: Sequence[float], *, delta: float, change: float = 1.0
 ) -> float:
     """The largest exact epsilon at `delta` over all pairs of `neighbours`.
+
+    Raises:
+        ValueError: as `neighbours`.
 
     >>> worst = worst_epsilon(2, 2, LazyLaw(1, 0.1, 0.3, 1.0), (0, 1), delta=1e-6)
     >>> round(worst, 3)

@@ -103,6 +103,9 @@ def discrete_gaussian_mu(shift: int, scale: int) -> float:
     (1 + 1 / (24 scale^2)) / scale (computed, not proved: the tests go through all m at small
     scales and far into the tails at large ones), which is below 1 / (scale - 1).
 
+    Raises:
+        ValueError: the scale is below 2.
+
     >>> discrete_gaussian_mu(1, 3)
     0.5
     """

@@ -10,7 +10,7 @@ import pandas as pd
 from dpol.evaluation.claims.core import FAILS, HOLDS, LOOSE
 from dpol.report.costs import Loss
 from dpol.tables.reported import load_reported
-from dpol.wording import mu_title
+from dpol.wording import mu_title, proved
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
@@ -152,12 +152,10 @@ def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
     sampled = audits[audits["confidence"] < 1]
     chance = f" (sampled: {100 * sampled['confidence'].min():g}% each)" if len(sampled) else ""
     yield f"Audits: {len(audits) - len(broken)} of {len(audits)} claims stand{chance}."
-    symbols = {"mu": "μ", "epsilon": "ε"}
     for row in broken.to_dict("records"):
-        sign = "=" if row["method"] == "exact" else "≥"
         yield (
-            f"Refuted: {row['mechanism']}, {row['calibration']}: {symbols[row['parameter']]} {sign}"
-            f" {row['lower_bound']:.4g} where {row['claimed']:.4g} is claimed."
+            f"Refuted: {row['mechanism']}, {row['calibration']}: {proved(row, digits=4)}"
+            f" where {row['claimed']:.4g} is claimed."
         )
 
 

@@ -19,7 +19,11 @@ class Loss:
     """What noise costs an algorithm at one level on one stream, in total gain.
 
     Args:
+        algorithm: its label.
+        calibration: how its noise is scaled.
         ours: whether algorithm or noise is not in the papers.
+        stream: label of the stream.
+        mu: of the level with noise.
         gain: without noise, mean over runs.
         lost: `gain` minus the mean gain at the level.
         half_width: of an interval of `lost`: the half widths of both means added up, which all

@@ -37,8 +37,12 @@ class Part:
 
     Args:
         key: its anchor.
-        facts: terms and texts, if it has any.
+        title: its heading.
+        intro: what stands above all else.
+        pictures: its figures.
+        tables: tables of the run, as they are on disk.
         plain: tables that readers can sort.
+        facts: terms and texts, if it has any.
         code: a title and a text that is shown as it is.
     """
 

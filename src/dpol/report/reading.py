@@ -13,9 +13,9 @@ import pyarrow as arrow
 
 from dpol.config import Config
 from dpol.errors import DataError
-from dpol.evaluation.claims import CLAIM_COLUMNS
-from dpol.frames import check_frame
-from dpol.report.audits import COLUMNS as AUDIT_COLUMNS
+from dpol.evaluation.audit.core import AUDIT_COLUMNS
+from dpol.evaluation.claims.core import CLAIM_COLUMNS
+from dpol.frames import check_frame, check_streams
 from dpol.tables.average_gain import COLUMNS as SUMMARY_COLUMNS
 from dpol.tables.average_gain import CSV_COLUMNS
 
@@ -43,10 +43,9 @@ def read_findings(folder: Path, config: Config) -> Findings:
     Raises:
         DataError: a table is missing, cannot be read, or lacks a column or a stream.
     """
-    summary = _read_frame(folder / "summary.parquet", SUMMARY_COLUMNS)
-    if unknown := [label for label in config.streams if label not in set(summary["stream"])]:
-        path = folder / "summary.parquet"
-        raise DataError(f"{path} has no stream {', '.join(unknown)}; delete it and run again")
+    path = folder / "summary.parquet"
+    summary = _read_frame(path, SUMMARY_COLUMNS)
+    check_streams(summary, config.streams, str(path))
     audited = config.audit is not None
     return Findings(
         summary,

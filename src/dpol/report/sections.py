@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpol.config import Config, Distributions
 from dpol.tables.distributions import PAPER as DISTRIBUTIONS
 from dpol.tables.lazy import PAPER as LAZY
+from dpol.tables.lazy import SETTINGS
 from dpol.tables.reported import PAPER as TABLE_TWO
 
 
@@ -51,62 +52,19 @@ def sections_of(config: Config) -> tuple[SectionOf, ...]:
 
 
 def _sections(config: Config) -> Iterator[SectionOf]:
-    yield SectionOf(
-        "average-gain",
-        "Total gain (the paper’s Table\u00a02)",
-        f"Each algorithm at each privacy level, as in {TABLE_TWO}. Numbers in brackets are the"
-        " paper’s, where it has comparable ones; all others were computed by this run.",
-        tables=("average-gain",),
-    )
-    yield SectionOf(
-        "cumulative-gain",
-        "Gain over time (the paper’s Figure\u00a02)",
-        "How the gains add up, and when noise begins to cost. The paper has no numbers for its"
-        " figure but those of its Table 2.",
-        figures=(_CUMULATIVE,),
-    )
+    yield _TOTAL_GAIN
+    yield _GAIN_OVER_TIME
     if config.amplification is not None:
-        yield SectionOf(
-            "amplification",
-            "Privacy amplified by batches",
-            "RW-AdaBatch plays the same action while its leader is far ahead. Who sees only the"
-            " actions then learns less about one round than the noise alone would allow.",
-            figures=(_AMPLIFICATION,),
-            tables=("amplification", "batching"),
-        )
+        yield _AMPLIFIED
     if config.lazy is not None or config.convex is not None:
         yield _lazy_section(lazy=config.lazy is not None, convex=config.convex is not None)
     if config.distributions is not None:
-        yield SectionOf(
-            "distributions",
-            "Distributions from private labels",
-            f"A learner predicts labels from messages that hide each of them: the system of"
-            f" {DISTRIBUTIONS}, which has no experiments of its own.",
-            figures=tuple(_of_distributions(config.distributions)),
-            tables=("distributions",),
-        )
+        yield replace(_LABELS, figures=tuple(_of_distributions(config.distributions)))
     if config.comparison is not None:
-        yield SectionOf(
-            "beyond",
-            "Beyond the paper, at the same privacy",
-            "The paper’s way beside ours, and what noise, learners and selection each cost.",
-            figures=(_COMPARISON,),
-            tables=("comparison", "ablation"),
-        )
+        yield _BEYOND
     if config.audit is not None:
-        yield SectionOf(
-            "audits",
-            "Audits of privacy",
-            "Every mechanism is attacked on two neighbouring inputs. What its outputs give away is"
-            " a lower bound on its true parameter; a sound claim is not below it.",
-            figures=(_AUDIT,),
-        )
-        yield SectionOf(
-            "claims",
-            "What the papers state, checked",
-            "Each statement that a computation can check, what was computed, and the verdict.",
-            tables=("claims",),
-        )
+        yield _AUDITS
+        yield _CLAIMS
 
 
 def _lazy_section(*, lazy: bool, convex: bool) -> SectionOf:
@@ -143,11 +101,10 @@ def _regret(study: str, against: str) -> FigureOf:
         f"Regret against {against}",
         "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
         " dimension d (rows) and privacy ε (columns); a line for each algorithm; bands are 95%"
-        f" intervals. The numbers are in the table “Measured regret, {_SETTINGS[study]}”.",
+        f" intervals. The numbers are in the table “Measured regret, {SETTINGS[study]}”.",
     )
 
 
-_SETTINGS = {"lazy": "experts", "convex": "convex"}
 _CUMULATIVE = FigureOf(
     "cumulative-gain",
     "Cumulative gain",
@@ -205,4 +162,54 @@ _AUDIT = FigureOf(
     "What the outputs prove, beside what is claimed",
     "A line for each audit: its lower bound as a share of the claimed parameter; a vertical line"
     " marks the claim, and a bound to its right refutes it. The numbers are in the table below.",
+)
+
+_TOTAL_GAIN = SectionOf(
+    "average-gain",
+    "Total gain (the paper’s Table\u00a02)",
+    f"Each algorithm at each privacy level, as in {TABLE_TWO}. Numbers in brackets are the"
+    " paper’s, where it has comparable ones; all others were computed by this run.",
+    tables=("average-gain",),
+)
+_GAIN_OVER_TIME = SectionOf(
+    "cumulative-gain",
+    "Gain over time (the paper’s Figure\u00a02)",
+    "How the gains add up, and when noise begins to cost. The paper has no numbers for its"
+    " figure but those of its Table 2.",
+    figures=(_CUMULATIVE,),
+)
+_AMPLIFIED = SectionOf(
+    "amplification",
+    "Privacy amplified by batches",
+    "RW-AdaBatch plays the same action while its leader is far ahead. Who sees only the"
+    " actions then learns less about one round than the noise alone would allow.",
+    figures=(_AMPLIFICATION,),
+    tables=("amplification", "batching"),
+)
+_LABELS = SectionOf(
+    "distributions",
+    "Distributions from private labels",
+    f"A learner predicts labels from messages that hide each of them: the system of"
+    f" {DISTRIBUTIONS}, which has no experiments of its own.",
+    tables=("distributions",),
+)
+_BEYOND = SectionOf(
+    "beyond",
+    "Beyond the paper, at the same privacy",
+    "The paper’s way beside ours, and what noise, learners and selection each cost.",
+    figures=(_COMPARISON,),
+    tables=("comparison", "ablation"),
+)
+_AUDITS = SectionOf(
+    "audits",
+    "Audits of privacy",
+    "Every mechanism is attacked on two neighbouring inputs. What its outputs give away is"
+    " a lower bound on its true parameter; a sound claim is not below it.",
+    figures=(_AUDIT,),
+)
+_CLAIMS = SectionOf(
+    "claims",
+    "What the papers state, checked",
+    "Each statement that a computation can check, what was computed, and the verdict.",
+    tables=("claims",),
 )

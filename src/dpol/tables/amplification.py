@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pandas as pd
 
 from dpol.frames import check_frame
+from dpol.papers import EXPERTS
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title
 
-PAPER = "“Prediction with Expert Advice under Local Differential Privacy”"
+PAPER = f"“{EXPERTS}”"
 BOUND_TITLES = {"borell-tis": "Borell-TIS", "reflection": "reflection †"}
 _BATCHING = [
     *("stream", "n", "T", "mu", "alpha", "bound", "replicates", "ftpl_regret", "ftpl_error"),
@@ -27,12 +28,8 @@ def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
     """
     columns = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
     numbers = [*columns, "epsilon_at_delta", "mean_batch"]
-    _check(curves, numbers, "amplification")
+    check_frame(curves, numbers, "amplification")
     return curves[numbers].drop_duplicates(columns)
-
-
-def _check(frame: pd.DataFrame, columns: list[str], name: str) -> None:
-    check_frame(frame, columns, name)
 
 
 def amplification_table(curves: pd.DataFrame) -> TextTable:
@@ -81,7 +78,7 @@ def batching_table(batching: pd.DataFrame) -> TextTable:
     Raises:
         DataError: a column is missing, or the table is empty.
     """
-    _check(batching, _BATCHING, "batching")
+    check_frame(batching, _BATCHING, "batching")
     bounds = list(dict.fromkeys(batching["bound"]))
     first = batching.iloc[0]
 

@@ -7,11 +7,14 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 
 import pandas as pd
 
 from dpol.config import Report, Stream
 from dpol.errors import DataError
+from dpol.files import write_text
+from dpol.frames import check_frame
 from dpol.tables import footers
 from dpol.tables.layout import (
     OUR_CALIBRATIONS,
@@ -25,7 +28,7 @@ from dpol.tables.layout import (
     shown_with,
 )
 from dpol.tables.reported import describe_reported
-from dpol.tables.text import Entry, Group, Section, TextTable, to_html, to_latex, to_markdown
+from dpol.tables.text import Entry, Group, Section, TextTable, write_table
 from dpol.wording import mu_title, privacy_title
 
 COLUMNS = (
@@ -117,19 +120,12 @@ def build_average_gain(
     return replace(table, footers=tuple(_footers(table, used, streams)))
 
 
-def render_markdown(table: AverageGain) -> str:
-    """The table in GitHub's Markdown."""
-    return to_markdown(_as_text(table))
-
-
-def render_latex(table: AverageGain) -> str:
-    """The table for `\\input`; needs the packages booktabs and graphicx."""
-    return to_latex(_as_text(table))
-
-
-def render_html(table: AverageGain) -> str:
-    """The table as a page of its own."""
-    return to_html(_as_text(table))
+def write_average_gain(table: AverageGain, path: Path) -> None:
+    """Write the numbers behind the table as `.csv`, or the table itself (see `write_table`)."""
+    if path.suffix == ".csv":
+        write_text(path, render_csv(table))
+    else:
+        write_table(as_text(table), path)
 
 
 def render_csv(table: AverageGain) -> str:
@@ -145,7 +141,8 @@ def render_csv(table: AverageGain) -> str:
     return out.getvalue()
 
 
-def _as_text(table: AverageGain) -> TextTable:
+def as_text(table: AverageGain) -> TextTable:
+    """The table as it is shown."""
     sections = []
     for _, found in groupby(table.rows, key=lambda row: row.stream):
         rows = list(found)
@@ -198,10 +195,7 @@ def _check(
     levels: Mapping[str, float],
     report: Report,
 ) -> None:
-    if missing := [name for name in COLUMNS if name not in summary.columns]:
-        raise DataError(f"the summary has no column {', '.join(missing)}; delete it and run again")
-    if summary.empty:
-        raise DataError("the summary is empty; delete it and run again")
+    check_frame(summary, COLUMNS, "the summary")
     if not streams or not levels:
         raise DataError("a table needs at least one stream and one privacy level")
     for name, wanted in (("stream", streams), ("algorithm", report.algorithms)):

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.errors import DataError
-from dpol.evaluation.claims import CLAIM_COLUMNS
-from dpol.evaluation.claims.core import FAILS, HOLDS, LOOSE, UNDECIDED
+from dpol.evaluation.claims.core import CLAIM_COLUMNS, FAILS, HOLDS, LOOSE, UNDECIDED
 from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 
@@ -20,7 +19,7 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
     """The ledger, one section for each paper; what fails comes first in its section.
 
     Args:
-        frame: table of `dpol.evaluation.claims.study_claims`.
+        frame: table of `dpol.evaluation.claims.study.study_claims`.
 
     Raises:
         DataError: a column is missing, the table is empty, or a verdict is unknown.

@@ -10,9 +10,10 @@ import pandas as pd
 from dpol.distributions.bounds import informative_from
 from dpol.distributions.registry import REGISTRY, title_of
 from dpol.frames import check_frame
+from dpol.papers import DISTRIBUTIONS
 from dpol.tables.text import Entry, Group, Section, TextTable
 
-PAPER = "“Online Distribution Learning with Local Privacy Constraints”"
+PAPER = f"“{DISTRIBUTIONS}”"
 COLUMNS = (
     *("sweep", "hypotheses", "algorithm", "calibration", "K", "M", "T", "epsilon", "delta"),
     *("guaranteed_epsilon", "replicates", "mean_kl_risk", "ci_half_width", "mean_log_loss"),

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dpol.frames import check_frame
+from dpol.papers import LAZY
 from dpol.tables.text import Entry, Group, Section, TextTable
 
-PAPER = "“Private Online Learning via Lazy Algorithms”"
+PAPER = f"“{LAZY}”"
 RATES: Mapping[str, tuple[str, str]] = {
     "experts": (
         "sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
@@ -22,6 +23,9 @@ RATES: Mapping[str, tuple[str, str]] = {
     ),
 }
 """The paper's Table 1: rates of L2P and of prior work; logarithms of T and 1/delta left out."""
+
+SETTINGS: Mapping[str, str] = {"lazy": "experts", "convex": "convex"}
+"""What the rates are for, by the study that measures regrets."""
 
 _TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",

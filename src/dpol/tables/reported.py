@@ -10,7 +10,9 @@ from importlib import resources
 
 import pandas as pd
 
-PAPER = "“Prediction with Expert Advice under Local Differential Privacy”, Table 2"
+from dpol.papers import EXPERTS
+
+PAPER = f"“{EXPERTS}”, Table 2"
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 BEST_LINEAR = "best-linear-model"
 PAPER_CALIBRATION = "isotropic"

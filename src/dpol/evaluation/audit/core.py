@@ -26,6 +26,7 @@ AUDIT_COLUMNS = (
     "method",
     "verdict",
 )
+"""Columns of the table of audits (docs/reference/tables.md)."""
 
 
 @dataclass(frozen=True)

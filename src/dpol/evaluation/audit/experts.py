@@ -133,8 +133,7 @@ def _noisy_nodes(
 ) -> Floats:
     """(R, T - 1, n): the noisy sum of the node that each round closes."""
     prefixes = [
-        state.prefix + sum(state.nodes.values())
-        for state, _ in rounds(algorithm, source, generators)
+        state.prefix + state.noise.total() for state, _ in rounds(algorithm, source, generators)
     ]
     # Round t closes the node of the rounds after t & (t - 1), whose prefix has its other nodes.
     return np.stack([prefixes[t] - prefixes[t & (t - 1)] for t in range(1, len(prefixes))], axis=1)

@@ -33,6 +33,7 @@ CLAIM_COLUMNS = (
     *("paper", "statement", "claim", "computed", "claimed", "relation", "measured"),
     *("lower", "upper", "confidence", "slack", "verdict", "counterexample", "note", "ours"),
 )
+"""Columns of the ledger (docs/reference/tables.md)."""
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ from dpol.evaluation.claims.core import Claim, Row, worst
 from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
 from dpol.local.hypotheses import HypothesisClass
 from dpol.local.label_messages import ResponseClient, SampledClient
+from dpol.papers import DISTRIBUTIONS
 from dpol.privacy.laplace_composition import composed_delta, scale_factor
 from dpol.privacy.message_loss import laplace_message_loss
 
-PAPER = "Online Distribution Learning with Local Privacy Constraints"
-
-_of = partial(Claim, PAPER)
+_of = partial(Claim, DISTRIBUTIONS)
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""

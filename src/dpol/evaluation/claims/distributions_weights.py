@@ -14,10 +14,10 @@ from dpol.distributions.play import softmax
 from dpol.distributions.registry import Terms, make_learner
 from dpol.distributions.wma import PrivateWMA
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
-from dpol.evaluation.claims.distributions import PAPER
+from dpol.papers import DISTRIBUTIONS
 from dpol.randomness import Floats, replicate_generators
 
-_of = partial(Claim, PAPER)
+_of = partial(Claim, DISTRIBUTIONS)
 
 
 def majority(seed: int, share: float = 1.0) -> Iterator[Claim]:

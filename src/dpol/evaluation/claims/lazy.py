@@ -11,6 +11,7 @@ import numpy as np
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
 from dpol.lazy.weights import WeightsMeasure
+from dpol.papers import LAZY
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.lazy_accounting import (
     ACCOUNTANTS,
@@ -22,9 +23,7 @@ from dpol.privacy.lazy_accounting import (
 from dpol.privacy.lazy_exact import LazyLaw, output_laws, worst_epsilon
 from dpol.randomness import Floats
 
-PAPER = "Private Online Learning via Lazy Algorithms"
-
-_of = partial(Claim, PAPER)
+_of = partial(Claim, LAZY)
 
 
 def zcdp_conversion(seed: int, factor: float = 3.0) -> Iterator[Claim]:

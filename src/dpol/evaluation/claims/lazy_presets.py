@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
-from dpol.evaluation.claims.lazy import PAPER
+from dpol.papers import LAZY
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.lazy_accounting import LazyGame, theorem_3_10
 from dpol.privacy.lazy_convex import ConvexGame, theorem_3_12
@@ -53,7 +53,7 @@ def preset_of_experts(
         terms = T, delta, found.batch_size, found.eta, found.fake_switch
         case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
         private = Claim(
-            PAPER,
+            LAZY,
             "Theorem 3.10, privacy",
             "with its parameters (η as in its proof) the algorithm is (ε, δ)-DP",
             f"our sound accounting over ε at {where}",
@@ -74,7 +74,7 @@ def _by_theorem_3_2(
     product, own, first = _product(*terms), formula(*terms), 2 * terms[3] / terms[4]
     return (
         Claim(
-            PAPER,
+            LAZY,
             f"{theorem}, precondition",
             "its parameters meet ηB log(1/δ1)/p <= 1, on which its proof relies",
             f"ηB log(1/δ1)/p with δ = 2 T δ1 at {where}",
@@ -85,7 +85,7 @@ def _by_theorem_3_2(
             note=case,
         ),
         Claim(
-            PAPER,
+            LAZY,
             f"{theorem}, privacy by Theorem 3.2",
             "Theorem 3.2 gives its parameters at most ε, as its proof says",
             f"the formula of Theorem 3.2 (δ0 = 0) over ε at {where}",
@@ -117,7 +117,7 @@ def experts_as_stated(seed: int, logarithm: bool = False) -> Iterator[Claim]:
         case = f"ε = {epsilon:g}, B = {found.batch_size}, η = {eta:.4f}, p = {p:.3f}"
         claims.append(
             Claim(
-                PAPER,
+                LAZY,
                 "Theorem 3.10, η as stated",
                 "with the η of its statement, which lacks the 1/log(T/δ) of its proof, and"
                 " p = 10η/ε the algorithm is (ε, δ)-DP",
@@ -170,7 +170,7 @@ def preset_of_convex(seed: int, step: float = 1.0, temperature: float = 1.0) -> 
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
         smallest = 2 * math.exp(-(max(found.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
         lemma = Claim(
-            PAPER,
+            LAZY,
             "Theorem 3.12, temperature",
             "its β gives log ratios of at most η by Lemma 3.11 with a δ0 of at most δ",
             f"smallest δ0 for which Lemma 3.11 gives η at {_CONVEX}",
@@ -193,7 +193,7 @@ def accounting_of_convex(seed: int) -> Iterator[Claim]:
             found = theorem_3_12(ConvexGame(T, d, 1.0, 1.0, 1e-6), epsilon=1.0)
             claims.append(
                 Claim(
-                    PAPER,
+                    LAZY,
                     f"Theorem 3.12, our accounting, d = {d}",
                     f"our sound accounting gives its parameters at most ε for d = {d}",
                     "accounted ε over ε at ε = 1, δ = 1e-6, T = 1,000 to 100,000; the worst T",
@@ -237,7 +237,7 @@ def redraw_of_convex(seed: int, share: float = 1.0) -> Iterator[Claim]:
 def _redraw_claim(name: str, claimed: float, measured: float, case: str) -> Claim:
     ours = name == "redraw"
     return Claim(
-        PAPER,
+        LAZY,
         "accounting, convex redraw" if ours else name,
         "a draw after one other loss is L sqrt(2β/λ)-Gaussian DP (Gopi, Lee and Liu)"
         if ours

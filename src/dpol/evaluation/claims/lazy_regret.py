@@ -15,8 +15,8 @@ import numpy as np
 from scipy import special
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
-from dpol.evaluation.claims.lazy import PAPER
 from dpol.lazy.weights import WeightsMeasure
+from dpol.papers import LAZY
 from dpol.privacy.lazy_accounting import LazyGame, theorem_3_10
 from dpol.randomness import Floats
 
@@ -55,7 +55,7 @@ def batching(seed: int, batch_size: int = 10, power: float = 2.0) -> Iterator[Cl
     at = int(np.abs(etas - 1e-3).argmin())
     limit = T * (batch_size * etas) ** 2
     yield Claim(
-        PAPER,
+        LAZY,
         "Proposition 3.3",
         "batches of B rounds add O(T B² η²) to the regret: at fixed T and B, it falls like η²",
         f"exponent of η in the added regret, computed exactly: 2 experts that lose batch by batch"
@@ -86,7 +86,7 @@ def batched_bound(seed: int, share: float = 1.0) -> Iterator[Claim]:
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
             claims.append(
                 Claim(
-                    PAPER,
+                    LAZY,
                     "regret of L2P for experts",
                     "expected regret is at most log(d)/η + ηTB/8 (batches are losses in [0, B])",
                     f"expected regret, computed exactly, in 54 games of T = {T} rounds; the worst",
@@ -118,7 +118,7 @@ def rate_of_experts(seed: int, batches: bool = True) -> Iterator[Claim]:
         ratios.append(T / 2 * behind / rate)
     exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
     yield Claim(
-        PAPER,
+        LAZY,
         "Theorem 3.10, regret",
         "regret is O(sqrt(T log d) + T^(1/3) log d log(T/δ) / ε^(2/3)): over that it stays bounded",
         "exponent of T in regret over rate, computed exactly: 2 experts that lose batch by batch"
@@ -148,7 +148,7 @@ def rate_of_lower_bound(seed: int, epochs_power: float = 4 / 3) -> Iterator[Clai
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
     yield Claim(
-        PAPER,
+        LAZY,
         "Theorem 4.2, rate",
         "the adversary's best expert is ahead of chance by the order of T^(1/3) / ε^(2/3)",
         "exponent of T in its expected lead, from binomial laws: d = 10, ε = T^(-1/2),"
@@ -184,7 +184,7 @@ def repeated_loss(seed: int, sharpness: float = 0.5) -> Iterator[Claim]:
         case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
         claims.append(
             Claim(
-                PAPER,
+                LAZY,
                 "Lemma 4.4",
                 "on T copies of one fair random loss no ε-DP algorithm gains more than εT²/2",
                 "gain over T/2 of the exponential mechanism, computed exactly in 27 settings with"

@@ -19,10 +19,10 @@ from dpol.evaluation.claims.core import (
     shared,
     worst,
 )
-from dpol.evaluation.claims.local_experts import PAPER
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.switching import BOUNDS
 from dpol.local import privatize
+from dpol.papers import EXPERTS
 from dpol.privacy.amplification import BatchMixture, delta_of_trade_off, gap_survival
 from dpol.privacy.gaussian_dp import delta_of_epsilon
 from dpol.randomness import Floats, ReplicateGenerators
@@ -71,7 +71,7 @@ def switching(seed: int, stretch: float = 1.0) -> Iterator[Claim]:
             confidence = shared(len(_WALKS))
             claims.append(
                 Claim(
-                    PAPER,
+                    EXPERTS,
                     "reflection bound" if bound.ours else "Theorem 1",
                     f"the {name} bound limits the probability that the leader ever changes",
                     f"{_RUNS:,} Gaussian walks in each of {len(_WALKS)} settings; the worst one",
@@ -88,7 +88,7 @@ def switching(seed: int, stretch: float = 1.0) -> Iterator[Claim]:
         yield worst(claims)
 
 
-_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7, 10**8)
+_NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7, 10**8)
 
 
 def reflection_against_borell_tis(
@@ -103,11 +103,11 @@ def reflection_against_borell_tis(
         useful = (paper < below) & (paper > 1e-290)
         return float((BOUNDS["reflection"].tail(z, n)[useful] / paper[useful]).max())
 
-    sizes = [n for n in _EXPERTS if n <= largest]
+    sizes = [n for n in _NUMBERS_OF_EXPERTS if n <= largest]
     ratios = [ratio(n) for n in sizes]
     at = int(np.argmax(ratios))
     yield Claim(
-        PAPER,
+        EXPERTS,
         "reflection bound",
         f"it is below the bound of Theorem 1 wherever that is below {below:g}, n up to {largest:,}",
         f"largest ratio of the two over {len(z):,} gaps for {len(sizes)} values of n",
@@ -133,7 +133,7 @@ def gaps(seed: int, lead: float = 0.0) -> Iterator[Claim]:
         least = int(found.argmin())
         claims.append(
             Claim(
-                PAPER,
+                EXPERTS,
                 "Theorem 2",
                 "the gap of the noisy gains is stochastically smallest when all means are equal",
                 "P(gap >= x) by quadrature for 16 pairs (n, x) and 150 random means each; the"
@@ -171,7 +171,7 @@ def gap_law(seed: int, n_drawn: int = 10) -> Iterator[Claim]:
         count = int((sample >= x).sum())
         claims.append(
             Claim(
-                PAPER,
+                EXPERTS,
                 "equation (1)",
                 "P(gap >= x) of equal means is n times the integral of φ(z) Φ(z - x)^(n - 1)",
                 f"{runs:,} draws of 10 normals at x = 0.2, 0.5, 1; the worst x",
@@ -209,7 +209,7 @@ def _batch_claim(mixture: BatchMixture, n: int, t: int, b: int, count: int, runs
     claimed = float(mixture.weights[mixture.sizes > b].sum())
     case = f"n = {n}, t = {t}: P(batch > {b})"
     return Claim(
-        PAPER,
+        EXPERTS,
         "section 3.1.2, Figure 1",
         "the computed law of batch sizes is stochastically smaller than the true one",
         f"RW-AdaBatch on all-zero gains, T = 200, α = 1, μ = 0.25, {runs:,} runs; n = 2 and 5,"
@@ -236,7 +236,7 @@ def smaller_batches(seed: int, swapped: bool = False) -> Iterator[Claim]:
     ratio = 1 / ratio if swapped else ratio
     r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
     yield Claim(
-        PAPER,
+        EXPERTS,
         "Lemma 1",
         "a stochastically smaller batch size gives a smaller trade-off function",
         "δ(ε) of the smaller over that of the larger, 500 random pairs of laws on 1..30,"
@@ -258,7 +258,7 @@ def conversion(seed: int, mean_only: bool = False) -> Iterator[Claim]:
     found, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
     at = int(np.abs(found / formula - 1).argmax())
     yield Claim(
-        PAPER,
+        EXPERTS,
         "Corollary 3",
         "δ(ε) of a mixture is the convex conjugate of its trade-off curve",
         "both at 41 values of ε from 0 to 4, the curve by 40,001 points; the worst ε",

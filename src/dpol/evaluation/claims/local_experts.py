@@ -10,19 +10,17 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from dpol.evaluation.amplification import CALIBRATION, synthetic_stream
+from dpol.evaluation.amplification import CALIBRATION, synthetic_gains, synthetic_stream
 from dpol.evaluation.claims.core import Claim, Row, generator, mean_interval, shared, worst
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import CuratorSetup, play
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.local import noise_scale, privatize
+from dpol.papers import EXPERTS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.randomness import Floats, ReplicateGenerators
 from dpol.streams import GainStream
-
-PAPER = "Prediction with Expert Advice under Local Differential Privacy"
-
 
 # ---- the local mechanism ---------------------------------------------------------------------
 
@@ -37,7 +35,7 @@ def local_noise(seed: int, share: float = 1.0) -> Iterator[Claim]:
         pairs = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         pairs[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         yield Claim(
-            PAPER,
+            EXPERTS,
             "section 2.2" if not ours else "capacity noise",
             f"the noise of the {name} calibration gives every round μ-Gaussian DP",
             f"hockey-stick divergence by quadrature at the worst of {pairs.size:,} moves of one"
@@ -117,7 +115,7 @@ _REGRETS: dict[_Kind, tuple[str, str]] = {
 def _regret_claim(kind: _Kind, sample: Floats, bound: float, case: str, confidence: float) -> Claim:
     statement, claim = _REGRETS[kind]
     return Claim(
-        PAPER,
+        EXPERTS,
         statement,
         claim,
         f"{_REPLICATES} runs of {_ROUNDS:,} rounds on each of 16 games (adversarial and random"
@@ -135,13 +133,11 @@ def _regret_claim(kind: _Kind, sample: Floats, bound: float, case: str, confiden
 def _streams(seed: int, n: int) -> dict[str, Floats]:
     """Adversarial and random gains (T, n)."""
     rng = generator(seed, "gains", n)
-    one_good, rivals = np.zeros((2, _ROUNDS, n))
-    one_good[:, 0] = 1.0
-    rivals[::2, 0] = rivals[1::2, 1] = 1.0
+    adversarial = synthetic_gains(_ROUNDS, n)
     coins = (rng.random((_ROUNDS, n)) < 0.5).astype(float)
     return {
-        "one good expert": one_good,
-        "two that alternate": rivals,
+        "one good expert": adversarial["one-good-expert"],
+        "two that alternate": adversarial["two-rivals"],
         "fair coins": coins,
         "uniform with a gap": 0.8 * rng.random((_ROUNDS, n)) + np.where(np.arange(n) == 0, 0.2, 0),
     }
@@ -171,7 +167,7 @@ def expected_maximum(seed: int, factor: float = 2.0) -> Iterator[Claim]:
         mean = float(((z > 0) - below).sum() * step)
         claims.append(
             Claim(
-                PAPER,
+                EXPERTS,
                 "Lemma 5",
                 "the mean of the largest of N standard normals is at most sqrt(2 log N)",
                 "quadrature for six N from 2 to 1,000,000; the worst N",
@@ -203,7 +199,7 @@ def tree(seed: int, share: float = 1.0) -> Iterator[Claim]:
         measured = sensitivity * math.sqrt(entered.max()) / scale
         claims.append(
             Claim(
-                PAPER,
+                EXPERTS,
                 "section 4, tree baseline",
                 "node noise Δ sqrt(L)/μ makes all noisy prefix sums together μ-Gaussian DP",
                 "all nodes that a round enters, counted, for eight T from 2 to 500",

@@ -11,11 +11,11 @@ import numpy as np
 
 from dpol.evaluation.amplification import CALIBRATION, synthetic_stream
 from dpol.evaluation.claims.core import CONFIDENCE, Claim, Row, generator, mean_interval
-from dpol.evaluation.claims.local_experts import PAPER
 from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
 from dpol.experts.meta import MetaState, RWMeta, shared_noise
 from dpol.experts.play import Actions, LocalSetup, Observation, rounds
 from dpol.local import NoisyGains, privatize
+from dpol.papers import EXPERTS
 from dpol.randomness import Floats, replicate_generators
 
 
@@ -128,7 +128,7 @@ def meta_of_ridge_learners(seed: int, mu: float = 0.5) -> Iterator[Claim]:
 
 def _claim(run: MetaRun, whom: str) -> Claim:
     return Claim(
-        PAPER,
+        EXPERTS,
         "Theorem 3",
         f"RW-Meta's expected regret against the best learner is within the bound: {whom}",
         "",

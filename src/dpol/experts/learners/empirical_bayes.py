@@ -26,6 +26,7 @@ from dpol.experts.play import Actions, LocalSetup, Observation
 from dpol.randomness import Floats
 
 Pooling = Literal["expert", "common"]
+"""Whose data weigh the models."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ class EmpiricalBayesBank:
         models: the grid, all different.
         pooling: `expert` or `common`.
         forgetting: in (0, 1]; 1 forgets nothing.
+
+    Raises:
+        ValueError: a parameter is unknown or out of range, or `models` has one twice.
     """
 
     models: tuple[StateSpaceModel, ...] = MODELS

@@ -19,7 +19,9 @@ from dpol.privacy.guarantee import Model
 from dpol.randomness import Floats, ReplicateGenerators
 
 WINDOWS = (8, 16, 32, 64)
+"""The paper's windows, in rounds."""
 PENALTIES: Mapping[str, float] = {"weak": 0.1, "medium": 1.0, "strong": 10.0}
+"""Our penalties for the paper's three strengths."""
 
 
 # Gains are rounded to multiples of about 1e-11 of their range. Such numbers add and subtract
@@ -55,6 +57,9 @@ class RidgeBank:
     Args:
         windows: window lengths in rounds.
         penalties: ridge penalty on the slope, by name.
+
+    Raises:
+        ValueError: no window or penalty, one that is not positive, or a window twice.
     """
 
     windows: tuple[int, ...] = WINDOWS

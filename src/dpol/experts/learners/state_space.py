@@ -210,6 +210,9 @@ class KalmanBank:
 
     Args:
         models: one learner for each, all different.
+
+    Raises:
+        ValueError: no model, or one twice.
     """
 
     models: tuple[StateSpaceModel, ...] = MODELS + TRENDS

@@ -1,0 +1,118 @@
+"""The page results.md of what `make bench` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def as_page(found: Mapping[str, Any]) -> str:
+    """The page of what results.json holds."""
+    parts = (_head(found), _meta(found["rw_meta"]), _others(found), _grid(found["grid"]))
+    return "\n".join(line for part in (*parts, _scale(found)) for line in part)
+
+
+def _head(found: Mapping[str, Any]) -> list[str]:
+    """When and on what was measured."""
+    return [
+        "# Last benchmark",
+        "",
+        f"{found['date']}, {found['cores']} cores, Python {found['python']}, NumPy"
+        f" {found['numpy']}. Made by `make bench`; the ratios were measured side by side.",
+        "",
+    ]
+
+
+def _meta(rows: Mapping[str, Any]) -> list[str]:
+    """RW-Meta beside the paper's own way."""
+    return [
+        "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, CPU time per replicate and"
+        " round:",
+        "",
+        "| μ | noise alone | ours | the paper's way | ours is faster by | ours / noise alone |",
+        "|---|---:|---:|---:|---:|---:|",
+        *(
+            f"| {mu} | {row['noise_us']:.1f} μs | {row['ours_us']:.1f} μs"
+            f" | {row['paper_way_us']:.0f} μs | {row['speedup_over_paper_way']:.0f}×"
+            f" | {row['cost_over_noise_alone']:.1f} |"
+            for mu, row in rows.items()
+        ),
+        "",
+    ]
+
+
+def _others(found: Mapping[str, Any]) -> list[str]:
+    """The other algorithms."""
+    return [
+        "RW-AdaBatch, T = 100,000, n = 100, 100 replicates, two processes: {wall_s:.0f} s;"
+        " {speedup_over_root_finding:.0f}× faster per round than finding a root for every batch."
+        " One amplification curve (T = 1,000): {curve_s:.3f} s.".format(**found["adabatch"]),
+        "",
+        "L2P, 20 replicates in one process: experts, T = 1,000,000, d = 300, ε = 4 (batches of"
+        " one round): {experts_s:.0f} s, cost per round {cost_per_round_long_over_short:.2f} times"
+        " that at T = 100,000; convex, linear losses, T = 10,000, d = 10, with its competitors and"
+        " calibration: {convex_s:.0f} s.".format(**found["lazy"]),
+        "",
+        "Private EXP3, K = 16, M = 1,000, T = 1,000,000, 10 replicates with exact risks, one"
+        " process: {wall_s:.0f} s, {peak_mb:.0f} MB; {speedup_over_loop:.0f}× faster per replicate"
+        " and round than a loop over rounds.".format(**found["labels"]),
+        "",
+    ]
+
+
+def _grid(grid: Mapping[str, Any]) -> list[str]:
+    """The grid of the demo."""
+    return [
+        "The grid of `config/demo.yaml` (three streams, four privacy levels, three calibrations,"
+        " 100 replicates), clean panel to table and figure, two cores:",
+        "",
+        "| wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
+        " | largest process |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+        "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
+        " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
+        " | {largest_process_mb:.0f} MB |".format(**grid),
+        "",
+    ]
+
+
+def _scale(found: Mapping[str, Any]) -> list[str]:
+    """The part of results.md about scale."""
+    country, starts = found["country"], found["starts"]
+    return [
+        "## Scale",
+        "",
+        "RW-Meta and all learners ({algorithms} algorithms), 5,000 hospitals, 148 weeks, 100"
+        " replicates, μ = 0.25, one process with `job_memory_mb: {memory_mb}`: peak {peak_mb:.0f}"
+        " MB ({replicates_at_a_time} replicates at a time); an algorithm costs"
+        " {cost_per_algorithm_over_noise:.2f} times the drawing of the noise alone"
+        " ({ns_per_algorithm_and_gain:.1f} ns per gain, {cpu_s:.0f} s in all).".format(**country),
+        "",
+        "CPU time of the same suite; the slope of its logarithm is 1 where time is linear:",
+        "",
+        "| doubled | values | time over the first | slope |",
+        "|---|---|---|---:|",
+        *(_sweep_line(name, row) for name, row in found["scaling"].items()),
+        "",
+        "RW-Meta at n = 293, μ = 0.25, by the number of learners, noise included:",
+        "",
+        "| m | per replicate and round | share of the eigenvalue step | with all eigenvalues"
+        " | the step is faster by | largest relative error |",
+        "|---:|---:|---:|---:|---:|---:|",
+        *(
+            "| {learners} | {us:.0f} μs | {eigenvalue_share:.0%} | {share_with_all_eigenvalues:.0%}"
+            " | {speedup_of_the_step:.1f}× | {largest_relative_error:.0e} |".format(**row)
+            for row in found["learners"].values()
+        ),
+        "",
+        "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s): `run_suite`"
+        " {run_suite_s:.2f} s, {run_suite_over_numpy:.1f}× NumPy; the slowest script, `{slowest}`,"
+        " {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
+        "",
+    ]
+
+
+def _sweep_line(name: str, row: Mapping[str, Any]) -> str:
+    values = ", ".join(f"{it:,}" for it in row["values"])
+    times = ", ".join(f"{it / row['cpu_s'][0]:.2f}" for it in row["cpu_s"])
+    return f"| {name} | {values} | {times} | {row['slope']:.2f} |"

@@ -1,0 +1,32 @@
+"""All audits of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pandas as pd
+
+from dpol.config import Audit
+from dpol.evaluation.audit.core import AUDIT_COLUMNS, Audited
+from dpol.evaluation.audit.experts import audit_adabatch, audit_calibrations, audit_trees
+from dpol.evaluation.audit.labels import audit_messages
+from dpol.evaluation.audit.lazy import audit_lazies
+from dpol.logs import progress
+
+Auditor = Callable[[Audit, int], Iterator[Audited]]
+
+AUDITS: Mapping[str, Auditor] = {
+    "noisy gains": audit_calibrations,
+    "tree": audit_trees,
+    "RW-AdaBatch": audit_adabatch,
+    "L2P": audit_lazies,
+    "labels": audit_messages,
+}
+"""Every audit of the study: from settings and root seed, an iterator of what was found."""
+
+
+def study_audit(settings: Audit, *, seed: int) -> pd.DataFrame:
+    """One row per audit of `AUDITS` (columns `AUDIT_COLUMNS`)."""
+    audits = progress(list(AUDITS.values()), "audits")
+    found = (audited for audit in audits for audited in audit(settings, seed))
+    return pd.DataFrame([it.as_row() for it in found], columns=list(AUDIT_COLUMNS))

@@ -1,0 +1,73 @@
+"""The manual of configs knows every algorithm, every learner and their parameters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from dpol.config_docs import ALGORITHMS_END, MANUAL_END, algorithms, with_manual
+from dpol.experts.learners import LEARNERS
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.registry import REGISTRY, make_members
+
+OF_ALGORITHMS, OF_LEARNERS = algorithms().split("\nLearners:\n")
+
+
+def row(name, table=OF_ALGORITHMS):
+    (found,) = [line for line in table.splitlines() if line.startswith(f"| `{name}` |")]
+    return found.strip("| ").split(" | ")
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_algorithm_is_described(name):
+    _, about, sees, parameters = row(name)
+    members = make_members(name)
+    assert len(about) > 20
+    assert ("†" in about) == (members[0].algorithm.origin == "ours")
+    assert ("noisy gains" in sees) == (members[0].algorithm.model == "local")
+    assert ("(central model)" in sees) == (members[0].algorithm.model == "central")
+    assert ("isotropic-constant" in sees) == hasattr(members[0].algorithm, "constant_noise")
+    for parameter in inspect.signature(REGISTRY[name]).parameters:
+        assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (
+            f"{name}: say what {parameter} is, under Args: in the docstring of its class"
+        )
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_is_described(name):
+    _, about, parameters = row(name, OF_LEARNERS)
+    assert len(about) > 20
+    assert all(
+        f"`{parameter}`" in parameters for parameter in inspect.signature(LEARNERS[name]).parameters
+    )
+
+
+def test_descriptions_by_hand():
+    assert row("rw-adabatch") == [
+        "`rw-adabatch`",
+        "RW-FTPL that looks at its noisy gains only between batches.",
+        "noisy gains of constant scale (`isotropic-constant`)",
+        "`alpha` (0.1): tolerance for batching; `bound` (`borell-tis`): switching bound,"
+        " `borell-tis` (Theorem 1) or `reflection` (ours)",
+    ]
+    assert row("ridge")[1].endswith(
+        "One algorithm for each of its learners, such as `ridge-w8-weak`."
+    )
+    assert row("ridge")[3].startswith("`windows` (8, 16, 32, 64): window lengths in rounds; `penal")
+    assert row("follow-the-leader")[2:] == ["raw gains, no privacy", "none"]
+    assert row("fixed-share")[3].startswith("`share` (0.02): share of the weight")
+    assert row("rw-meta")[3].count("`learners` (`ridge`, `rw-ftpl`): banks of learners") == 1
+
+
+def test_a_new_name_has_its_row(monkeypatch):
+    monkeypatch.setitem(LEARNERS, "mine", LeaderBank)
+    assert row("mine", algorithms().split("\nLearners:\n")[1])[0] == "`mine`"
+
+
+def test_a_page_without_the_markers_is_refused():
+    with pytest.raises(ValueError, match="the page lacks the lines '<!-- algorithms: generated"):
+        with_manual(f"nothing {MANUAL_END}")
+    with pytest.raises(ValueError, match="algorithms"):
+        with_manual(ALGORITHMS_END)

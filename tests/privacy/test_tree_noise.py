@@ -1,0 +1,28 @@
+"""The noise of the binary-tree mechanism."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpol.privacy.tree_noise import TreeNoise
+from replicates import many
+
+
+def test_noise_of_the_tree() -> None:
+    """Prefix t carries popcount(t) nodes; differences of prefixes are as for shared nodes."""
+    n = 20_000
+    noise, totals = TreeNoise(), {}
+    generators = many(n)
+    assert noise.total() == 0.0
+    for t in range(1, 14):
+        noise = noise.next(3.0 * generators.standard_normal(1))
+        totals[t] = np.asarray(noise.total())[:, 0]
+        assert len(noise.nodes) == t.bit_count()
+        variance = 9.0 * t.bit_count()
+        assert abs(totals[t].var() / variance - 1) < 5.5 * math.sqrt(2 / n)
+    # 12 = {8, 4}, 13 = {8, 4, 1}; 8 and 4 have no node in common, 12 and 10 the first one.
+    for first, second, shared in ((12, 13, 18.0), (4, 8, 0.0), (12, 10, 9.0), (7, 6, 18.0)):
+        covariance = (totals[first] * totals[second]).mean()
+        assert abs(covariance - shared) < 5.5 * 30 / math.sqrt(n)

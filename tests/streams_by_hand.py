@@ -1,0 +1,37 @@
+"""Small streams with known numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpol.streams import GainStream
+
+FACTS: dict[str, Any] = {
+    "label": "NM",
+    "gains": [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]],
+    "capacity": [[10.0, 20.0], [10.0, 5.0], [40.0, 20.0]],
+    "entities": ("a", "b"),
+    "periods": np.array(["2021-01-03", "2021-01-10", "2021-01-24"], "M8[D]"),
+    "names": ("Hospital A", "Peña"),
+    "provenance": {"file": "t.csv", "fetched": {"rows": 3, "sha256": "00"}},
+}
+SENSITIVITY = [0.5, 0.25, 2.0]
+
+
+def stream(**changes: Any) -> GainStream:
+    return GainStream(**{**FACTS, **changes})
+
+
+def given_stream(**changes: Any) -> GainStream:
+    return stream(**{"capacity": None, "given_sensitivity": SENSITIVITY, **changes})
+
+
+def assert_same(one: GainStream, other: GainStream) -> None:
+    """Bit for bit."""
+    for name in ("gains", "capacity", "given_sensitivity", "periods"):
+        a, b = (np.array(getattr(it, name)) for it in (one, other))
+        assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), name
+    for name in ("label", "entities", "names", "gain_range", "count_sensitivity", "provenance"):
+        assert getattr(one, name) == getattr(other, name), name
