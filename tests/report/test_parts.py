@@ -38,8 +38,15 @@ def test_an_image_keeps_its_drawing_and_gets_a_text_alternative() -> None:
     (image,) = elements.of("svg")
     assert image[0]["viewbox"] == "0 0 72 36"
     assert (image[0]["width"], image[0]["height"]) == ("72pt", "36pt")
+    assert image[0]["style"] == "--shown: 8.9rem"  # 62 rem for 504 points
     for gone in ("words", "stroke-linejoin", "creativecommons", "<?xml"):
         assert gone not in text
+
+
+def test_images_have_one_scale_and_fit_on_the_page() -> None:
+    for width, shown in ((252, 31.0), (504, 62.0), (700, 62.0)):
+        text = inline_svg(SVG.replace("0 0 72 36", f"0 0 {width} 36"), "one", "", "")
+        assert f'style="--shown: {shown}rem"' in text
 
 
 @pytest.mark.parametrize("text", ["", "<p>none</p>", SVG.replace("viewBox", "x")])

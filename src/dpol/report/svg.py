@@ -7,6 +7,8 @@ import re
 
 from dpol.errors import DataError
 
+# One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
+_REM_A_POINT, _WIDEST = 62 / 504, 62.0
 _FURNITURE = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", re.DOTALL)
 _ID = re.compile(r' id="([^"]*)"')
 _REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
@@ -38,9 +40,11 @@ def inline_svg(text: str, name: str, title: str, description: str) -> str:
     body = _REFERENCE.sub(rf"\g<1>{prefix}-\g<2>", body)
     body = re.sub(r"\n\s*", "\n", body).strip()
     width, height = box[1].split()[2:]
+    shown = min(float(width) * _REM_A_POINT, _WIDEST)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         f' width="{width}pt" height="{height}pt" viewBox="{box[1]}" role="img"'
+        f' style="--shown: {shown:.1f}rem"'
         f' aria-labelledby="{prefix}-title {prefix}-description">\n'
         f'<title id="{prefix}-title">{html.escape(title)}</title>\n'
         f'<desc id="{prefix}-description">{html.escape(description)}</desc>\n{body}\n</svg>'
