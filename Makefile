@@ -26,7 +26,7 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 6 minutes)
+test: $(VENV)/.dev ## all tests but those below, real snakemake runs and all code of the documentation included (about 9 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder
 
 test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 10 minutes)

@@ -84,7 +84,7 @@ class SecureNoise:
         except ImportError:
             raise DpolError(
                 "secure noise needs the package opendp, which is not installed;"
-                " run pip install 'dpol[secure]', or make secure in a checkout"
+                " run make secure, or pip install '.[secure]', in a checkout"
             ) from None
         opendp.enable_features("contrib")
         integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
