@@ -12,7 +12,7 @@ help: ## show this list
 
 setup: $(VENV)/.runtime ## set up .venv, as the next two do by themselves
 
-demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in two minutes
+demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in a few minutes
 	$(SNAKEMAKE) --configfile config/demo.yaml
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
