@@ -20,13 +20,13 @@ Key = tuple[str | int | float, ...]
 """What a generator is for, such as (stream, calibration, mu)."""
 
 
-def seed_sequence(root: int, key: Key) -> np.random.SeedSequence:
-    """The seed sequence of a key: child of `root`, its spawn key a hash of the key's parts.
+def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
+    """The seed sequence of a key: child of the root seed, its spawn key a hash of the key's parts.
 
     Floats enter by their exact value, so 1 and 1.0 are different parts.
     """
     digest = hashlib.sha256(repr(key).encode()).digest()
-    return np.random.SeedSequence(root, spawn_key=tuple(np.frombuffer(digest[:16], "<u4").tolist()))
+    return np.random.SeedSequence(seed, spawn_key=tuple(np.frombuffer(digest[:16], "<u4").tolist()))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ReplicateGenerators:
 
 
 def replicate_generators(
-    root: int, key: Key, replicates: Iterable[int], purpose: str
+    seed: int, key: Key, replicates: Iterable[int], purpose: str
 ) -> ReplicateGenerators:
     """Generators for `replicates`, keyed by `key`, the replicate's number and the purpose.
 
@@ -74,7 +74,7 @@ def replicate_generators(
     """
     return ReplicateGenerators(
         tuple(
-            np.random.default_rng(seed_sequence(root, (*key, int(replicate), purpose)))
+            np.random.default_rng(seed_sequence(seed, (*key, int(replicate), purpose)))
             for replicate in replicates
         )
     )

@@ -43,7 +43,7 @@ def exact_and_accounted(game, eta, p, c, *, change=1.0, deltas=DELTAS, account=s
     law = LazyLaw(B, eta, p, c)
     for delta in deltas:
         facts = LazyGame((rest + 1) * B, delta, change, c)
-        worst = worst_epsilon(d, rest, law, values, delta=delta, change=change)
+        worst = worst_epsilon(d, rest, law, values, delta=delta, largest_change=change)
         yield worst, account(facts, B, eta, p)
 
 

@@ -18,7 +18,7 @@ class WeightsState:
     """Cumulative gains (R, n) and the learning rate."""
 
     cumulative: Floats
-    learning_rate: float
+    rate: float
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class MultiplicativeWeights:
         cumulative = state.cumulative
         if observation is not None:
             cumulative = cumulative + observation.gains
-        scaled = state.learning_rate * cumulative
+        scaled = state.rate * cumulative
         weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         distribution = np.cumsum(weights, axis=1)
         threshold = generators.uniform() * distribution[:, -1]
         actions = (distribution[:, :-1] <= threshold[:, None]).sum(axis=1)
-        return WeightsState(cumulative, state.learning_rate), actions.astype(np.int32)
+        return WeightsState(cumulative, state.rate), actions.astype(np.int32)

@@ -85,20 +85,20 @@ def _exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
 
 
 def neighbours(
-    d: int, rest: int, law: LazyLaw, values: Sequence[float], change: float = 1.0
+    n_experts: int, rest: int, law: LazyLaw, values: Sequence[float], largest_change: float = 1.0
 ) -> Iterator[tuple[Floats, Rows, Rows]]:
     """Pairs of loss sequences that one round can tell apart, batch by batch.
 
-    Yields, for each of the `rest` batches, all sequences (N, rest, d) of batch sums from
-    `values`, and the row numbers of pairs that differ in that batch only, by at most `change`
-    for every expert.
+    Yields, for each of the `rest` batches, all sequences (N, rest, n_experts) of batch sums from
+    `values`, and the row numbers of pairs that differ in that batch only, by at most
+    `largest_change` for every expert.
 
     Raises:
         ValueError: a value is not in [0, B].
     """
     if not all(0 <= value <= law.batch_size for value in values):
         raise ValueError(f"values must lie in [0, {law.batch_size}], got {values}")
-    cells = np.array(list(itertools.product(values, repeat=d)), dtype=float)
+    cells = np.array(list(itertools.product(values, repeat=n_experts)), dtype=float)
     indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
     sequences = cells[indices]
     place = len(cells) ** np.arange(rest)[::-1]
@@ -106,7 +106,7 @@ def neighbours(
     for s in range(rest):
         first, second = [], []
         for a, b in itertools.permutations(range(len(cells)), 2):
-            if gaps[a, b] <= change + 1e-12:
+            if gaps[a, b] <= largest_change + 1e-12:
                 rows = np.flatnonzero(indices[:, s] == a)
                 first.append(rows)
                 second.append(rows + (b - a) * place[s])
@@ -114,7 +114,13 @@ def neighbours(
 
 
 def worst_epsilon(
-    d: int, rest: int, law: LazyLaw, values: Sequence[float], *, delta: float, change: float = 1.0
+    n_experts: int,
+    rest: int,
+    law: LazyLaw,
+    values: Sequence[float],
+    *,
+    delta: float,
+    largest_change: float = 1.0,
 ) -> float:
     """The largest exact epsilon at `delta` over all pairs of `neighbours`.
 
@@ -126,7 +132,7 @@ def worst_epsilon(
     0.302
     """
     worst, laws = 0.0, None
-    for sequences, first, second in neighbours(d, rest, law, values, change):
+    for sequences, first, second in neighbours(n_experts, rest, law, values, largest_change):
         if laws is None:
             laws = output_laws(sequences, law)
         worst = max(worst, float(exact_epsilon(laws[first], laws[second], delta).max()))
