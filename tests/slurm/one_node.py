@@ -181,9 +181,16 @@ def kill(pids: Sequence[int], number: int = signal.SIGKILL) -> None:
 
 
 def kill_node(folder: Path) -> None:
-    """Let the node die: slurmd and everything that runs on it end at once."""
-    kill(processes(folder, "slurmd", "slurmstepd"))
-    kill(job_processes(folder))
+    """Let the node die: slurmd and everything that runs on it end, before this returns."""
+
+    def alive() -> list[int]:
+        return [*processes(folder, "slurmd", "slurmstepd"), *job_processes(folder)]
+
+    def gone() -> bool:
+        kill(alive())
+        return not alive()
+
+    wait_until(gone, "the node to die")
 
 
 def stop(folder: Path) -> None:
