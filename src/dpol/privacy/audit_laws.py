@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.privacy.audit import AuditResult, clopper_pearson_upper, selection_half
+from dpol.privacy.audit import AuditResult, clopper_pearson_upper
 from dpol.randomness import Floats
 
 # Added to a covariance, relative to its size: noise that cancels leaves it singular.
@@ -96,7 +96,7 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         raise ValueError(f"at least 4 outcomes of 0..{len(law) - 1} are needed")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    chosen = selection_half(outcomes)
+    chosen = outcomes[: len(outcomes) // 2]
     frequent = np.bincount(chosen, minlength=len(law)) > len(chosen) * law
     counted = frequent[outcomes[len(chosen) :]]
     missed = clopper_pearson_upper((~counted).sum(), len(counted), 1 - confidence)
@@ -107,4 +107,4 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
 def _centred(outputs: Floats) -> Floats:
     if not np.isfinite(outputs).all():
         raise ValueError("an output is not finite")
-    return outputs - outputs.mean(axis=0)
+    return np.asarray(outputs - outputs.mean(axis=0))

@@ -131,9 +131,10 @@ def gaussian_audits(
         more: (R, k) further statistics on each of the two inputs.
     """
     first, second = (it.reshape(len(it), -1) for it in outputs)
-    columns = [[it @ direction.ravel(), fitted] for it, fitted in zip(
-        (first, second), with_fitted_direction(first, second), strict=True
-    )]
+    columns = [
+        [it @ direction.ravel(), fitted]
+        for it, fitted in zip((first, second), with_fitted_direction(first, second), strict=True)
+    ]
     for own, extra in zip(columns, more or (), strict=bool(more)):
         own.append(extra)
     event = audit_runs(

@@ -11,7 +11,7 @@ import numpy as np
 from dpol.config import Audit
 from dpol.evaluation.audit.core import FIT, Audited, Subject
 from dpol.experts.lazy_weights import LazyWeights
-from dpol.experts.play import RawGains, guarantee_of, setup_of
+from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, setup_of
 from dpol.lazy import transform
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Measure
 from dpol.lazy.weights import WeightsMeasure
@@ -50,7 +50,9 @@ def audit_lazies(settings: Audit, seed: int) -> Iterator[Audited]:
     yield audit_lazy(settings, "sound", LazyParameters(2, 0.01, 0.001))
     eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # At the edge of its preconditions.
     yield audit_lazy(settings, "published", LazyParameters(1, 0.999 * eta, 0.5, "published"))
-    yield audit_calibration(settings)
+    # At a large delta, a small mu has an epsilon of 0, which no parameters reach.
+    if epsilon_of_delta(settings.delta, settings.mu) > 0:
+        yield audit_calibration(settings)
     for normaliser in NORMALISERS:
         yield audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser))
 
@@ -72,7 +74,8 @@ def audit_lazy(
     B = claimed.batch_size
     game = LazyGame(_BATCHES * B, settings.delta, normaliser=NORMALISERS[claimed.normaliser])
     claim = ACCOUNTANTS[accountant](game, B, claimed.eta, claimed.fake_switch)
-    return _audit_loss(settings, f"{accountant} accountant", played or claimed, claim, claim)
+    variant = f"{accountant} accountant"
+    return _audit_loss(settings, variant, played or claimed, _BATCHES, asked=claim, recorded=claim)
 
 
 def audit_calibration(settings: Audit, algorithm: LazyWeights | None = None) -> Audited:
@@ -87,27 +90,42 @@ def audit_calibration(settings: Audit, algorithm: LazyWeights | None = None) -> 
         given_sensitivity=np.full(_BATCHES, math.sqrt(2)),
     )
     source = RawGains(stream, settings.mu, 1)
-    found = algorithm.init(setup_of(source)).parameters
-    recorded = guarantee_of(algorithm, source).epsilon(settings.delta)
-    asked = epsilon_of_delta(settings.delta, settings.mu)
-    return _audit_loss(settings, "as calibrated", found, asked, recorded)
+    setup = setup_of(source)
+    assert isinstance(setup, CuratorSetup)
+    found = algorithm.init(setup).parameters
+    return _audit_loss(
+        settings,
+        "as calibrated for mu",
+        found,
+        math.ceil(_BATCHES / found.batch_size),
+        asked=epsilon_of_delta(settings.delta, settings.mu),
+        recorded=guarantee_of(algorithm, source).epsilon(settings.delta),
+    )
 
 
 def _audit_loss(
-    settings: Audit, variant: str, played: LazyParameters, asked: float, recorded: float
+    settings: Audit,
+    variant: str,
+    played: LazyParameters,
+    batches: int,
+    *,
+    asked: float,
+    recorded: float,
 ) -> Audited:
     subject = Subject(
         _NAME,
         variant,
         _MODEL,
-        "2 experts, 4 batches; all neighbours on a grid of losses",
+        f"2 experts, {batches} batches; all neighbours on a grid of losses",
         WHOLE_LOSSES,
         ONE_ROUND,
         asked,
         recorded,
     )
     losses = np.arange(played.batch_size + 1).tolist()
-    loss = worst_epsilon(2, _BATCHES - 1, _law_of(played), losses, delta=settings.delta)
+    loss = 0.0  # The first point is drawn before any loss is known.
+    if batches > 1:
+        loss = worst_epsilon(2, batches - 1, _law_of(played), losses, delta=settings.delta)
     result = audit_loss(loss, parameter="epsilon", claimed=subject.claimed, delta=settings.delta)
     return Audited(subject, _LOSS, result)
 
