@@ -67,7 +67,7 @@ def audit_adabatch(
     for number, batch in enumerate(("first", "second")):
         read = Subject(
             "RW-AdaBatch, sum of a batch",
-            f"{batch} batch, given its recorded size",
+            f"{batch}, of its recorded size",
             _CODE,
             *about,
             local,
