@@ -168,7 +168,7 @@ def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_round
     algorithm = RWAdaBatch(3.0)
     stream = adabatch._two_vectors()[1]
     # alpha^2 log n = 16.1: any gap will do for batches that end before round 16.
-    assert adabatch._promised_size(algorithm, stream) == 15
+    assert adabatch._promised_size(algorithm) == 15
     noisy = privatize(stream, "isotropic-constant", 2.0, seed=3, replicates=range(300))
     found = adabatch._play(algorithm, noisy)
     actions, sizes = play_batches(algorithm, noisy, ReplicateGenerators(()))
@@ -443,9 +443,11 @@ def refuted(audits):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_mechanism_is_violated_and_the_sound_one_is_not(fault, seed):
-    """POWER
+    """With a power above 0.99: on 25 further seeds the bound lay beyond its claim every time.
 
-    A sound one is violated on one seed with at most 2 * 0.05 / `SAMPLED`.
+    Its mean lay beyond by at least 4.8 of its standard deviations (EXP3 noise x 0.9; all others
+    7.8 or more), with 3,000 runs (10,000 for L2P) where the study has 20,000. A sound mechanism is
+    violated on a seed with at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds.
     """
     sound, broken = FAULTS[fault]
     assert not refuted(sound(seed))
@@ -472,7 +474,7 @@ def test_a_scale_that_is_too_small_does_not_move_its_claim(seed, monkeypatch):
     [
         *(
             lambda seed, name=name: experts.audit_noise(SMALL, seed, name)
-            for name in ("isotropic", "isotropic-constant", "isotropic-worst-case")
+            for name in ("isotropic", "isotropic-constant")
         ),
         lambda seed: experts.audit_tree(SMALL, seed, TreeFTPL(), "min-noise, isotropic"),
     ],

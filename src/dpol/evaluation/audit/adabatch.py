@@ -45,7 +45,7 @@ def audit_adabatch(
         ValueError: the analytic bound does not put the first round into a batch of one size.
     """
     streams = _two_vectors()
-    size = _promised_size(algorithm, streams[0])
+    size = _promised_size(algorithm)
     local = settings.mu * math.sqrt(size)
     noisy = [
         mechanism(stream, CALIBRATION, local, seed=seed, replicates=replicates)
@@ -82,9 +82,10 @@ def _two_vectors() -> tuple[GainStream, GainStream]:
     return synthetic_stream("audit: vectors", one), synthetic_stream("audit: vectors", other)
 
 
-def _promised_size(algorithm: RWAdaBatch, stream: GainStream) -> int:
-    """The size of the first batch that amplification counts on, at any noise."""
-    mixture = analytic_mixture(algorithm, stream, 1.0, 1)
+def _promised_size(algorithm: RWAdaBatch) -> int:
+    """The size of the first batch that amplification counts on, for any gains and any noise."""
+    zeros = synthetic_stream("all-zero", np.zeros((_ROUNDS, _EXPERTS)))
+    mixture = analytic_mixture(algorithm, zeros, 1.0, 1)
     most = int(mixture.weights.argmax())
     if mixture.weights[most] < 1 - 1e-9 or mixture.sizes[most] < 2:
         raise ValueError(
