@@ -124,6 +124,7 @@ def test_the_bound_stays_below_the_distance_and_comes_near():
     [
         ([0, 1, 0, 1], [0.5, 0.4], 0.95, "probabilities"),
         ([0, 1, 0, 1], [1.5, -0.5], 0.95, "probabilities"),
+        ([0, 1, 0, 1], [0.5, math.nan], 0.95, "probabilities"),
         ([0, 1, 0, 2], [0.5, 0.5], 0.95, "4 outcomes of 0..1"),
         ([0, 1, 0], [0.5, 0.5], 0.95, "4 outcomes"),
         ([0, 1, 0, 1], [0.5, 0.5], 0.0, "confidence must lie"),

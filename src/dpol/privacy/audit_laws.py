@@ -82,7 +82,7 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         confidence: of the lower bound, in (0, 1).
 
     Raises:
-        ValueError: the law is none, an outcome is outside it, or there are fewer than 4 runs.
+        ValueError: the law is no distribution, an outcome is outside it, or there are fewer than 4 runs.
 
     >>> outcomes = np.random.default_rng(1).integers(0, 5, 4000)
     >>> audit_fit(outcomes, np.full(5, 0.2)).verdict
@@ -90,7 +90,7 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
     >>> audit_fit(outcomes, np.array([0.1, 0.3, 0.2, 0.2, 0.2])).verdict
     'violated'
     """
-    if (law < 0).any() or abs(law.sum() - 1) > _ROUNDING:
+    if not ((law >= 0).all() and abs(law.sum() - 1) <= _ROUNDING):
         raise ValueError("law must be probabilities that sum to 1")
     if len(outcomes) < 4 or outcomes.min() < 0 or outcomes.max() >= len(law):
         raise ValueError(f"at least 4 outcomes of 0..{len(law) - 1} are needed")

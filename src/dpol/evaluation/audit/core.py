@@ -118,7 +118,7 @@ def gaussian_audits(
     direction: Floats,
     changes: Floats,
     settings: Audit,
-    more: Sequence[Floats] | None = None,
+    actions: Sequence[Floats] | None = None,
 ) -> Iterator[Audited]:
     """The two audits of Gaussian outputs: by an event, and by their covariance.
 
@@ -128,22 +128,19 @@ def gaussian_audits(
         direction: (...) of a linear statistic; another one is fitted.
         changes: (k, ...) how one change moves the outputs, for every change.
         settings: gives the confidence.
-        more: (R, k) further statistics on each of the two inputs.
+        actions: (R,) a statistic of the actions on each of the two inputs.
     """
     first, second = (it.reshape(len(it), -1) for it in outputs)
-    columns = [
-        [it @ direction.ravel(), fitted]
-        for it, fitted in zip((first, second), with_fitted_direction(first, second), strict=True)
-    ]
-    for own, extra in zip(columns, more or (), strict=bool(more)):
-        own.append(extra)
+    directed = (it @ direction.ravel() for it in (first, second))
+    fitted = with_fitted_direction(first, second)
+    further = actions or [np.empty((len(it), 0)) for it in (first, second)]
     event = audit_runs(
-        *(np.column_stack(it) for it in columns),
+        *(np.column_stack(it) for it in zip(directed, fitted, further, strict=True)),
         parameter="mu",
         claimed=subject.claimed,
         confidence=settings.confidence,
     )
-    named = "" if more is None else ", and the actions"
+    named = "" if actions is None else ", or of the actions"
     yield Audited(subject, f"an event of a linear combination of all outputs{named}", event)
     covariance = audit_covariance(
         (first, second),

@@ -159,7 +159,7 @@ def audit_tree(
         direction=enters @ (streams[1].gains - streams[0].gains),
         changes=np.concatenate([enters @ change for change in _changes(streams[0])]),
         settings=settings,
-        more=lead,
+        actions=lead,
     )
 
 

@@ -32,7 +32,7 @@ from dpol.randomness import Floats, replicate_generators
 
 _EPSILON = 1.0
 _N_LABELS = 4
-# Messages are cheap, and the noise of one is small beside what two labels differ by.
+# Messages are cheap to draw.
 _MESSAGES_PER_RUN = 10
 # Beyond this, values are cut: what is infinite has no covariance.
 _LARGEST = 1e6
