@@ -46,7 +46,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/snakemake --lint
+	workflow/lint.sh $(VENV)/bin/snakemake
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models
 	$(VENV)/bin/ruff format .

@@ -136,8 +136,7 @@ class LazyWeights:
         return Guarantee(
             mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
             " accountant",
-            adjacency=setup.adjacency,
-            unit=setup.unit,
+            **setup.neighbours.as_fields(),
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
             mu=math.nan if private else math.inf,

@@ -189,11 +189,9 @@ def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[
 
 def _guarantee(stream: GainStream, calibration: str, scale: Floats) -> Guarantee:
     on_counts = calibration == "capacity"
-    adjacency, unit = neighbours_of(stream)
     return Guarantee(
         mechanism=f"Gaussian noise on every gain vector, {calibration} calibration",
-        adjacency=adjacency,
-        unit=unit,
+        **neighbours_of(stream).as_fields(),
         sensitivity=(
             math.sqrt(2.0) * stream.count_sensitivity
             if on_counts
