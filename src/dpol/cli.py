@@ -171,7 +171,7 @@ def _add_delta(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> None:
     for file in options.files:
         experiment = load_experiment(file)
-        count = sum(1 for _ in experiment.jobs())
+        count = experiment.count_jobs()
         print(f"{file}: good (run {experiment.config.run}, {count} jobs of algorithms)")
 
 

@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from dpol.local import NoisyGains
 from dpol.logs import progress
 from dpol.privacy.amplification import BatchMixture
-from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, Model, Neighbours, neighbours_of
+from dpol.privacy.guarantee import (
+    NO_PRIVACY,
+    PERSONS,
+    Guarantee,
+    Model,
+    Neighbours,
+    neighbours_of,
+)
 from dpol.randomness import Floats, ReplicateGenerators
 from dpol.streams import GainStream
 
@@ -73,7 +80,7 @@ class CuratorSetup(Setup):
     largest_change: float
     mu: float
     expert_changes: Floats | None = None
-    neighbours: Neighbours = Neighbours()
+    neighbours: Neighbours = PERSONS
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,9 @@ class Neighbours:
         return dataclasses.asdict(self)
 
 
+PERSONS = Neighbours()
+"""Neighbours where persons are counted."""
+
 SELECTION = "selection"
 """Key in a stream's provenance: how the list of its entities came about, see `CHOSEN_BY`."""
 CHOSEN_BY = {
