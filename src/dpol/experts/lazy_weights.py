@@ -89,10 +89,11 @@ class LazyWeights:
         """The parameters for a game.
 
         Raises:
-            DataError: fewer than two experts, or the game cannot be made private.
+            ValueError: fewer than two experts.
+            DataError: the game cannot be made private.
         """
         if setup.n_experts < 2:
-            raise DataError(f"L2P needs at least 2 experts, got {setup.n_experts}; take it out")
+            raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
         game = LazyGame(
             setup.n_rounds,
             self.delta,
