@@ -38,7 +38,7 @@ test-report: $(VENV)/.dev ## the reports of results/ in a real browser (needs ch
 	$(VENV)/bin/python -m pytest tests/browser
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
-	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .
@@ -46,7 +46,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/snakemake --lint
+	workflow/lint.sh $(VENV)/bin/snakemake
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models
 	$(VENV)/bin/ruff format .

@@ -12,10 +12,6 @@ if not workflow.overwrite_configfiles:
     configfile: "config/config.yaml"
 
 
-# Used only with --software-deployment-method apptainer; rules run in the active environment.
-container: "docker://python:3.11-slim"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/clean.smk"

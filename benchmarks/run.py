@@ -62,11 +62,9 @@ from dpol.local import privatize
 from dpol.privacy.lazy_accounting import LazyGame, calibrate
 from dpol.randomness import replicate_generators
 from dpol.streams import GainStream
+from experts_plain import rw_meta_paper_way  # tests/, on the path by `make bench`
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-from experts_plain import rw_meta_paper_way  # noqa: E402  (the plain version lives in the tests)
-
 DEMO = ROOT / "config" / "demo.yaml"
 REPLICATES = 100
 REPEATS = 5

@@ -12,6 +12,12 @@ fail() {
     exit 1
 }
 
+# Snakemake starts scripts by the path of Python without quotes.
+case $PWD/$folder in
+*[[:space:]\"\'\`\$\&\;\|\<\>\(\)\*\?\!\\]*)
+    fail "the path $PWD holds a space or a sign that a shell reads as its own; move the checkout to a path without it" ;;
+esac
+
 command -v "$python" >/dev/null || fail "no $python here; install Python 3.11 or newer"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     fail "$("$python" --version) is too old; set PYTHON to Python 3.11 or newer: make PYTHON=python3.12 demo"

@@ -41,6 +41,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "delta": 1e-6,
         "mechanism": "Gaussian noise",
         "adjacency": "one person elsewhere",
+        "taken_as_public": "",
         "unit": "one person in one round",
         "simulated": False,
     }

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
+from dpol.privacy.account import protection
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def table(out):
 def test_mu_becomes_epsilon(run):
     code, out, err = run("--mu", "0.5", "--delta", "1e-6", "--weeks", "1", "4", "8")
     assert (code, err) == (0, "")
-    assert table(out) == [(1, 0.5, 2.254, 59.9), (4, 1.0, 4.887, 69.1), (8, 1.414, 7.286, 76.0)]
+    assert table(out) == [(1, 0.5, 2.255, 59.9), (4, 1.0, 4.887, 69.2), (8, 1.415, 7.287, 76.1)]
     assert "One person in one week has Gaussian differential privacy with mu = 0.5." in out
     assert "epsilon at delta 1e-06" in out
 
@@ -43,12 +44,28 @@ def test_mu_becomes_epsilon(run):
 def test_epsilon_becomes_mu(run):
     code, out, _ = run("--epsilon", "1", "--delta", "1e-6", "--weeks", "1")
     assert code == 0
-    assert table(out) == [(1, 0.2367, 1.0, 54.7)]
+    assert table(out) == [(1, 0.2367, 1.0, 54.8)]
 
 
 def test_releases_of_the_same_week_add_up(run):
     """0.3 and 0.4 are 0.5 together; over four weeks 1."""
-    assert table(run("--mu", "0.3", "0.4", "--weeks", "4")[1]) == [(4, 1.0, 4.887, 69.1)]
+    assert table(run("--mu", "0.3", "0.4", "--weeks", "4")[1]) == [(4, 1.0, 4.887, 69.2)]
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(100, 5000))
+def test_the_mu_shown_for_an_epsilon_does_not_exceed_it(run, thousandths):
+    epsilon = thousandths / 1000
+    [(_, mu, shown, guess)] = table(run("--epsilon", f"{epsilon}", "--weeks", "1")[1])
+    exact = protection(mu, 1e-6)
+    assert exact.epsilon <= epsilon
+    assert exact.epsilon <= shown
+    assert 100 * exact.best_guess <= guess
+
+
+@pytest.mark.parametrize("delta", ["1e-100", "0.999"])
+def test_the_ends_of_the_range_of_delta_are_in_it(run, delta):
+    assert run("--mu", "1", "--delta", delta)[0] == 0
 
 
 def test_four_numbers_of_weeks_are_shown_by_default(run):

@@ -173,7 +173,10 @@ def test_all_mistakes_are_listed_at_once() -> None:
     assert found["seed"] == "-1: must be greater than or equal to 0"
     assert found["dataset.cleaning.max_cary"] == "3: unknown key; did you mean max_carry?"
     assert found["streams.both.groups"].startswith("[]: ")
-    assert found["privacy.levels.high"] == "0: must be above 0; .inf means no privacy noise"
+    assert (
+        found["privacy.levels.high"]
+        == "0: must lie from 0.001 to 1000; .inf means no privacy noise"
+    )
     assert found["suites.trusted.algorithms[0]"] == (
         f"'tree-ftpl-min-nose': algorithm 'tree-ftpl-min-nose' is not one of {ALGORITHMS};"
         " did you mean tree-ftpl-min-noise?"
@@ -296,15 +299,15 @@ WHOLE_LINES = {
     ),
     "mu zero": (
         changed((at("privacy", "levels", "high"), 0.0)),
-        "privacy.levels.high = 0.0: must be above 0; .inf means no privacy noise",
+        "privacy.levels.high = 0.0: must lie from 0.001 to 1000; .inf means no privacy noise",
     ),
     "mu below zero": (
         changed((at("privacy", "levels", "high"), -0.5)),
-        "privacy.levels.high = -0.5: must be above 0; .inf means no privacy noise",
+        "privacy.levels.high = -0.5: must lie from 0.001 to 1000; .inf means no privacy noise",
     ),
     "mu NaN": (
         changed((at("privacy", "levels", "high"), math.nan)),
-        "privacy.levels.high = nan: must be above 0; .inf means no privacy noise",
+        "privacy.levels.high = nan: must lie from 0.001 to 1000; .inf means no privacy noise",
     ),
     "same mu twice": (
         changed((at("privacy", "levels", "other"), 0.25)),
@@ -385,7 +388,7 @@ WHOLE_LINES = {
             (at("suites", "extra", "algorithms", 0, "exploration_floor"), -1),
         ),
         "suites.extra.algorithms[0] = {'algorithm': 'rw-meta', 'label': 'x', 'exploration_floor':"
-        " -1}: exploration_floor must be a finite number of at least 0, got -1",
+        " -1}: exploration_floor must be a number from 0 to 1e6, got -1",
     ),
 }
 
@@ -557,7 +560,46 @@ def test_a_table_of_gains_has_the_one_group_all() -> None:
     assert problems(of_gains((at("streams", "all", "groups"), ["NM"]))) == [line]
 
 
-@pytest.mark.parametrize("value", [0, -1, math.inf, math.nan, "", True, None, [0.1]], ids=str)
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("replicates",), 50_000_000_000),
+        (("dataset", "source", "hospitals", "A"), 1_000_000_000),
+        (("privacy", "levels", "high"), 1e-320),
+        (("privacy", "levels", "high"), 1e4),
+        (("privacy", "count_sensitivity"), 1e300),
+        (("job_memory_mb",), 10**12),
+        (("suites", "noisy", "algorithms", 1), {"algorithm": "ridge", "windows": [10**12]}),
+        (("suites", "noisy", "algorithms", 0), {"algorithm": "rw-meta", "exploration_floor": 1e30}),
+    ],
+    ids=str,
+)
+def test_what_would_make_a_job_explode_is_refused(path: Path_, value: object) -> None:
+    (line,) = problems(changed((path, value)))
+    assert line.startswith(".".join(map(str, path[:2])))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [("replicates",), ("privacy", "levels", "high"), ("privacy", "delta"), ("seed",)],
+    ids=str,
+)
+@pytest.mark.parametrize("value", [True, False])
+def test_true_and_false_are_no_numbers(path: Path_, value: bool) -> None:
+    (line,) = problems(changed((path, value)))
+    assert line == f"{'.'.join(map(str, path))} = {value}: must not be true or false"
+
+
+def test_more_jobs_than_can_be_planned_are_refused() -> None:
+    raw = changed((("replicates",), 1_000_000), (("block_replicates",), 1))
+    (line,) = problems(raw)
+    assert line.startswith("block_replicates = 1: makes 10,000,000 jobs, at most 20,000")
+    assert len(problems(changed((("replicates",), 0)))) == 1
+    raw = changed((("replicates",), 1000), (("block_replicates",), 1))
+    assert parse_experiment(raw, "my.yaml").count_jobs() == 10_000
+
+
+@pytest.mark.parametrize("value", [0, -1, math.inf, math.nan, "", None, [0.1]], ids=str)
 def test_a_sensitivity_that_is_neither_positive_nor_a_column_is_refused(value: object) -> None:
     (line,) = problems(of_gains(sensitivity=value))
     assert re.fullmatch(
@@ -670,7 +712,7 @@ def test_a_label_named_like_a_key_does_not_confuse_the_places(label: str) -> Non
         (at("privacy", "levels", label), 0),
     )
     assert sorted(problems(raw)) == [
-        f"privacy.levels.{label} = 0: must be above 0; .inf means no privacy noise",
+        f"privacy.levels.{label} = 0: must lie from 0.001 to 1000; .inf means no privacy noise",
         f"streams.{label}.titel = 'x': unknown key; did you mean title?",
         f"suites.{label}.calibratons = []: unknown key; did you mean calibrations?",
     ]
@@ -725,6 +767,9 @@ class TestFiles:
     ) -> None:
         assert refused(content) == "holds no keys; config/demo.yaml shows a whole config"
 
+    def test_brackets_without_end_are_refused(self, refused: Callable[[bytes], str]) -> None:
+        assert refused(b"run: " + b"[" * 3000).startswith("is nested too deeply")
+
     def test_a_syntax_error_is_told_with_its_line(self, refused: Callable[[bytes], str]) -> None:
         message = refused(b"run: x\nseed: [1\nreplicates: 3\n")
         assert message.startswith("is not YAML: line 3: ")
@@ -742,7 +787,25 @@ class TestFiles:
     ) -> None:
         assert refused(content).startswith(f"is not YAML: {expected}")
 
-    @pytest.mark.parametrize("content", [b"run: M\xfcnchen\n", b"run: !!python/name:os.sep\n"])
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"run: M\xfcnchen\n",
+            b"run: !!python/name:os.sep\n",
+            b"run: !!timestamp x\n",
+            b"? [run]\n: x\n",
+            b"run: !!int x\n",
+            b"seed: " + b"9" * 5000 + b"\n",
+            b"run: &a [*a]\n",
+            b"a: &a ["
+            + b"x," * 99
+            + b"]\nb: &b ["
+            + b"*a," * 99
+            + b"]\nc: ["
+            + b"*b," * 99
+            + b"]\n",
+        ],
+    )
     def test_what_is_not_plain_yaml_is_refused(
         self, refused: Callable[[bytes], str], content: bytes
     ) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import site
+import subprocess
 import tomllib
+import venv
 from pathlib import Path
 
 import pytest
@@ -93,3 +98,31 @@ def documented_columns(heading: str) -> list[str]:
 )
 def test_columns_are_documented(heading: str, columns: tuple[str, ...]) -> None:
     assert documented_columns(heading) == list(columns)
+
+
+@pytest.mark.parametrize("folder", ["my papers", "it's", 'say "dpol"', "a$b", "a\tb"])
+def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(
+    tmp_path: Path, folder: str
+) -> None:
+    """In one line, before anything is installed."""
+    setup = tmp_path / folder / "requirements" / "setup.sh"
+    setup.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "requirements" / "setup.sh", setup)
+    done = subprocess.run([setup, ".venv", "runtime"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"error: the path {setup.parents[1]} holds a space or a sign")
+    assert not (setup.parents[1] / ".venv").exists()
+
+
+def test_a_python_that_scripts_cannot_be_started_with_is_refused(tmp_path: Path) -> None:
+    """An environment elsewhere, below a folder with a space."""
+    venv.create(tmp_path / "my tools", symlinks=True)
+    python = tmp_path / "my tools" / "bin" / "python"
+    found = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *site.getsitepackages()]),
+    }
+    command = [python, "-m", "snakemake", "-n", "--configfile", "config/shelters.yaml"]
+    done = subprocess.run(command, cwd=ROOT, env=found, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"error: the path of Python holds ' ': {python}; move" in done.stderr

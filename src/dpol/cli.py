@@ -21,6 +21,7 @@ from dpol.local.release import describe, release
 from dpol.privacy.account import describe_account
 from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 from dpol.privacy.noise import SecureNoise
+from dpol.privacy.rounding import rounded_down
 
 _PRIVATIZE = """\
 Noise the counts of a CSV table and write them to a new one, with a record of what is guaranteed.
@@ -170,7 +171,7 @@ def _add_delta(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> None:
     for file in options.files:
         experiment = load_experiment(file)
-        count = sum(1 for _ in experiment.jobs())
+        count = experiment.count_jobs()
         print(f"{file}: good (run {experiment.config.run}, {count} jobs of algorithms)")
 
 
@@ -207,7 +208,11 @@ def _privatize(options: argparse.Namespace) -> None:
 
 def _account(options: argparse.Namespace) -> None:
     delta = options.delta
-    mu = compose(options.mu) if options.mu else mu_of_epsilon(options.epsilon, delta)
+    if options.mu:
+        mu = compose(options.mu)
+    else:
+        # What is printed is what the user goes on with, so all numbers follow from it.
+        mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
     print(describe_account(mu, delta, options.weeks))
 
 
@@ -221,7 +226,8 @@ def _decimal(text: str) -> Decimal:
 def _between(low: float, high: float) -> Callable[[str], float]:
     def number(text: str) -> float:
         value = _decimal(text)
-        if not (value.is_finite() and low <= value <= high):
+        # As a float: 1e-100 in decimals is not the float nearest to it.
+        if not (value.is_finite() and low <= float(value) <= high):
             raise argparse.ArgumentTypeError(f"must lie from {low:g} to {high:g}, got {text!r}")
         return float(value)
 

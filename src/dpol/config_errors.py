@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from dpol.config.values import TRUTH_VALUE
 from dpol.errors import ConfigError
 
 MISSING = object()
@@ -87,6 +88,8 @@ def _problem(
 ) -> Problem:
     key = dotted(location)
     kind, context = detail["type"], detail.get("ctx", {})
+    if kind == TRUTH_VALUE:
+        return Problem(dotted([*location, context["key"]]), context["value"], detail["msg"])
     if kind == "extra_forbidden":
         return Problem(key, value, f"unknown key{nearest(location[-1], fields)}")
     if kind == "missing":

@@ -71,14 +71,23 @@ class Experiment:
         size = self._block_size
         return range(block * size, min((block + 1) * size, self.config.replicates))
 
+    def count_jobs(self) -> int:
+        """The number of all runs."""
+        settings = sum(len(self._settings(suite)) for suite in self.config.suites)
+        return len(self.config.streams) * settings * self._blocks
+
     def jobs(self) -> Iterator[Job]:
         """All runs, in the order of the config."""
-        blocks = range(-(-self.config.replicates // self._block_size))
+        blocks = range(self._blocks)
         for stream in self.config.streams:
             for suite in self.config.suites:
                 for calibration, level in self._settings(suite):
                     for block in blocks:
                         yield Job(stream, suite, calibration, level, block)
+
+    @property
+    def _blocks(self) -> int:
+        return -(-self.config.replicates // self._block_size)
 
     @property
     def _block_size(self) -> int:
@@ -116,13 +125,43 @@ def read_yaml(path: Path | str) -> object:
         ConfigError: the file cannot be read, or is not such YAML.
     """
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), _UniqueKeys)
+        text = Path(path).read_text(encoding="utf-8")
+        _refuse_bombs(yaml.compose(text, _UniqueKeys))
+        return yaml.load(text, _UniqueKeys)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: is not YAML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: is nested too deeply; a config has a few levels") from None
+
+
+_MOST_NODES = 100_000
+
+
+def _refuse_bombs(root: yaml.Node | None) -> None:
+    """Refuse YAML that is huge once its aliases are written out, or that contains itself.
+
+    Raises:
+        ValueError: it is.
+    """
+    sizes: dict[int, int] = {}  # 0 while a node is being counted
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = 0
+            parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+            inner = [it for part in parts for it in (part if isinstance(part, tuple) else (part,))]
+            sizes[id(node)] = 1 + sum(map(size, inner))
+        if not 0 < sizes[id(node)] <= _MOST_NODES:
+            line = node.start_mark.line + 1
+            raise ValueError(f"line {line}: aliases make a block that is endless or far too large")
+        return sizes[id(node)]
+
+    if root is not None:
+        size(root)
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
@@ -145,10 +184,12 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key_node, _ in node.value:
-            key = key_node.value
+            key, mark = key_node.value, key_node.start_mark
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be text", mark)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key} is given twice", key_node.start_mark
+                    None, None, f"key {key} is given twice", mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
@@ -156,8 +197,8 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> Any:
         try:
             return super().construct_yaml_timestamp(node)
-        except ValueError as error:
-            problem = f"{node.value}: {error}"
+        except (ValueError, AttributeError):
+            problem = f"{node.value} is not a date"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
@@ -218,7 +259,14 @@ def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Proble
     return members, problems
 
 
+MOST_JOBS = 20_000
+"""Jobs of one config; Snakemake plans about 1,000 in a second, and each takes a file or more."""
+
+
 def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -> Iterator[Problem]:
+    if (count := Experiment(config, members).count_jobs()) > MOST_JOBS:
+        allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
+        yield Problem("block_replicates", config.block_replicates, allowed)
     owner: dict[str, str] = {}
     for label, suite in config.suites.items():
         yield from _suite_problems(config, label, suite, members[label])

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
+from dpol.errors import DataError
 from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, rounds, setup_of
 from dpol.lazy.transform import NORMALISERS
@@ -300,5 +301,11 @@ def test_a_level_that_cannot_be_reached_is_an_error():
     algorithm = LazyWeights(accountant="published", delta=1e-9)
     tiny = setup_with(n_rounds=2, mu=4e-9)
     assert 0 < epsilon_of_delta(1e-9, tiny.mu) < 1e-7
-    with pytest.raises(ValueError, match="take a larger epsilon or delta"):
+    with pytest.raises(DataError, match="L2P at mu = 4e-09.* take a larger mu"):
         algorithm.calibrated_for(tiny)
+
+
+def test_a_mu_without_an_epsilon_at_this_delta_is_named():
+    """mu = 0.001 is already (0, 0.01)-private."""
+    with pytest.raises(DataError, match="L2P at mu = 0.001, which is epsilon = 0 at delta = 0.01"):
+        LazyWeights(delta=0.01).calibrated_for(setup_with(mu=1e-3))

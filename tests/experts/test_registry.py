@@ -311,7 +311,8 @@ def test_the_guarantee_is_complete(member, stream):
     guarantee = guarantee_of(algorithm, source_for(algorithm, stream))
     assert guarantee.model == algorithm.model, f"{member.label}: its record is of another model"
     values = guarantee.as_dict()
-    pair = values.pop("epsilon_delta")
+    pair, public = values.pop("epsilon_delta"), values.pop("taken_as_public")
+    assert public == ""
     assert all(isinstance(value, float) or value for value in values.values())
     assert repr(json.loads(json.dumps(values))) == repr(values)
     if algorithm.model == "none":

@@ -6,7 +6,12 @@ import math
 
 import pytest
 
-from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
+from dpol.experts.lazy_weights import LazyWeights
+from dpol.experts.play import RawGains, guarantee_of
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.local import privatize
+from dpol.local.noisy_gains import CALIBRATIONS
+from dpol.privacy.guarantee import NO_PRIVACY, SELECTION, Guarantee
 
 
 def test_a_guarantee_survives_json():
@@ -25,6 +30,7 @@ def test_every_field_is_stored():
         "model",
         "sampler",
         "epsilon_delta",
+        "taken_as_public",
     }
 
 
@@ -46,3 +52,19 @@ def test_mu_zero_is_a_guarantee():
 def test_a_negative_mu_is_refused(mu):
     with pytest.raises(ValueError, match="mu must not be negative"):
         dataclasses.replace(NO_PRIVACY, mu=mu)
+
+
+@pytest.mark.parametrize(
+    ("selection", "said"),
+    [("counts", "min_total_cases"), ("warm-up", "warm_up_last"), ("given", ""), ("all", "")],
+)
+def test_every_record_says_how_the_list_of_entities_came_about(random_stream, selection, said):
+    stream = random_stream(100, 3, provenance={SELECTION: selection})
+    records = [
+        privatize(stream, name, 1.0, seed=1, replicates=[0]).guarantee for name in CALIBRATIONS
+    ]
+    central = (TreeFTPL(), LazyWeights())
+    records += [guarantee_of(it, RawGains(stream, 1.0, 1)) for it in central]
+    for record in records:
+        assert said in record.taken_as_public
+        assert bool(said) == bool(record.taken_as_public)

@@ -121,6 +121,7 @@ def claims() -> pd.DataFrame:
 def audits() -> pd.DataFrame:
     shared = {
         "adjacency": "one person elsewhere",
+        "taken_as_public": "",
         "unit": "one person in one round",
         "parameter": "mu",
         "delta": 0.0,

@@ -46,6 +46,7 @@ def run(mu: float, **changes: Any) -> dict[str, Any]:
         "delta": 1e-6,
         "unit": "one person",
         "adjacency": "one elsewhere",
+        "taken_as_public": "",
     } | changes
 
 
@@ -61,20 +62,20 @@ def guarantee(**columns: pd.DataFrame) -> list[str]:
 def test_guarantee_of_one_mechanism() -> None:
     assert guarantee(a=column(), b=column()) == [
         GENERAL,
-        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
         SEEDED,
     ]
 
 
 def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
     found = describe_guarantee({"a": column()}, [0.5, INF, 1.0])
-    assert found[1] == f"Noise (local): μ = 0.5: ε = 2.25; μ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
+    assert found[1] == f"Noise (local): μ = 0.5: ε = 2.26; μ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
 
 
 def test_guarantee_is_the_weakest_of_all_streams() -> None:
     better = pd.DataFrame([run(1.0, guaranteed_mu=0.757, epsilon=3.57), run(0.5)])
     assert guarantee(a=pd.concat([better, column()]))[1] == (
-        f"Noise (local): μ = 1: ε at most 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}"
+        f"Noise (local): μ = 1: ε at most 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}"
     )
 
 
@@ -95,8 +96,8 @@ def test_columns_are_named_where_one_mechanism_guarantees_them_different_things(
     tree = {"mechanism": "Tree", "model": "central"}
     regret = column(**tree, guaranteed_mu=0.2, epsilon=0.834)
     assert guarantee(a=column(), noise=column(**tree), regret=regret, other=regret)[1:-1] == [
-        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
-        f"Tree (central, noise): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
+        f"Tree (central, noise): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
         "Tree (central, regret, other): μ = ∞, 1, 0.5: ε = 0.834 (guaranteed μ = 0.2);"
         f" at δ = 1e-06{MOVED}",
     ]
@@ -106,7 +107,7 @@ def test_guarantee_has_a_line_per_calibration() -> None:
     both = pd.concat([column(), column(mechanism="Other noise", guaranteed_mu=INF, epsilon=INF)])
     leader = column(model="none", mechanism="none", guaranteed_mu=INF, epsilon=INF)
     assert guarantee(leader=leader, a=both)[1:-1] == [
-        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.25; at δ = 1e-06{MOVED}",
+        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
         f"Other noise (local): none{MOVED}",
     ]
 
@@ -143,3 +144,14 @@ def test_models() -> None:
         "Central model (a trusted curator sees the gains as they are): b, c.",
     ]
     assert describe_models([("a", "none")]) == ["No privacy: a."]
+
+
+def test_what_is_taken_as_public_is_said_once() -> None:
+    said = "Taken as public, and not covered by any μ: the list."
+    one, other = column(taken_as_public="the list"), column(taken_as_public="the list")
+    assert guarantee(a=one, b=other)[-2:] == [said, SEEDED]
+    assert not any("public" in line for line in guarantee(a=column()))
+
+
+def test_parameters_are_rounded_up() -> None:
+    assert "ε = 2.26;" in guarantee(a=column(epsilon=2.2501))[1]

@@ -1,4 +1,5 @@
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,13 @@ from dpol.progress import ProgressHandler
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
+
+if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
+    # Snakemake starts scripts by this path without quotes.
+    sys.exit(
+        f"error: the path of Python holds {found[0]!r}: {sys.executable}; move the checkout, or its"
+        " environment, to a path of letters, digits and ._-/"
+    )
 
 try:
     for file in workflow.configfiles:

@@ -90,7 +90,7 @@ class Privacy(Model):
     """Label of each level (used in file names) and its Gaussian-DP parameter mu; `.inf` = none."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """The delta at which epsilon is reported beside mu."""
-    count_sensitivity: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
     """How far one person can move one count; above 1: the conservative reading of cleaned data."""
 
 
@@ -132,11 +132,11 @@ class Config(Model):
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
     """Label of each suite and what it plays."""
-    replicates: PositiveInt = 100
+    replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions (seeds) of every randomised run."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
-    job_memory_mb: Annotated[int, Field(ge=500)] = 1500
+    job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
     amplification: Amplification | None = None

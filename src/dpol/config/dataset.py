@@ -66,7 +66,7 @@ class GainsSource(Model):
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
     """How far a round's gains can move, as an L2 norm: a number, or the column that holds one for
     each round. What moves less is protected; sqrt(n) times `gain_range` protects any change."""
-    gain_range: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Gains lie between 0 and this."""
     period: str | None = None
     """Column with the date of the round, such as 2021-01-31; without it rounds have numbers."""
@@ -97,7 +97,7 @@ class SimulatedSource(Model):
 
     kind: Literal["simulated"]
     """This kind of source."""
-    hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
     """Hospitals in each group (state) that cleaning keeps; two that it drops come on top."""
     weeks: Annotated[int, Field(ge=2, le=2_000)]
     """Number of weeks."""

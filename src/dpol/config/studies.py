@@ -6,28 +6,28 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from dpol.config.values import CalibrationName, Label, Model
+from dpol.config.values import CalibrationName, FiniteMu, Label, Model
 
 
 class Amplification(Model):
     """How much RW-AdaBatch amplifies privacy, on gains that are all zero (the worst case)."""
 
-    n_experts: Annotated[list[Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    n_experts: Annotated[list[Annotated[int, Field(ge=2, le=10_000)]], Field(min_length=1)]
     """Numbers of experts n."""
-    mus: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1)]
+    mus: Annotated[list[FiniteMu], Field(min_length=1)]
     """Gaussian-DP parameters mu of one round, for a change of its whole gain vector."""
     n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
     """Number of rounds T."""
     rounds: Annotated[list[PositiveInt], Field(min_length=1)] = [500]
     """Rounds t whose protection is computed; the figure shows the first."""
-    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
+    alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.1
     """Tolerance of RW-AdaBatch for batching."""
     bounds: Annotated[list[Literal["borell-tis", "reflection"]], Field(min_length=1)] = [
         "borell-tis",
         "reflection",
     ]
     """Switching bounds."""
-    replicates: Annotated[int, Field(ge=2)] = 1000
+    replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
     """Runs of the Monte Carlo estimate."""
 
     @model_validator(mode="after")
@@ -42,9 +42,9 @@ class Lazy(Model):
 
     n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=10_000_000)]], Field(min_length=1)]
     """Numbers of rounds T."""
-    n_experts: Annotated[list[Annotated[int, Field(ge=2)]], Field(min_length=1)]
+    n_experts: Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
     """Numbers of experts d."""
-    epsilons: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
+    epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
     """Privacy of a change of one round's whole loss vector."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the guarantee."""
@@ -55,7 +55,7 @@ class Lazy(Model):
         "published",
     ]
     """Accountants by which L2P is calibrated."""
-    replicates: Annotated[int, Field(ge=2)] = 20
+    replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
     largest_tree: PositiveInt = 3_000_000
     """Largest T times d at which the tree FTPL is run beside."""
@@ -68,23 +68,21 @@ class Convex(Model):
     """Families of losses."""
     n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=1)]
     """Numbers of rounds T."""
-    dimensions: Annotated[list[PositiveInt], Field(min_length=1)]
+    dimensions: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(min_length=1)]
     """Dimensions d."""
-    epsilons: Annotated[
-        list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1)
-    ]
+    epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
     """Privacy of a change of one round's loss."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the guarantee."""
-    diameter: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2.0
+    diameter: Annotated[float, Field(ge=1e-6, le=1e6)] = 2.0
     """Diameter D of the ball."""
-    lipschitz: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    lipschitz: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
     """Lipschitz constant L of the losses."""
-    steps: PositiveInt = 100
+    steps: Annotated[int, Field(ge=1, le=100_000)] = 100
     """Hit-and-run moves for one draw with logistic losses (linear losses are drawn exactly)."""
     largest_logistic: PositiveInt = 1000
     """Largest T at which logistic losses are run: the cost of a draw grows with T."""
-    replicates: Annotated[int, Field(ge=2)] = 20
+    replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
 
 
@@ -121,13 +119,13 @@ class Distributions(Model):
     """delta of private WMA."""
     sweeps: Sweeps = Sweeps()
     """What is tried in place of the base, one number at a time."""
-    concentration: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
     """Of the Dirichlet distribution; below 1, hypotheses put most mass on few labels."""
-    patients_per_week: PositiveInt | None = None
+    patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels a week on the streams: the hospital of a random patient. Without it, no streams."""
     groups: Annotated[int, Field(ge=3, le=99)] = 5
     """Independent learners, each with T / groups rounds, behind the median selector."""
-    replicates: Annotated[int, Field(ge=2)] = 8
+    replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8
     """Runs of every setting."""
 
 
@@ -138,7 +136,7 @@ class Audit(Model):
     """Runs of a mechanism on each of two adjacent inputs; ten messages about a label are one."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence with which all sampled lower bounds hold together."""
-    mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    mu: FiniteMu = 1.0
     """Gaussian-DP parameter that the audited mechanisms are calibrated to."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the claims of L2P and private WMA."""

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 CalibrationName = Literal["isotropic", "isotropic-constant", "isotropic-worst-case", "capacity"]
@@ -27,10 +37,21 @@ def table_file(path: str) -> str:
     return path
 
 
-def above_zero(value: float) -> float:
-    """A number above 0, which may be infinite. Raises ValueError for any other."""
-    if math.isnan(value) or value <= 0:
-        raise ValueError("must be above 0; .inf means no privacy noise")
+LEAST_MU, MOST_MU = 1e-3, 1e3
+"""Privacy levels outside drown every number in noise, or add next to none."""
+
+
+def level(value: float) -> float:
+    """A mu between `LEAST_MU` and `MOST_MU`, or infinity. Raises ValueError for any other."""
+    if not (LEAST_MU <= value <= MOST_MU or value == math.inf):
+        raise ValueError(f"must lie from {LEAST_MU:g} to {MOST_MU:g}; .inf means no privacy noise")
+    return value
+
+
+def no_truth_value(value: object) -> object:
+    """Anything but true and false, which Python takes for 1 and 0. Raises ValueError for them."""
+    if isinstance(value, bool):
+        raise ValueError("must not be true or false")
     return value
 
 
@@ -52,7 +73,12 @@ def all_different(names: list[str]) -> list[str]:
 # What an algorithm is, is checked against the registry; one message is enough.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 TableFile = Annotated[str, AfterValidator(table_file)]
-Mu = Annotated[float, AfterValidator(above_zero)]
+Mu = Annotated[float, BeforeValidator(no_truth_value), AfterValidator(level)]
+FiniteMu = Annotated[float, Field(ge=LEAST_MU, le=MOST_MU)]
+
+
+TRUTH_VALUE = "truth_value"
+"""Kind of the error of true or false in place of a number; its context holds key and value."""
 
 
 class Model(BaseModel):
@@ -61,3 +87,13 @@ class Model(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_values(cls, raw: object) -> object:
+        for key, value in raw.items() if isinstance(raw, Mapping) else ():
+            field = cls.model_fields.get(key)
+            if field and isinstance(value, bool) and field.annotation is not bool:
+                about = {"key": key, "value": value}
+                raise PydanticCustomError(TRUTH_VALUE, "must not be true or false", about)
+        return raw

@@ -64,6 +64,7 @@ DISTRIBUTION_COLUMNS = (
     "sensitivity_unit",
     "sampler",
     "guaranteed_mu",
+    "taken_as_public",
 )
 """Columns of the table of risks (docs/reference/tables.md)."""
 

@@ -69,10 +69,9 @@ def batch_rule(
     """The rule of RW-AdaBatch for a game; thresholds are computed once.
 
     Raises:
-        ValueError: alpha is not positive, n is below 2, or another size is out of range.
+        ValueError: alpha is not in (0, 1e6], n is below 2, or another size is out of range.
     """
-    if not alpha > 0 or math.isinf(alpha):
-        raise ValueError(f"alpha must be a positive number, got {alpha}")
+    _check_alpha(alpha)
     if n_experts < 2:
         raise ValueError(f"RW-AdaBatch needs at least 2 experts, got {n_experts}")
     if n_rounds < 1 or not gain_range > 0 or not 0 <= noise_scale < math.inf:
@@ -127,15 +126,17 @@ class RWAdaBatch:
     Raises:
         ValueError: alpha is not above 0, or the bound is unknown.
 
-    >>> from dpol.evaluation.amplification import synthetic_stream
     >>> from dpol.local.noisy_gains import privatize
     >>> from dpol.randomness import replicate_generators
-    >>> stream = synthetic_stream("example", np.zeros((100, 2)))
+    >>> from dpol.streams import GainStream
+    >>> gains, days = np.zeros((100, 2)), np.datetime64("2000-01-01") + np.arange(100)
+    >>> whole_round = np.full(100, np.sqrt(2))
+    >>> stream = GainStream("x", gains, None, ("a", "b"), days, given_sensitivity=whole_round)
     >>> noisy = privatize(stream, "isotropic-constant", mu=0.1, seed=1, replicates=range(5))
     >>> generators = replicate_generators(1, ("example",), range(5), "RW-AdaBatch")
     >>> actions, sizes = play_batches(RWAdaBatch(bound="reflection"), noisy, generators)
     >>> actions.shape, int(sizes.min()), int(sizes.max())
-    ((5, 100), 1, 32)
+    ((5, 100), 1, 48)
     """
 
     alpha: float = 0.1
@@ -147,8 +148,7 @@ class RWAdaBatch:
     def __post_init__(self) -> None:
         if self.bound not in BOUNDS:
             raise ValueError(f"bound {self.bound!r} is not one of {', '.join(BOUNDS)}")
-        if not 0 < self.alpha < math.inf:
-            raise ValueError(f"alpha must be a positive number, got {self.alpha}")
+        _check_alpha(self.alpha)
 
     @property
     def origin(self) -> Origin:
@@ -221,3 +221,8 @@ def play_batches(
         actions[:, t] = chosen
         sizes[:, t] = state.planned
     return actions, sizes
+
+
+def _check_alpha(alpha: float) -> None:
+    if isinstance(alpha, bool) or not 0 < alpha <= 1e6:
+        raise ValueError(f"alpha must be a number above 0, up to 1e6, got {alpha}")

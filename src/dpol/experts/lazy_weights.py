@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.errors import DataError
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
@@ -85,7 +86,12 @@ class LazyWeights:
         return "paper" if (self.accountant, self.normaliser) == ("published",) * 2 else "ours"
 
     def calibrated_for(self, setup: CuratorSetup) -> LazyCalibration:
-        """The parameters for a game. Raises ValueError if it cannot be made private."""
+        """The parameters for a game.
+
+        Raises:
+            ValueError: fewer than two experts.
+            DataError: the game cannot be made private.
+        """
         if setup.n_experts < 2:
             raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
         game = LazyGame(
@@ -95,7 +101,14 @@ class LazyWeights:
             NORMALISERS[self.normaliser],
         )
         epsilon = epsilon_of_delta(self.delta, setup.mu)
-        return _calibrated(game, epsilon, setup.n_experts, self.accountant)
+        try:
+            return _calibrated(game, epsilon, setup.n_experts, self.accountant)
+        except ValueError as error:
+            raise DataError(
+                f"L2P at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
+                f" {self.delta:g}: {error}; take a larger mu, a smaller delta of l2p, or leave l2p"
+                " out of the suite"
+            ) from None
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
         found = self.calibrated_for(setup)
@@ -136,8 +149,7 @@ class LazyWeights:
         return Guarantee(
             mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
             " accountant",
-            adjacency=setup.adjacency,
-            unit=setup.unit,
+            **setup.neighbours.as_fields(),
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
             mu=math.nan if private else math.inf,

@@ -76,10 +76,9 @@ class RWMeta:
     model: ClassVar[Model] = "local"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.exploration_floor < float("inf"):
+        if isinstance(self.exploration_floor, bool) or not 0 <= self.exploration_floor <= 1e6:
             raise ValueError(
-                f"exploration_floor must be a finite number of at least 0,"
-                f" got {self.exploration_floor}"
+                f"exploration_floor must be a number from 0 to 1e6, got {self.exploration_floor}"
             )
         if not isinstance(self.decorrelate, bool):
             raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")

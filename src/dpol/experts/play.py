@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from dpol.local import NoisyGains
 from dpol.logs import progress
 from dpol.privacy.amplification import BatchMixture
-from dpol.privacy.guarantee import NO_PRIVACY, ONE_PERSON, UNIT, Guarantee, Model, neighbours_of
+from dpol.privacy.guarantee import (
+    NO_PRIVACY,
+    PERSONS,
+    Guarantee,
+    Model,
+    Neighbours,
+    neighbours_of,
+)
 from dpol.randomness import Floats, ReplicateGenerators
 from dpol.streams import GainStream
 
@@ -65,16 +72,15 @@ class CuratorSetup(Setup):
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
     can move one gain, `mu` the privacy level, and `expert_changes` (n,) how far one person can
-    move each expert's gain in any round; None where whole rounds change, not persons, which
-    `adjacency` and `unit` tell.
+    move each expert's gain in any round; None where whole rounds change, not persons.
+    `neighbours` says which inputs must be hard to tell apart.
     """
 
     sensitivity: float
     largest_change: float
     mu: float
     expert_changes: Floats | None = None
-    adjacency: str = ONE_PERSON
-    unit: str = UNIT
+    neighbours: Neighbours = PERSONS
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         stream.largest_change,
         source.mu,
         None if beds is None else stream.count_sensitivity / beds.min(axis=0),
-        *neighbours_of(stream),
+        neighbours_of(stream),
     )
 
 
@@ -291,8 +297,8 @@ def guarantee_of(algorithm: Algorithm, source: Source) -> Guarantee:
     if isinstance(source, NoisyGains):
         return source.guarantee
     if not isinstance(algorithm, CentralAlgorithm):
-        adjacency, unit = neighbours_of(source.stream)
-        return dataclasses.replace(NO_PRIVACY, adjacency=adjacency, unit=unit)
+        it = neighbours_of(source.stream)
+        return dataclasses.replace(NO_PRIVACY, adjacency=it.adjacency, unit=it.unit)
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
     return algorithm.guarantee(setup)

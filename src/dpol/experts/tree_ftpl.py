@@ -110,8 +110,7 @@ class TreeFTPL:
         return Guarantee(
             mechanism="Gaussian noise on tree-aggregated prefix sums"
             + (", capacity calibration" if own else ""),
-            adjacency=setup.adjacency,
-            unit=setup.unit,
+            **setup.neighbours.as_fields(),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
             mu=self.achieved_mu(setup),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.errors import DataError
 from dpol.privacy.guarantee import Guarantee, neighbours_of
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
@@ -89,13 +90,19 @@ def noise_scale(stream: GainStream, calibration: str, mu: float) -> Floats:
 
     Raises:
         ValueError: unknown calibration, or mu not above 0.
-        DataError: `capacity` on a stream without capacities.
+        DataError: `capacity` on a stream without capacities, or the noise is no finite number.
     """
     if calibration not in CALIBRATIONS:
         raise ValueError(f"calibration {calibration!r} is not one of {', '.join(CALIBRATIONS)}")
     if not mu > 0:
         raise ValueError(f"mu must be above 0, got {mu}")
-    return CALIBRATIONS[calibration](stream, mu)
+    scale = CALIBRATIONS[calibration](stream, mu)
+    if not np.isfinite(scale).all():
+        raise DataError(
+            f"stream {stream.label}: {calibration} noise at mu = {mu:g} is too large for a number;"
+            " take a larger mu, or a smaller sensitivity"
+        )
+    return scale
 
 
 def achieved_mu(stream: GainStream, scale: Floats) -> float:
@@ -189,11 +196,9 @@ def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[
 
 def _guarantee(stream: GainStream, calibration: str, scale: Floats) -> Guarantee:
     on_counts = calibration == "capacity"
-    adjacency, unit = neighbours_of(stream)
     return Guarantee(
         mechanism=f"Gaussian noise on every gain vector, {calibration} calibration",
-        adjacency=adjacency,
-        unit=unit,
+        **neighbours_of(stream).as_fields(),
         sensitivity=(
             math.sqrt(2.0) * stream.count_sensitivity
             if on_counts

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.rounding import rounded_up
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,20 @@ def best_guess(mu: float) -> float:
 def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
     """A text table: what mu-GDP for one week guarantees over several numbers of weeks.
 
+    Numbers are rounded to the safe side.
+
     Raises:
         ValueError: as `protection`.
     """
     head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
     rows = [protection(mu, delta, week) for week in weeks]
     cells = [
-        (f"{row.weeks:d}", f"{row.mu:.4g}", f"{row.epsilon:.4g}", f"{100 * row.best_guess:.1f}%")
+        (
+            f"{row.weeks:d}",
+            rounded_up(row.mu, 4),
+            rounded_up(row.epsilon, 4),
+            f"{rounded_up(100 * row.best_guess, 3)}%",
+        )
         for row in rows
     ]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
@@ -74,12 +82,13 @@ def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
     )
     return "\n".join(
         (
-            f"One person in one week has Gaussian differential privacy with mu = {mu:.4g}.",
-            "Who is counted in w weeks has mu times the square root of w:",
+            "One person in one week has Gaussian differential privacy with mu ="
+            f" {rounded_up(mu, 4)}.",
+            "For someone counted in w weeks, mu grows by the square root of w:",
             "",
             *table,
             "",
-            "Right guesses: how often somebody who knows all the others is right about the person,"
-            " who without the releases would be right in 50%.",
+            "Right guesses: how often, at most, someone who knows everybody else's data guesses",
+            "correctly whether the person was counted. Without the release: 50%.",
         )
     )

@@ -29,6 +29,8 @@ class Guarantee:
         sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
         epsilon_delta: a guarantee of another kind than Gaussian DP, if there is one; mu is
             not a number then.
+        taken_as_public: what was computed from private data and is not covered; empty if
+            nothing was.
 
     Raises:
         ValueError: mu is negative, or not a number without `epsilon_delta`.
@@ -56,6 +58,7 @@ class Guarantee:
     model: Model
     sampler: Literal["seeded", "secure", "none"]
     epsilon_delta: tuple[float, float] | None = None
+    taken_as_public: str = ""
 
     def __post_init__(self) -> None:
         if self.epsilon_delta is not None:
@@ -87,6 +90,7 @@ class Guarantee:
             "sensitivity_unit": self.sensitivity_unit,
             "sampler": self.sampler,
             "guaranteed_mu": self.mu,
+            "taken_as_public": self.taken_as_public,
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -121,6 +125,36 @@ NO_PRIVACY = Guarantee(
 """The record of what has no privacy."""
 
 
-def neighbours_of(stream: GainStream) -> tuple[str, str]:
-    """Adjacency and unit of whatever is calibrated to the stream's sensitivity."""
-    return (GIVEN_CHANGE, ONE_ROUND) if stream.capacity is None else (ONE_PERSON, UNIT)
+@dataclass(frozen=True)
+class Neighbours:
+    """Between which inputs a guarantee holds: three fields of `Guarantee`."""
+
+    adjacency: str = ONE_PERSON
+    unit: str = UNIT
+    taken_as_public: str = ""
+
+    def as_fields(self) -> dict[str, Any]:
+        """The fields by name, for a `Guarantee`."""
+        return dataclasses.asdict(self)
+
+
+PERSONS = Neighbours()
+"""Neighbours where persons are counted."""
+
+SELECTION = "selection"
+"""Key in a stream's provenance: how the list of its entities came about, see `CHOSEN_BY`."""
+CHOSEN_BY = {
+    "counts": "the list of entities, computed from the counts of all periods, later ones included"
+    " (cleaning.min_total_cases)",
+    "warm-up": "the counts of the warm-up periods, from which the list of entities was computed"
+    " (cleaning.warm_up_last)",
+}
+"""What is taken as public, by how the list of entities came about; nothing for other ways."""
+
+
+def neighbours_of(stream: GainStream) -> Neighbours:
+    """The neighbours that everything calibrated to the stream's sensitivity protects."""
+    if stream.capacity is None:
+        return Neighbours(GIVEN_CHANGE, ONE_ROUND)
+    chosen = str(stream.provenance.get(SELECTION, ""))
+    return Neighbours(taken_as_public=CHOSEN_BY.get(chosen, ""))

@@ -36,7 +36,7 @@ COLUMNS = (
     *("algorithm", "family", "calibration", "mu", "replicates", "mean_gain", "ci_half_width"),
     *("ci_comparisons", "model", "ours", "guaranteed_mu", "epsilon", "delta"),
     *("sampler", "sensitivity", "sensitivity_unit"),
-    *("mechanism", "adjacency", "unit", "simulated"),
+    *("mechanism", "adjacency", "unit", "taken_as_public", "simulated"),
 )
 """Columns of the summary that the table needs."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from dpol.privacy.rounding import rounded_up
 from dpol.wording import mu_title
 
 
@@ -84,6 +85,11 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
             whose = f", {', '.join(same)}" if len(titles) > 1 else ""
             moved = _moved(noisy[(noisy["mechanism"] == mechanism) & (noisy["model"] == model)])
             lines.append(f"{mechanism} ({model}{whose}): {text}; {moved}.")
+    lines += [
+        f"Taken as public, and not covered by any μ: {text}."
+        for text in dict.fromkeys(private["taken_as_public"])
+        if text
+    ]
     lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     return lines
 
@@ -123,9 +129,9 @@ def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
 
 
 def _at_most(values: pd.Series) -> str:
-    """The largest value, and whether others were smaller."""
-    shown = {f"{value:.3g}" for value in values}
-    return f"{'=' if len(shown) == 1 else 'at most'} {values.max():.3g}"
+    """The largest value, rounded up, and whether others were smaller."""
+    shown = {rounded_up(value, 3) for value in values}
+    return f"{'=' if len(shown) == 1 else 'at most'} {rounded_up(values.max(), 3)}"
 
 
 def _each(values: Iterable[str]) -> str:

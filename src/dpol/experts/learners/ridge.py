@@ -66,16 +66,19 @@ class RidgeBank:
     penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
 
     def __post_init__(self) -> None:
-        if not self.windows or not all(isinstance(w, int) and w >= 1 for w in self.windows):
-            raise ValueError(f"windows must be whole numbers of at least 1, got {self.windows}")
+        if not self.windows or not all(type(w) is int and 1 <= w <= 10_000 for w in self.windows):
+            raise ValueError(f"windows must be whole numbers from 1 to 10000, got {self.windows}")
         if len(set(self.windows)) < len(self.windows):
             raise ValueError(f"a window is listed twice: {self.windows}")
         if not isinstance(self.penalties, Mapping) or not self.penalties:
             raise ValueError(f"penalties must be named, like {{weak: 0.1}}, got {self.penalties!r}")
         if not all(
-            isinstance(p, int | float) and 0 < p < math.inf for p in self.penalties.values()
+            not isinstance(p, bool) and isinstance(p, int | float) and 1e-9 <= p <= 1e9
+            for p in self.penalties.values()
         ):
-            raise ValueError(f"penalties must be numbers above 0, got {dict(self.penalties)}")
+            raise ValueError(
+                f"penalties must be numbers from 1e-9 to 1e9, got {dict(self.penalties)}"
+            )
 
     @property
     def labels(self) -> tuple[str, ...]:

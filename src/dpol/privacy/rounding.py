@@ -1,0 +1,36 @@
+"""Numbers of guarantees as text, rounded to the safe side."""
+
+from __future__ import annotations
+
+import decimal
+import math
+
+# What floating point adds or takes, relative to a number.
+_FLOAT_ERROR = 1e-12
+
+
+def rounded_up(value: float, digits: int) -> str:
+    """A number of a guarantee as text of `digits` significant digits, never below the number.
+
+    What floating point adds or takes (1e-12 of the number) does not count.
+
+    >>> rounded_up(2.2536, 4), rounded_up(0.1 + 0.2, 4), rounded_up(math.inf, 4)
+    ('2.254', '0.3', 'inf')
+    """
+    return _rounded(value * (1 - _FLOAT_ERROR), digits, decimal.ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int) -> str:
+    """As `rounded_up`, but never above the number: for what is given to a mechanism.
+
+    >>> rounded_down(0.23679, 4)
+    '0.2367'
+    """
+    return _rounded(value * (1 + _FLOAT_ERROR), digits, decimal.ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value):
+        return f"{value:g}"
+    context = decimal.Context(prec=digits, rounding=rounding)
+    return f"{float(context.create_decimal_from_float(value)):.{digits}g}"
