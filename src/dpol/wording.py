@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-SYMBOLS = {"mu": "μ", "epsilon": "ε"}
-"""Of privacy parameters."""
+SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
+"""Of privacy parameters, and of the distance between what runs and a computed law."""
 
 
 def mu_title(mu: float) -> str:
@@ -35,3 +35,26 @@ def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
     """
     sign = "=" if audit["method"] == "exact" else "≥"
     return f"{SYMBOLS[audit['parameter']]} {sign} {audit['lower_bound']:.{digits}g}"
+
+
+def joint_confidence(confidences: Iterable[float]) -> str:
+    """The confidence with which several bounds hold together, at least (Bonferroni).
+
+    >>> joint_confidence([0.975, 0.975, 1.0])
+    '95%'
+    """
+    return f"{100 * max(0.0, 1 - sum(1 - it for it in confidences)):.4g}%"
+
+
+def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
+    """What an audit proves over what is claimed; of a claim of 0, 0 or inf.
+
+    >>> share_of_claim({"lower_bound": 0.5, "claimed": 2.0})
+    0.25
+    >>> share_of_claim({"lower_bound": 0.5, "claimed": 0.0})
+    inf
+    """
+    lower, claimed = float(audit["lower_bound"]), float(audit["claimed"])
+    if claimed == 0:
+        return float("inf") if lower > 0 else 0.0
+    return lower / claimed

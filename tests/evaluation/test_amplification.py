@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from dpol.config import Amplification
 from dpol.errors import ConfigError
 from dpol.evaluation import amplification
 from dpol.evaluation.amplification import (
+    CALIBRATION,
     study_amplification,
     study_batching,
     synthetic_gains,
@@ -27,6 +29,7 @@ from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play
 from dpol.local import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
+from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
 from dpol.randomness import replicate_generators
 
 ERROR = 1e-6
@@ -261,6 +264,21 @@ def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
         assert stream.label == f"synthetic: {label}, n = {n}"
         assert stream.sensitivity == pytest.approx(np.full(11, math.sqrt(n)))
         assert stream.gains.shape == (11, n)
+        assert stream.largest_change == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n: int) -> None:
+    """And its noise is, bit by bit, that of capacities with the same sensitivity."""
+    stream = synthetic_stream("all-zero", np.zeros((5, n)))
+    settings = {"calibration": CALIBRATION, "mu": 0.7, "seed": 1, "replicates": range(3)}
+    noisy = privatize(stream, **settings)
+    assert noisy.guarantee.adjacency == GIVEN_CHANGE
+    assert noisy.guarantee.unit == ONE_ROUND
+    assert noisy.guarantee.mu == pytest.approx(0.7, rel=1e-15)
+    beds = np.full((5, n), math.sqrt(2.0 / n))
+    same = dataclasses.replace(stream, capacity=beds, given_sensitivity=None)
+    np.testing.assert_array_equal(privatize(same, **settings).gains, noisy.gains)
 
 
 def test_synthetic_gains_are_what_their_names_say() -> None:

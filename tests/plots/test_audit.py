@@ -24,10 +24,19 @@ def points(figure):
 
 def test_every_audit_has_a_line_at_its_share_of_the_claim(audits):
     found = points(draw_audit(audits))
-    assert [x for x, *_ in found] == pytest.approx(audits.lower_bound / audits.claimed)
+    share = (audits.lower_bound / audits.claimed).fillna(0.0)  # 0 of a claim of 0
+    assert [x for x, *_ in found] == pytest.approx(share)
     assert [line for _, line, *_ in found] == list(range(len(audits)))
-    exact = [marker == "D" for *_, marker in found]
-    assert exact == list(audits.method == "exact")
+    markers = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
+    assert [marker for *_, marker in found] == [markers[it] for it in audits.method]
+
+
+def test_a_share_far_beyond_its_claim_does_not_squash_the_others(audits):
+    far = audits.assign(lower_bound=[50.0] + [0.9] * (len(audits) - 1), claimed=1.0)
+    far.loc[1, ["lower_bound", "claimed"]] = 0.1, 0.0
+    figure = draw_audit(far)
+    assert [x for x, *_ in points(figure)][:3] == [1.5, 1.5, 0.9]
+    assert figure.axes[0].get_xlim()[1] < 1.6
 
 
 def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits):
@@ -41,12 +50,16 @@ def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits):
 
 
 def test_names_and_numbers_are_told(audits):
-    axes = draw_audit(audits).axes[0]
+    figure = draw_audit(audits)
+    axes = figure.axes[0]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names[0] == "Gaussian noise on gains (isotropic)"
     texts = [text.get_text() for text in axes.texts]
     row = audits[audits.method == "exact"].iloc[0]
     assert f"ε = {row.lower_bound:.3g}; {row.claimed:.3g} claimed" in texts
+    assert (
+        figure.legends[0].get_title().get_text() == "all bounds hold together with 95% confidence"
+    )
 
 
 def test_equal_tables_give_equal_files(audits, tmp_path):

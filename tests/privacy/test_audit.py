@@ -159,7 +159,7 @@ def test_epsilon_bound_by_hand():
     found = audit_runs(first, second, parameter="mu", claimed=1.0)
     expected = special.ndtri(1 - rate[0]) - special.ndtri(rate[1])
     assert found.lower_bound == pytest.approx(expected, rel=1e-9)
-    assert found == AuditResult("mu", 1.0, found.lower_bound, 0.95, 200)
+    assert found == AuditResult("mu", 1.0, found.lower_bound, 0.95, 200, "event")
 
 
 @pytest.mark.parametrize("parameter", ["mu", "epsilon"])
@@ -240,7 +240,7 @@ def test_outputs_that_never_overlap_give_a_large_bound():
     # 0 of 1,000 counted errors: both rates are at most 1 - 0.025^(1/1000).
     rate = 1 - 0.025**0.001
     assert found.lower_bound == pytest.approx(math.log((1 - rate) / rate))
-    assert found.method == "sampled"
+    assert found.method == "event"
 
 
 @pytest.mark.parametrize(

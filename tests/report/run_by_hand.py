@@ -61,8 +61,8 @@ CLAIMS = (
     Claim("Two", "Lemma 5", "is 1", "by hand", 1.0, "=", 1.0),
 )
 AUDITS = (
-    {"mechanism": "noise", "calibration": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
-    {"mechanism": "response", "calibration": ODD, "claimed": 1.0, "lower_bound": 1.25},
+    {"mechanism": "noise", "variant": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
+    {"mechanism": "response", "variant": ODD, "claimed": 1.0, "lower_bound": 1.25},
 )
 CLEANING = {
     "provenance": {
@@ -127,7 +127,11 @@ def audits() -> pd.DataFrame:
         "delta": 0.0,
         "confidence": 0.95,
         "runs": 3000,
-        "method": "sampled",
+        "method": "event",
+        "code": "dpol.local.privatize",
+        "inputs": "two hospitals",
+        "statistic": "an event",
+        "recorded": 1.0,
     }
     rows = [shared | audit for audit in AUDITS]
     frame = pd.DataFrame(rows)

@@ -108,7 +108,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
     assert "whoever has the seed can take it off" in text
-    assert "Audits: 1 of 2 claims stand (sampled: 95% each)." in text
+    assert "Audits: 1 of 2 claims stand. Confidence of all bounds together: 90%." in text
     assert "μ ≥ 1.25 where 1 is claimed" in text
 
 
@@ -184,13 +184,25 @@ def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
     texts = [[cell.text for cell in row] for row in audit_table(audits()).rows]
     assert texts[0] == [
         *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
-        *("3,000 runs, 95%", "stands"),
+        *("event, 3,000 runs", "stands"),
     ]
-    assert texts[1][-4:] == ["μ ≥ 1.25", "125%", "3,000 runs, 95%", "refuted"]
+    assert texts[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
     exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
     assert [cell.text for cell in audit_table(exact).rows[0]][3:7] == [
         *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),
     ]
+    fit = audits().assign(method="fit", parameter="distance", claimed=0.0, lower_bound=0.0)
+    assert [cell.text for cell in audit_table(fit.assign(recorded=0.0)).rows[0]][3:7] == [
+        *("TV = 0", "TV ≥ 0", "–", "fit, 3,000 runs"),
+    ]
+    admitted = audits().assign(recorded=1.5)
+    assert audit_table(admitted).rows[0][3].text == "μ = 1, recorded: 1.5"
+    assert "where 1 is claimed (its record says 1.5)." in "\n".join(
+        answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
+    )
+    notes = "\n".join(audit_table(audits()).notes)
+    assert "noise, event: two hospitals. Code: dpol.local.privatize. Statistic: an event." in notes
+    assert "All bounds hold together with 90% confidence." in notes
     with pytest.raises(DataError, match="has no column unit; delete it and run again"):
         audit_table(audits().drop(columns="unit"))
     with pytest.raises(DataError, match="is empty; delete it and run again"):

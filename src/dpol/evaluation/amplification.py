@@ -32,16 +32,16 @@ _THRESHOLDS = np.linspace(-6.0, 6.0, 241)
 def synthetic_stream(label: str, gains: Floats) -> GainStream:
     """A stream whose whole gain vector of a round may change: sensitivity sqrt(n).
 
-    Its capacities are what makes the sensitivity of `GainStream` come out as sqrt(n). No stream
-    of a config can have its label, so their noise is never the same.
+    No stream of a config can have its label, so their noise is never the same.
     """
     rounds, n = gains.shape
     return GainStream(
         label=f"synthetic: {label}, n = {n}",
         gains=gains,
-        capacity=np.full(gains.shape, math.sqrt(2.0 / n)),
+        capacity=None,
         entities=tuple(f"expert {i}" for i in range(n)),
         periods=np.datetime64("2000-01-01") + np.arange(rounds),
+        given_sensitivity=np.full(rounds, math.sqrt(n)),
     )
 
 

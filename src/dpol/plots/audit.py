@@ -13,10 +13,18 @@ from matplotlib.lines import Line2D
 from dpol.evaluation.audit.core import AUDIT_COLUMNS
 from dpol.frames import check_frame
 from dpol.plots import style
-from dpol.wording import proved
+from dpol.wording import joint_confidence, proved, share_of_claim
 
-_MARKERS = {"sampled": "o", "exact": "D"}
+_MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
+_METHODS = {
+    "event": "event, counted in runs",
+    "covariance": "covariance of Gaussian noise",
+    "fit": "distance from the computed law",
+    "exact": "computed exactly",
+}
 _COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
+# Shares beyond this are drawn here.
+_FARTHEST = 1.5
 
 
 def draw_audit(audits: pd.DataFrame) -> Figure:
@@ -30,9 +38,9 @@ def draw_audit(audits: pd.DataFrame) -> Figure:
     """
     check_frame(audits, AUDIT_COLUMNS, "audits")
     rows = audits.to_dict("records")
-    largest = (audits["lower_bound"] / audits["claimed"]).max()
+    largest = max(_drawn_share(row) for row in rows)
     with style.figure_style():
-        figure = style.new_figure(7.0, 1.5 + 0.24 * len(audits))
+        figure = style.new_figure(7.0, 1.8 + 0.22 * len(audits))
         axes = figure.subplots()
         for line, row in enumerate(rows):
             _draw_line(axes, line, row)
@@ -40,21 +48,31 @@ def draw_audit(audits: pd.DataFrame) -> Figure:
         axes.set_xlim(0, max(1.06, 1.04 * largest))
         axes.set_ylim(len(audits) - 0.5, -0.5)
         axes.set_yticks(
-            range(len(audits)), [f"{row['mechanism']} ({row['calibration']})" for row in rows]
+            range(len(audits)), [f"{row['mechanism']} ({row['variant']})" for row in rows]
         )
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel("what the outputs prove, as a share of the claimed parameter")
+        together = joint_confidence(audits["confidence"])
         figure.suptitle(_title(audits), x=0.01, ha="left")
-        figure.legend(handles=_handles(audits), loc="outside lower center", ncols=4)
+        figure.legend(
+            handles=_handles(audits),
+            loc="outside lower center",
+            ncols=3,
+            title=f"all bounds hold together with {together} confidence",
+        )
         style.freeze_layout(figure)
     return figure
 
 
+def _drawn_share(row: Mapping[Hashable, Any]) -> float:
+    return min(share_of_claim(row), _FARTHEST)
+
+
 def _draw_line(axes: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
-    colour, share = _COLOURS[row["verdict"]], row["lower_bound"] / row["claimed"]
+    colour, share = _COLOURS[row["verdict"]], _drawn_share(row)
     axes.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
-    axes.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5)
+    axes.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
     axes.annotate(
         f"{proved(row)}; {row['claimed']:.3g} claimed",
         (1.02, line),
@@ -69,20 +87,14 @@ def _draw_line(axes: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
 def _title(audits: pd.DataFrame) -> str:
     broken = int((audits["verdict"] == "violated").sum())
     found = "no claim is refuted" if not broken else f"{broken} refuted"
-    return f"Audits of {len(audits)} claims of privacy on worst-case neighbours: {found}"
+    return f"{len(audits)} audits of privacy: {found}"
 
 
 def _handles(audits: pd.DataFrame) -> list[Line2D]:
-    sampled = audits[audits["method"] == "sampled"]
-    named = {"exact": "computed exactly"}
-    if not sampled.empty:
-        first = sampled.iloc[0]
-        named["sampled"] = (
-            f"{100 * first['confidence']:g}% lower bound, {first['runs']:,} runs on each input"
-        )
     handles = [
         Line2D([], [], color=style.GREY, marker=_MARKERS[method], ls="", ms=4.5, label=text)
-        for method, text in named.items()
+        for method, text in _METHODS.items()
+        if (audits["method"] == method).any()
     ]
     handles += [
         Line2D([], [], color=_COLOURS["violated"], lw=1.2, label="beyond the claim"),

@@ -20,8 +20,10 @@ from scipy import special
 
 from dpol.randomness import Floats
 
-Parameter = Literal["mu", "epsilon"]
-"""The parameter of a claim."""
+Parameter = Literal["mu", "epsilon", "distance"]
+"""The parameter of a claim: mu, epsilon, or total variation distance from a computed law."""
+Method = Literal["event", "covariance", "fit", "exact"]
+"""How a bound was found: `audit_runs`, `audit_covariance`, `audit_fit` or `audit_loss`."""
 Counts = NDArray[np.int64]
 # (false positives, false negatives, runs of the one input, runs of the other) -> lower bounds
 _Bound = Callable[[Counts, Counts, int, int], Floats]
@@ -41,13 +43,14 @@ class AuditResult:
     """What an audit found.
 
     Args:
-        parameter: `mu` of Gaussian DP, or `epsilon`.
+        parameter: `mu` of Gaussian DP, `epsilon`, or `distance` from a computed law.
         claimed: the claim that was audited.
         lower_bound: what the parameter is at least; 0 if nothing was found.
         confidence: probability with which a sound mechanism's bound is below its parameter;
             1 if the loss was computed.
-        runs: runs on each of the two inputs; 0 if the loss was computed.
-        delta: delta of `epsilon`; 0 beside `mu`.
+        runs: runs on each input; 0 if the loss was computed.
+        method: how the bound was found.
+        delta: delta of `epsilon`; 0 for every other parameter.
     """
 
     parameter: Parameter
@@ -55,18 +58,22 @@ class AuditResult:
     lower_bound: float
     confidence: float
     runs: int
+    method: Method
     delta: float = 0.0
-
-    @property
-    def method(self) -> Literal["sampled", "exact"]:
-        """`sampled` if the bound is statistical, `exact` if the loss was computed."""
-        return "sampled" if self.runs else "exact"
 
     @property
     def verdict(self) -> Literal["consistent", "violated"]:
         """`violated` if the bound exceeds the claim."""
-        within = self.lower_bound <= self.claimed * (1 + _ROUNDING)
-        return "consistent" if within else "violated"
+        return "violated" if exceeds(self.lower_bound, self.claimed) else "consistent"
+
+
+def exceeds(value: float, claimed: float) -> bool:
+    """Whether a value exceeds a claim by more than rounding.
+
+    >>> exceeds(1.0 + 1e-12, 1.0), exceeds(1.001, 1.0)
+    (False, True)
+    """
+    return not value <= claimed * (1 + _ROUNDING)
 
 
 def audit_runs(
@@ -117,7 +124,8 @@ def audit_runs(
     event = _choose(selection_half(first), selection_half(second), cautious)
     rest = first[len(first) // 2 :], second[len(second) // 2 :]
     lower = float(bound(*event.errors(*rest)))
-    return AuditResult(parameter, claimed, lower, confidence, min(len(first), len(second)), delta)
+    runs = min(len(first), len(second))
+    return AuditResult(parameter, claimed, lower, confidence, runs, "event", delta)
 
 
 def audit_loss(
@@ -128,7 +136,7 @@ def audit_loss(
     >>> audit_loss(1.05, parameter="epsilon", claimed=1.0).verdict
     'violated'
     """
-    return AuditResult(parameter, claimed, float(loss), 1.0, 0, delta)
+    return AuditResult(parameter, claimed, float(loss), 1.0, 0, "exact", delta)
 
 
 def selection_half(outputs: Floats) -> Floats:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from dpol.evaluation.claims.core import FAILS, HOLDS, LOOSE
+from dpol.privacy.audit import exceeds
 from dpol.report.costs import Loss
 from dpol.tables.reported import load_reported
-from dpol.wording import mu_title, proved
+from dpol.wording import joint_confidence, mu_title, proved
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
@@ -149,14 +151,21 @@ def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
         yield "Nothing was audited: the config has no block audit."
         return
     broken = audits[audits["verdict"] == "violated"]
-    sampled = audits[audits["confidence"] < 1]
-    chance = f" (sampled: {100 * sampled['confidence'].min():g}% each)" if len(sampled) else ""
-    yield f"Audits: {len(audits) - len(broken)} of {len(audits)} claims stand{chance}."
+    yield (
+        f"Audits: {len(audits) - len(broken)} of {len(audits)} claims stand. Confidence of all"
+        f" bounds together: {joint_confidence(audits['confidence'])}."
+    )
     for row in broken.to_dict("records"):
         yield (
-            f"Refuted: {row['mechanism']}, {row['calibration']}: {proved(row, digits=4)}"
-            f" where {row['claimed']:.4g} is claimed."
+            f"Refuted: {row['mechanism']}, {row['variant']}: {proved(row, digits=4)}"
+            f" where {row['claimed']:.4g} is claimed{_admitted(row)}."
         )
+
+
+def _admitted(audit: Mapping[Hashable, Any]) -> str:
+    """What the record of a mechanism admits beyond the claim, if it does."""
+    recorded, claimed = audit["recorded"], audit["claimed"]
+    return f" (its record says {recorded:.4g})" if exceeds(recorded, claimed) else ""
 
 
 def answer_on_cost(found: Sequence[Loss]) -> Answer:

@@ -203,8 +203,8 @@ _BEYOND = SectionOf(
 _AUDITS = SectionOf(
     "audits",
     "Audits of privacy",
-    "Every mechanism is attacked on two neighbouring inputs. What its outputs give away is"
-    " a lower bound on its true parameter; a sound claim is not below it.",
+    "Every mechanism is attacked. What its outputs give away is a lower bound on its true"
+    " parameter; a sound claim is not below it. The notes below the table say what ran.",
     figures=(_AUDIT,),
 )
 _CLAIMS = SectionOf(

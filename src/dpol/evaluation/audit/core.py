@@ -1,25 +1,30 @@
-"""What audits share: their settings, their rows, and the test of Gaussian outputs."""
+"""What audits share: what is audited, their rows, and the tests of Gaussian outputs."""
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpol.config import Audit
-from dpol.privacy.audit import AuditResult, audit_runs, with_fitted_direction
+from dpol.privacy.audit import AuditResult, audit_runs, exceeds, with_fitted_direction
+from dpol.privacy.audit_laws import audit_covariance
 from dpol.randomness import Floats
 
 AUDIT_COLUMNS = (
     "mechanism",
-    "calibration",
+    "variant",
+    "code",
+    "inputs",
+    "statistic",
     "adjacency",
     "unit",
     "parameter",
     "delta",
     "claimed",
+    "recorded",
     "lower_bound",
     "confidence",
     "runs",
@@ -27,29 +32,62 @@ AUDIT_COLUMNS = (
     "verdict",
 )
 """Columns of the table of audits (docs/reference/tables.md)."""
+FIT = "share of an event of all outcomes, against its probability by the law"
+"""The statistic of audits that compare outcomes with a computed law."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is audited.
+
+    Args:
+        mechanism: its name.
+        variant: how it is calibrated, or which of its claims is audited.
+        code: the code that runs.
+        inputs: what it runs on.
+        adjacency: which inputs must be hard to tell apart.
+        unit: whose data differ between them.
+        asked: the parameter that was asked for; the mechanism has no say in it.
+        recorded: the parameter that the mechanism's record promises.
+    """
+
+    mechanism: str
+    variant: str
+    code: str
+    inputs: str
+    adjacency: str
+    unit: str
+    asked: float
+    recorded: float
+
+    @property
+    def claimed(self) -> float:
+        """What the outputs are held to: what was asked, or less where the record promises less."""
+        return min(self.asked, self.recorded)
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What was audited, and the result."""
+    """What was audited, by which statistic, and the result."""
 
-    mechanism: str
-    calibration: str
-    adjacency: str
-    unit: str
+    subject: Subject
+    statistic: str
     result: AuditResult
+
+    @property
+    def verdict(self) -> str:
+        """`violated` if the outputs exceed the claim, or the record admits more than was asked."""
+        if exceeds(self.subject.recorded, self.subject.asked):
+            return "violated"
+        return self.result.verdict
 
     def as_row(self) -> dict[str, Any]:
         """One value for each of `AUDIT_COLUMNS`."""
-        result = self.result
         values = {
-            "mechanism": self.mechanism,
-            "calibration": self.calibration,
-            "adjacency": self.adjacency,
-            "unit": self.unit,
-            "method": result.method,
-            "verdict": result.verdict,
-            **dataclasses.asdict(result),
+            **vars(self.subject),
+            **vars(self.result),
+            "statistic": self.statistic,
+            "verdict": self.verdict,
         }
         return {column: values[column] for column in AUDIT_COLUMNS}
 
@@ -59,14 +97,55 @@ def replicates_of(settings: Audit) -> tuple[range, range]:
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
-def audit_gaussian(
-    first: Floats, second: Floats, direction: Floats, claimed: float, settings: Audit
-) -> AuditResult:
-    """By the better of two linear statistics: the claim's likelihood ratio, and a fitted one."""
-    first, second = (it.reshape(len(it), -1) for it in (first, second))
+def moves(sizes: Floats) -> Floats:
+    """How one person's move, arrival or departure changes the gains of a round: (m, n).
+
+    Args:
+        sizes: (n,) how far one person can move each gain.
+
+    >>> moves(np.array([1.0, 0.5])).tolist()
+    [[1.0, 0.0], [0.0, 0.5], [1.0, -0.5]]
+    """
+    alone = np.diag(sizes)
+    first, second = np.triu_indices(len(sizes), k=1)
+    return np.concatenate([alone, alone[first] - alone[second]])
+
+
+def gaussian_audits(
+    subject: Subject,
+    outputs: Sequence[Floats],
+    *,
+    direction: Floats,
+    changes: Floats,
+    settings: Audit,
+    actions: Sequence[Floats] | None = None,
+) -> Iterator[Audited]:
+    """The two audits of Gaussian outputs: by an event, and by their covariance.
+
+    Args:
+        subject: what is audited, with a claim about mu.
+        outputs: (R, ...) outputs on each of the two inputs.
+        direction: (...) of a linear statistic; another one is fitted.
+        changes: (k, ...) how one change moves the outputs, for every change.
+        settings: gives the confidence.
+        actions: (R,) a statistic of the actions on each of the two inputs.
+    """
+    first, second = (it.reshape(len(it), -1) for it in outputs)
+    directed = (it @ direction.ravel() for it in (first, second))
     fitted = with_fitted_direction(first, second)
-    statistics = [
-        np.column_stack([it @ direction.ravel(), own])
-        for it, own in zip((first, second), fitted, strict=True)
-    ]
-    return audit_runs(*statistics, parameter="mu", claimed=claimed, confidence=settings.confidence)
+    further = actions or [np.empty((len(it), 0)) for it in (first, second)]
+    event = audit_runs(
+        *(np.column_stack(it) for it in zip(directed, fitted, further, strict=True)),
+        parameter="mu",
+        claimed=subject.claimed,
+        confidence=settings.confidence,
+    )
+    named = "" if actions is None else ", or of the actions"
+    yield Audited(subject, f"an event of a linear combination of all outputs{named}", event)
+    covariance = audit_covariance(
+        (first, second),
+        changes.reshape(len(changes), -1),
+        claimed=subject.claimed,
+        confidence=settings.confidence,
+    )
+    yield Audited(subject, f"covariance of all outputs, {len(changes)} changes", covariance)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 import pandas as pd
 
 from dpol.config import Audit
+from dpol.evaluation.audit.adabatch import audit_adabatch
 from dpol.evaluation.audit.core import AUDIT_COLUMNS, Audited
-from dpol.evaluation.audit.experts import audit_adabatch, audit_calibrations, audit_trees
+from dpol.evaluation.audit.experts import audit_calibrations, audit_trees
 from dpol.evaluation.audit.labels import audit_messages
 from dpol.evaluation.audit.lazy import audit_lazies
 from dpol.logs import progress
@@ -23,10 +24,19 @@ AUDITS: Mapping[str, Auditor] = {
     "labels": audit_messages,
 }
 """Every audit of the study: from settings and root seed, an iterator of what was found."""
+SAMPLED = 27
+"""Number of sampled bounds of the study; they share the error that the settings allow."""
 
 
 def study_audit(settings: Audit, *, seed: int) -> pd.DataFrame:
-    """One row per audit of `AUDITS` (columns `AUDIT_COLUMNS`)."""
+    """One row per audit of `AUDITS` (columns `AUDIT_COLUMNS`).
+
+    All sampled bounds hold together with the confidence of the settings (Bonferroni).
+    """
+    each = settings.model_copy(update={"confidence": 1 - (1 - settings.confidence) / SAMPLED})
     audits = progress(list(AUDITS.values()), "audits")
-    found = (audited for audit in audits for audited in audit(settings, seed))
-    return pd.DataFrame([it.as_row() for it in found], columns=list(AUDIT_COLUMNS))
+    found = (audited for audit in audits for audited in audit(each, seed))
+    table = pd.DataFrame([it.as_row() for it in found], columns=list(AUDIT_COLUMNS))
+    sampled = int((table["method"] != "exact").sum())
+    assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
+    return table
