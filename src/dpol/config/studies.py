@@ -132,7 +132,7 @@ class Distributions(Model):
 class Audit(Model):
     """Audits of every mechanism, and the ledger of what the papers claim."""
 
-    runs: Annotated[int, Field(ge=100, le=10_000_000)] = 20_000
+    runs: Annotated[int, Field(ge=100, le=100_000)] = 20_000
     """Runs of a mechanism on each of two adjacent inputs; ten messages about a label are one."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence with which all sampled lower bounds hold together."""
