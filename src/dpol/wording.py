@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -35,3 +36,12 @@ def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
     """
     sign = "=" if audit["method"] == "exact" else "≥"
     return f"{SYMBOLS[audit['parameter']]} {sign} {audit['lower_bound']:.{digits}g}"
+
+
+def escape_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is, in a table cell too.
+
+    >>> print(escape_markdown("<b> a|b"))
+    \<b\> a\|b
+    """
+    return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")

@@ -39,7 +39,14 @@ def cleaning_tables(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> l
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
         " chosen groups and periods."
     ]
+    notes += _selections(cleaning, titles)
     notes += _gaps(streams, titles)
+    notes += [
+        f"Periods in which almost no entity has a row ({titles[it['stream']]}), check their dates:"
+        f" {'; '.join(it['sparse_periods'])}."
+        for it in streams
+        if it["sparse_periods"]
+    ]
     tables = [
         PlainTable(
             "cleaning",
@@ -65,6 +72,14 @@ def _counts(cleaning: Mapping[str, Any]) -> Iterator[tuple[str, list[float]]]:
         yield text, [it["cells"][rule] for it in streams]
     yield "smallest capacity", [it["smallest_capacity"] for it in streams]
     yield "largest density", [it["largest_density"] for it in streams]
+
+
+def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
+    """How the entities that play were chosen; streams chosen in the same way share a sentence."""
+    for kind, text in cleaning["selections"].items():
+        names = [titles[it["stream"]] for it in cleaning["streams"] if it["selection"] == kind]
+        if names:
+            yield f"Entities that play ({', '.join(names)}): {text}."
 
 
 def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,133 @@
+"""Cells of a raw table as numbers and dates, and one message for all that are neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpol.config.dataset import EARLIEST, LATEST
+from dpol.data.table import RawTable
+from dpol.errors import DataError
+from dpol.randomness import Floats
+
+Flags = NDArray[np.bool_]
+Texts: TypeAlias = "pd.Series[Any]"
+
+MOST_VALUES = 20
+"""Different values that a message shows."""
+LONGEST = 100
+"""Characters of a cell that a message repeats."""
+
+_HOUR = "(?:[01][0-9]|2[0-3])"
+_TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
+_DATE = rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME})?"
+
+
+@dataclass(frozen=True)
+class BadCells:
+    """Cells of a column that do not hold what they should.
+
+    Args:
+        column: its name.
+        wanted: what the cells should hold.
+        texts: what they hold, at least one; indexed by the row of the raw table.
+    """
+
+    column: str
+    wanted: str
+    texts: Texts
+
+
+def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[str]) -> None:
+    """Refuse a table for all its bad cells at once; without bad cells, do nothing.
+
+    Args:
+        raw: the table.
+        found: the bad cells, column by column.
+        remedies: what the user can do, a paragraph each.
+
+    Raises:
+        DataError: each value with its number of cells and its first row, at most `MOST_VALUES`.
+    """
+    if not found:
+        return
+    values = [(bad, *item) for bad in found for item in _values(bad.texts)]
+    shown = values[:MOST_VALUES]
+    line_of = raw.lines([row for *_, row in shown])
+    cells = sum(len(bad.texts) for bad in found)
+    lines = [f"{raw.file}: {counted(cells, 'cell')} cannot be used"]
+    for bad in found:
+        own = [(text, number, row) for it, text, number, row in shown if it is bad]
+        if own:
+            lines.append(f"  column {bad.column}, which needs {bad.wanted}:")
+        for text, number, row in own:
+            held = repr(shortened(text)) if text else "nothing"
+            lines.append(f"    {held}: {counted(number, 'cell')}, first in row {line_of[row]}")
+    if left := len(values) - len(shown):
+        lines.append(f"  and {counted(left, 'value')} more")
+    raise DataError("\n".join([*lines, *remedies]))
+
+
+def _values(texts: Texts) -> list[tuple[str, int, int]]:
+    """Each different value, the number of its cells and its first row."""
+    rows = pd.DataFrame({"text": texts.to_numpy(), "row": texts.index})
+    found = rows.groupby("text", sort=False)["row"].agg(["size", "min"])
+    return [
+        (str(text), int(number), int(row))
+        for text, number, row in zip(found.index, found["size"], found["min"], strict=True)
+    ]
+
+
+def shortened(text: str) -> str:
+    """A text, cut where it is too long for a message."""
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "cell"), counted(2000, "cell")
+    ('1 cell', '2,000 cells')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def as_numbers(texts: Texts) -> Floats:
+    """Texts as numbers, NaN where they hold none."""
+    return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+
+
+def matches(texts: Texts, values: Floats, markers: Sequence[str]) -> Flags:
+    """Where a cell holds a marker, as a text or as a number: -2 is also -2.0."""
+    numbers = as_numbers(pd.Series(list(markers), dtype=str))
+    found: Flags = texts.isin(list(markers)).to_numpy()
+    return found | np.isin(values, numbers[~np.isnan(numbers)])
+
+
+def parse_dates(texts: Texts) -> Texts:
+    """Dates of texts, NaT where there is none from 1900 to 2100; a time of day is left out."""
+    dates = texts.str.extract(f"^{_DATE}$", expand=False)
+    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
+    return parsed.where(parsed.between(pd.Timestamp(EARLIEST), pd.Timestamp(LATEST)))
+
+
+def read_dates(texts: Texts) -> tuple[Texts, list[BadCells]]:
+    """`parse_dates` of a column, and its cells that are no dates, if there are any.
+
+    Args:
+        texts: stripped cells, indexed by the row of the raw table; named as the column.
+    """
+    dates = parse_dates(texts)
+    wrong = dates.isna()
+    wanted = f"a date like 2021-01-31, from {EARLIEST.year} to {LATEST.year}"
+    return dates, [BadCells(str(texts.name), wanted, texts[wrong])] if wrong.any() else []
+
+
+def date_remedy(key: str) -> str:
+    """What to do about a cell that is no date; `key` of the config names the column."""
+    return f"Write dates like 2021-01-31, or name another column under {key}."
