@@ -52,24 +52,25 @@ def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[st
         remedies: what the user can do, a paragraph each.
 
     Raises:
-        DataError: each value with its number of cells and its first row, at most `MOST_VALUES`.
+        DataError: the columns, each different value with its number of cells and its first row; at
+            most about `MOST_VALUES` of both.
     """
     if not found:
         return
-    values = [(bad, *item) for bad in found for item in _values(bad.texts)]
-    shown = values[:MOST_VALUES]
-    line_of = raw.lines([row for *_, row in shown])
-    cells = sum(len(bad.texts) for bad in found)
-    lines = [f"{raw.file}: {counted(cells, 'cell')} cannot be used"]
-    for bad in found:
-        own = [(text, number, row) for it, text, number, row in shown if it is bad]
-        if own:
-            lines.append(f"  column {bad.column}, which needs {bad.wanted}:")
-        for text, number, row in own:
+    shown = {bad.column: _values(bad.texts) for bad in found[:MOST_VALUES]}
+    each = max(1, MOST_VALUES // len(shown))
+    line_of = raw.lines([row for values in shown.values() for *_, row in values[:each]])
+    lines = [f"{raw.file}: {counted(sum(len(bad.texts) for bad in found), 'cell')} cannot be used"]
+    for bad in found[:MOST_VALUES]:
+        values = shown[bad.column]
+        lines.append(f"  column {bad.column}, which needs {bad.wanted}:")
+        for text, number, row in values[:each]:
             held = repr(shortened(text)) if text else "nothing"
             lines.append(f"    {held}: {counted(number, 'cell')}, first in row {line_of[row]}")
-    if left := len(values) - len(shown):
-        lines.append(f"  and {counted(left, 'value')} more")
+        if len(values) > each:
+            lines.append(f"    and {counted(len(values) - each, 'other value')}")
+    if len(found) > MOST_VALUES:
+        lines.append(f"  and {counted(len(found) - MOST_VALUES, 'other column')}")
     raise DataError("\n".join([*lines, *remedies]))
 
 

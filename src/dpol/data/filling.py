@@ -142,7 +142,8 @@ def refuse_clipped(
                 *shown,
                 "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230."
                 " Are dataset.columns.count and capacity the right columns? If such counts are"
-                " real, raise dataset.cleaning.max_clipped; their shares become 1.",
+                " real, or are dataset.cleaning.suppressed_value, raise max_clipped; their shares"
+                " become 1.",
             ]
         )
     )

@@ -21,6 +21,7 @@ LARGEST = 999_999_999
 SMALLEST_CAPACITY = 1e-6
 """So is a smaller capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 
+_WANTED = f"a number from 0 to {LARGEST:,}"
 _HIDDEN = re.compile(r"[<≤].*|[0-9]+ ?(-|\u2013|to) ?[0-9]+")
 
 
@@ -61,7 +62,7 @@ def parse_numbers(texts: Texts, role: Role, rules: Cleaning) -> Numbers:
     least = SMALLEST_CAPACITY if role == "capacity" else 0.0
     known = (values == 0) | ((values >= least) & (values <= LARGEST))
     wrong = ~(missing | suppressed | negative | known)
-    wanted = f"{'0, or ' if least else ''}a number from {least:g} to {LARGEST:,}"
+    wanted = f"0 or a number from {least:f} to {LARGEST:,}" if least else _WANTED
     bad = BadCells(str(texts.name), wanted, texts[wrong]) if wrong.any() else None
     known &= ~missing & ~suppressed
     return Numbers(role, np.where(known, values, np.nan), missing, suppressed, negative, bad)
@@ -102,10 +103,10 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
             "Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no"
             " unit."
         )
-    for key in keys:
+    if keys:
         advice.append(
-            f"Fix the negative numbers in the table, or take them as missing ({key}). One that"
-            " stands for a hidden number belongs under suppressed_markers."
+            f"Fix the negative numbers in the table, or take them as missing ({', '.join(keys)})."
+            " One that stands for a hidden number belongs under suppressed_markers."
         )
     if len(missing) + len(hidden) > MOST_VALUES:
         advice.append("So many different texts: do dataset.columns name the right columns?")
