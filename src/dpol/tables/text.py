@@ -243,10 +243,13 @@ def to_html(table: TextTable) -> str:
 def no_formula(text: str) -> str:
     """Text that a spreadsheet does not run as a formula: an apostrophe before =, +, - or @.
 
+    A carriage return, which would begin a new row, becomes a space.
+
     >>> no_formula("=1+1"), no_formula("New Mexico")
     ("'=1+1", 'New Mexico')
     """
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    text = text.replace("\r", " ")
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
 def to_csv(numbers: pd.DataFrame) -> str:
