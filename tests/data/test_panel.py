@@ -253,6 +253,17 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert found["largest density"] == ["0.742", "0.742"]
 
 
+def test_the_page_names_the_rules_that_concerned_nothing() -> None:
+    cells = dict.fromkeys(RULES, 0) | {"zero_counts": 3}
+    page = report_as_markdown(cleaned(report(cells=cells), report("T", cells=cells)), PROVENANCE)
+    assert table_of(page)[RULES["zero_counts"]] == ["3", "3"]
+    (none,) = (line for line in page.splitlines() if line.startswith("None of these: "))
+    for rule, text in RULES.items():
+        assert (text in none) is (rule != "zero_counts")
+        assert (text in table_of(page)) is (rule == "zero_counts")
+    assert "None of these" not in report_as_markdown(cleaned(), PROVENANCE)
+
+
 def test_the_page_tells_every_entity_dropped_and_every_missing_period() -> None:
     page = report_as_markdown(cleaned(), PROVENANCE)
     found = table_of(page)

@@ -73,12 +73,15 @@ CLEANING = {
     },
     "rows_read": 4000,
     "rows_outside": 12,
-    "rules": {"zero_counts": "missing counts set to 0"},
+    "rules": {
+        "exact_duplicates": "repeated rows dropped",
+        "zero_counts": "missing counts set to 0",
+    },
     "selections": {"all": "all entities", "counts": "those with enough cases"},
     "streams": [
         {
             "stream": "nm",
-            "cells": {"zero_counts": 7},
+            "cells": {"exact_duplicates": 0, "zero_counts": 7},
             "dropped": [{"entity": "H9", "name": ODD, "reason": "0 cases"}],
             "entities": 24,
             "periods": 148,

@@ -135,6 +135,7 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
 def report_as_markdown(panel: CleanPanel, provenance: dict[str, Any]) -> str:
     """The cleaning report for people."""
     streams = panel.reports
+    idle = {rule for rule in RULES if not any(report.cells[rule] for report in streams)}
     lines = [
         "# Cleaning report",
         "",
@@ -151,10 +152,17 @@ def report_as_markdown(panel: CleanPanel, provenance: dict[str, Any]) -> str:
         _row("entities dropped", [len(report.dropped) for report in streams]),
         _row("periods", [report.periods for report in streams]),
         _row("cells", [report.entities * report.periods for report in streams]),
-        *(_row(text, [report.cells[rule] for report in streams]) for rule, text in RULES.items()),
+        *(
+            _row(text, [report.cells[rule] for report in streams])
+            for rule, text in RULES.items()
+            if rule not in idle
+        ),
         _row("smallest capacity", [f"{report.smallest_capacity:g}" for report in streams]),
         _row("largest density", [f"{report.largest_density:.3f}" for report in streams]),
     ]
+    if idle:
+        none = "; ".join(text for rule, text in RULES.items() if rule in idle)
+        lines += ["", f"None of these: {none}."]
     for report in streams:
         lines += ["", f"## {report.stream}", "", *_details(report)]
     return "\n".join(lines) + "\n"
