@@ -1,4 +1,4 @@
-"""Words that tables and figures share."""
+"""Words that messages, tables and figures share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,23 @@ from typing import Any
 
 SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 """Of privacy parameters."""
+
+LONGEST = 100
+"""Characters of a cell that a message repeats."""
+
+
+def shortened(text: str) -> str:
+    """A text, cut where it is too long for a message."""
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "cell"), counted(2000, "cell")
+    ('1 cell', '2,000 cells')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def mu_title(mu: float) -> str:

@@ -23,6 +23,7 @@ def clipped(number: int, of: int = 200) -> Drawn:
 def test_a_share_of_clipped_cells_up_to_max_clipped_is_counted() -> None:
     assert counts(clean(clipped(2), dataset(max_clipped=0.01))) == {"clipped_densities": 2}
     assert counts(clean(clipped(50), dataset(max_clipped=0.25))) == {"clipped_densities": 50}
+    assert counts(clean(clipped(29, 100), dataset(max_clipped=0.29))) == {"clipped_densities": 29}
     assert counts(clean(clipped(0), dataset(max_clipped=0))) == {}
 
 

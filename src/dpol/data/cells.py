@@ -14,14 +14,13 @@ from dpol.config.dataset import EARLIEST, LATEST
 from dpol.data.table import RawTable
 from dpol.errors import DataError
 from dpol.randomness import Floats
+from dpol.wording import counted, shortened
 
 Flags = NDArray[np.bool_]
 Texts: TypeAlias = "pd.Series[Any]"
 
 MOST_VALUES = 20
 """Different values that a message shows."""
-LONGEST = 100
-"""Characters of a cell that a message repeats."""
 
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
@@ -82,20 +81,6 @@ def _values(texts: Texts) -> list[tuple[str, int, int]]:
         (str(text), int(number), int(row))
         for text, number, row in zip(found.index, found["size"], found["min"], strict=True)
     ]
-
-
-def shortened(text: str) -> str:
-    """A text, cut where it is too long for a message."""
-    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "cell"), counted(2000, "cell")
-    ('1 cell', '2,000 cells')
-    """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def as_numbers(texts: Texts) -> Floats:

@@ -16,12 +16,10 @@ import pandas as pd
 from dpol.config import Cleaning, Dataset, Periods, Stream
 from dpol.data.cells import (
     BadCells,
-    counted,
     date_remedy,
     parse_dates,
     read_dates,
     refuse_cells,
-    shortened,
 )
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
 from dpol.data.numbers import Numbers, parse_numbers, remedies
@@ -29,6 +27,7 @@ from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
 from dpol.data.table import RawTable
 from dpol.errors import DataError
 from dpol.logs import LOGGER
+from dpol.wording import counted, shortened
 
 NO_GROUP = "all"
 
@@ -153,7 +152,8 @@ def _groups(raw: RawTable, dataset: Dataset) -> pd.Series[str]:
 def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -> str:
     period = parse_dates(raw.cells[dataset.needed_columns.period].str.strip())
     inside = _groups(raw, dataset)[_inside(period, dataset.periods)]
-    known = ", ".join(sorted(group for group in inside.unique() if group)[:60]) or "none"
+    groups = sorted(shortened(group) for group in inside.unique() if group)
+    known = ", ".join(groups[:60]) or "none"
     dates = period.dropna()
     held = "none" if dates.empty else f"{dates.min().date()} to {dates.max().date()}"
     return (

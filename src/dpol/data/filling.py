@@ -12,10 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.config import Cleaning
-from dpol.data.cells import Flags, counted, shortened
+from dpol.data.cells import Flags
 from dpol.data.table import RawTable
 from dpol.errors import DataError
 from dpol.randomness import Floats
+from dpol.wording import counted, shortened
 
 Days = NDArray[np.datetime64]
 
@@ -124,7 +125,7 @@ def refuse_clipped(
         DataError: more cells than that are clipped; some of their rows are shown.
     """
     cells, number = len(filled.table), filled.cells["clipped_densities"]
-    if number <= most * cells:
+    if number / cells <= most:
         return
     rows = [int(row) for row in filled.clipped if row >= 0][:SHOWN]
     line_of = raw.lines(rows)
@@ -138,7 +139,7 @@ def refuse_clipped(
             [
                 f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which"
                 f" the count ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning."
-                f"max_clipped = {most:g} allows {int(most * cells):,}",
+                f"max_clipped = {most:g} allows {int(most * cells + 1e-9):,}",
                 *shown,
                 "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230."
                 " Are dataset.columns.count and capacity the right columns? If such counts are"

@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dpol.config import Cleaning
-from dpol.data.cells import LONGEST, MOST_VALUES, BadCells, Flags, Texts, as_numbers, matches
+from dpol.data.cells import MOST_VALUES, BadCells, Flags, Texts, as_numbers, matches
 from dpol.randomness import Floats
+from dpol.wording import LONGEST
 
 Role: TypeAlias = Literal["count", "capacity", "cases"]
 

@@ -41,9 +41,11 @@ def refuse_unknown(raw: RawTable, rows: pd.DataFrame, rules: Cleaning) -> None:
     Raises:
         DataError: those identifiers, each with the nearest ones of the table.
     """
-    known = sorted(rows["entity"].unique())
-    listed = rules.entities if isinstance(rules.entities, list) else []
-    if unknown := [entity for entity in listed if entity not in set(known)]:
+    if not isinstance(rules.entities, list):
+        return
+    held = set(rows["entity"])
+    if unknown := [entity for entity in rules.entities if entity not in held]:
+        known = sorted(held)
         lines = []
         for entity in unknown[:20]:
             near = difflib.get_close_matches(entity, known, n=3, cutoff=0.5)

@@ -21,10 +21,13 @@ import pyarrow.parquet as pq
 
 from dpol.errors import DataError
 from dpol.files import atomic_path
+from dpol.wording import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
 _MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Parquet table")}
 """How the files of a suffix begin, and what they are."""
+LARGEST_ROW = 1 << 24
+"""Bytes of a row; a file with a longer one is refused."""
 _NUMBERS_AND_DATES = "numbers with a decimal point and dates like 2021-01-31"
 
 
@@ -134,7 +137,9 @@ def _odd_row(path: Path) -> str | None:
     if odd is None:
         return None
     line, cells = odd
-    place = f"{path}, row {line}: has {len(cells)} cells, but the header has {len(header)}"
+    place = (
+        f"{path}, row {line}: has {counted(len(cells), 'cell')}, but the header has {len(header)}"
+    )
     if len(cells) > len(header):
         return (
             f"{place}. A comma within a cell is taken for the end of the cell: put the cell in"
@@ -179,7 +184,7 @@ def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
     with _open(path) as binary:
         table = pyarrow.csv.read_csv(
             binary,
-            read_options=pyarrow.csv.ReadOptions(use_threads=False),
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
             parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
                 include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
@@ -220,8 +225,9 @@ def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
             f" columns, {_NUMBERS_AND_DATES}"
         )
     if missing:
+        held = ", ".join(map(shortened, present))
         raise DataError(
-            f"{path}: no column named {', '.join(missing)}; it has {', '.join(present)}."
+            f"{path}: no column named {', '.join(missing)}; it has {held}."
             " Name the right ones under dataset.columns in the config"
         )
     twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
