@@ -137,6 +137,12 @@ def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) ->
     assert f"{text!r}: 2 cells, first in row 4" in refused(of, dataset({"cases": ["cases"]}))
 
 
+def test_a_column_that_is_count_and_cases_is_reported_once() -> None:
+    message = refused(with_cells((2, "patients", "many")), dataset({"cases": ["patients"]}))
+    assert message.startswith("hospitals.csv: 1 cell cannot be used")
+    assert message.count("many") == 2  # the cell, and the line to paste
+
+
 def test_an_empty_cell_that_no_marker_names_is_called_nothing() -> None:
     message = refused(with_cells((2, "patients", "")), dataset(missing_markers=["NA"]))
     assert "    nothing: 1 cell, first in row 4" in message

@@ -192,7 +192,8 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
         bad.append(BadCells(columns.entity, "the name of an entity", entity[entity == ""]))
         advice.append("Name the entity of each row.")
     numbers = _numbers(cells, dataset)
-    bad += [column.bad for column in numbers if column.bad is not None]
+    # A column may be both the count and one of the cases.
+    bad += {it.bad.column: it.bad for it in numbers if it.bad is not None}.values()
     refuse_cells(raw, bad, [*advice, *remedies(numbers, rules)])
     parsed = pd.DataFrame(
         {
