@@ -276,6 +276,56 @@ WHOLE_LINES = {
         changed((at("dataset", "cleaning", "suppressed_markers"), [-1])),
         "dataset.cleaning.suppressed_markers[0] = -1: must be text; put it in quotes",
     ),
+    "who plays as one name": (
+        changed((at("dataset", "cleaning"), {"entities": "h1"})),
+        "dataset.cleaning.entities = 'h1': must be all, or a list of at least two identifiers",
+    ),
+    "one that plays": (
+        changed((at("dataset", "cleaning"), {"entities": ["h1"]})),
+        "dataset.cleaning.entities = ['h1']: must be all, or a list of at least two identifiers",
+    ),
+    "one that plays twice": (
+        changed((at("dataset", "cleaning"), {"entities": ["h1", "h2", " h1"]})),
+        "dataset.cleaning.entities = ['h1', 'h2', ' h1']: must not name anything twice",
+    ),
+    "number that plays": (
+        changed((at("dataset", "cleaning"), {"entities": ["h1", 320001]})),
+        "dataset.cleaning.entities = ['h1', 320001]: 320001 must be text; put it in quotes",
+    ),
+    "list and least number of cases": (
+        changed((at("dataset", "cleaning"), {"entities": "all", "min_total_cases": 100})),
+        "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which"
+        " says who plays",
+    ),
+    "list and warm-up": (
+        changed(
+            (at("dataset", "cleaning"), {"entities": ["a", "b"], "warm_up_last": "2021-01-03"})
+        ),
+        "dataset.cleaning = {'entities': ['a', 'b'], 'warm_up_last': '2021-01-03'}: entities and"
+        " warm_up_last must not be given together: entities says who plays without looking at any"
+        " count",
+    ),
+    "warm-up before the first period": (
+        changed(
+            (at("dataset", "cleaning"), {"warm_up_last": "2021-01-03"}),
+            (at("dataset", "periods"), {"first": "2021-01-04"}),
+        ),
+        "dataset.cleaning.warm_up_last = '2021-01-03': must not be before dataset.periods.first"
+        " (2021-01-04)",
+    ),
+    "warm-up to the end": (
+        changed(
+            (at("dataset", "cleaning"), {"warm_up_last": "2021-01-03"}),
+            (at("dataset", "periods"), {"last": "2021-01-03"}),
+        ),
+        "dataset.cleaning.warm_up_last = '2021-01-03': must be before dataset.periods.last"
+        " (2021-01-03), or nothing is left to play",
+    ),
+    "rule for negative counts": (
+        changed((at("dataset", "cleaning", "negative_counts"), "mising")),
+        "dataset.cleaning.negative_counts = 'mising': must be 'error' or 'missing'; did you mean"
+        " missing?",
+    ),
     "text that is no text": (
         changed((at("dataset", "columns", "entity"), ["ward"])),
         "dataset.columns.entity = ['ward']: must be text",
@@ -416,6 +466,15 @@ BEGINNINGS = {
     "suppressed below zero": (at("dataset", "cleaning", "suppressed_value"), -1),
     "carry below zero": (at("dataset", "cleaning", "max_carry"), -1),
     "carry with a fraction": (at("dataset", "cleaning", "max_carry"), 0.5),
+    "huge suppressed value": (at("dataset", "cleaning", "suppressed_value"), 1e308),
+    "infinite cases": (at("dataset", "cleaning", "min_total_cases"), math.inf),
+    "share above 1": (at("dataset", "cleaning", "max_clipped"), 1.01),
+    "share below 0": (at("dataset", "cleaning", "max_clipped"), -0.01),
+    "no share": (at("dataset", "cleaning", "max_clipped"), math.nan),
+    "first period before 1900": (at("dataset", "periods", "first"), "0001-01-01"),
+    "last period after 2100": (at("dataset", "periods", "last"), "9999-12-31"),
+    "warm-up after 2100": (at("dataset", "cleaning", "warm_up_last"), "2101-01-01"),
+    "endless period": (at("dataset", "periods", "days"), 10**9),
     "NaN cases": (at("dataset", "cleaning", "min_total_cases"), math.nan),
     "factor of 0": (at("dataset", "cleaning", "case_factor"), 0),
     "marker that is a number": (at("dataset", "cleaning", "missing_markers"), "NA"),

@@ -1,12 +1,30 @@
-"""Words that tables and figures share."""
+"""Words that messages, tables and figures share."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
 """Of privacy parameters, and of the distance between what runs and a computed law."""
+
+LONGEST = 100
+"""Characters of a cell that a message repeats."""
+
+
+def shortened(text: str) -> str:
+    """A text, cut where it is too long for a message."""
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "cell"), counted(2000, "cell")
+    ('1 cell', '2,000 cells')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def mu_title(mu: float) -> str:
@@ -58,3 +76,12 @@ def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
     if claimed == 0:
         return float("inf") if lower > 0 else 0.0
     return lower / claimed
+
+
+def escape_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is, in a table cell too.
+
+    >>> print(escape_markdown("<b> a|b"))
+    \<b\> a\|b
+    """
+    return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")

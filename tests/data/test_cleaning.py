@@ -1,15 +1,8 @@
-"""Each rule of cleaning on a table small enough to do by hand, and laws for any table.
-
-Tables are drawn as a line of cells for each entity, one cell a week: a number, `*` suppressed,
-`.` missing (the row is there), `_` no row at all.
-"""
+"""Each rule of cleaning on a table small enough to do by hand, and laws for any table."""
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,110 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.config import Dataset, Stream
-from dpol.data.cleaning import (
-    RULES,
-    CleanPanel,
-    StreamReport,
-    clean_panel,
+from data.drawn import (
+    FIELDS,
+    PLAIN,
+    Drawn,
+    Row,
+    clean,
+    counts,
+    dataset,
+    found,
+    line,
+    refused,
+    rows,
+    sources,
+    streams,
+    table,
+    touched,
+    week,
 )
+from dpol.data.cleaning import RULES, StreamReport, clean_panel
 from dpol.data.fetch import query_for
-from dpol.data.panel import PANEL_COLUMNS, check_panel
-from dpol.data.table import RawTable
-from dpol.errors import DataError
-
-FIELDS = ["state", "hospital", "week", "patients", "beds"]
-COLUMNS = {
-    "entity": "hospital",
-    "period": "week",
-    "group": "state",
-    "count": "patients",
-    "capacity": "beds",
-}
-Row = dict[str, str]
-Drawn = Mapping[str, tuple[str, str]]
-
-
-def week(number: int) -> str:
-    """Sundays from 2021-01-03."""
-    return str(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=number))
-
-
-def rows(drawn: Drawn, state: str = "A") -> list[Row]:
-    """The rows of entities drawn as a line of counts and a line of capacities."""
-    texts = {"*": "-999999", ".": "NA"}
-    return [
-        dict(
-            zip(
-                FIELDS,
-                [state, entity, week(t), texts.get(k, k), texts.get(c, c)],
-                strict=True,
-            )
-        )
-        for entity, (counts, capacities) in drawn.items()
-        for t, (k, c) in enumerate(zip(counts.split(), capacities.split(), strict=True))
-        if k != "_"
-    ]
-
-
-def table(of: Iterable[Row]) -> RawTable:
-    """As if read from hospitals.csv."""
-    return RawTable("hospitals.csv", pd.DataFrame(list(of), dtype=str))
-
-
-def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
-    return Dataset.model_validate(
-        {
-            "source": {"kind": "local", "file": "hospitals.csv"},
-            "columns": {**COLUMNS, **columns},
-            "periods": periods,
-            "cleaning": {"min_total_cases": 0, **cleaning},
-        }
-    )
-
-
-def streams(**groups: list[str]) -> dict[str, Stream]:
-    return {label: Stream(groups=values) for label, values in groups.items()}
-
-
-def clean(
-    of: Drawn | list[Row],
-    rules: Dataset | None = None,
-    wanted: Mapping[str, Stream] | None = None,
-) -> CleanPanel:
-    """The panel of one stream S of state A, or of others, always with the panel's types."""
-    raw = table(of if isinstance(of, list) else rows(of))
-    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]))
-    checked = check_panel(panel.table, "panel")
-    return dataclasses.replace(panel, table=checked)
-
-
-def line(panel: CleanPanel, entity: str, column: str) -> list[Any]:
-    """A column of one entity, week by week."""
-    found = panel.table[panel.table["entity"] == entity]
-    assert found["period"].is_monotonic_increasing
-    return found[column].tolist()
-
-
-def sources(panel: CleanPanel, entity: str, column: str) -> str:
-    """The sources of one entity's cells, their first letters."""
-    return "".join(source[0] for source in line(panel, entity, column))
-
-
-def touched(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
-    """The rules that touched a cell, and how many."""
-    assert list(panel.reports[stream].cells) == list(RULES)
-    return {rule: cells for rule, cells in panel.reports[stream].cells.items() if cells}
-
-
-def refused(of: Drawn | list[Row], *arguments: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        clean(of, *arguments)
-    return str(caught.value)
-
-
-PLAIN: Drawn = {"h": ("1 2 3 4 5", "10 10 10 10 10")}
-"""An entity that needs no cleaning, beside the one that does."""
+from dpol.data.panel import PANEL_COLUMNS
 
 
 def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
@@ -143,7 +53,9 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             periods=2,
             cells=dict.fromkeys(RULES, 0),
             dropped=(),
+            selection="all",
             missing_periods=(),
+            sparse_periods=(),
             smallest_capacity=4.0,
             largest_density=0.5,
         ),
@@ -175,7 +87,8 @@ def test_conflicting_duplicates_are_refused_with_both_rows(change: Row) -> None:
     message = refused([*once, {**once[1], **change}, *rows({"a": ("1 1 1 1 1", "9 9 9 9 9")})])
     assert message == (
         "hospitals.csv, rows 3 and 7: h has different numbers for the period 2021-01-10"
-        " (1 such pairs); keep one row of each"
+        " (1 such pair of entity and period). Correct the table, or keep the last row of each with"
+        " dataset.cleaning.conflicting_duplicates: last"
     )
 
 
@@ -183,6 +96,36 @@ def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
     once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
     hidden = {**once[5], "patients": "-999999"}
     assert "rows 7 and 12: a has" in refused([*once, hidden], dataset({"cases": ["cases"]}))
+
+
+def test_the_last_of_conflicting_rows_can_be_kept() -> None:
+    first = rows({**PLAIN, "a": ("1 1 1 1 1", "9 9 9 9 9")})
+    # Three rows for one cell, of which the first and the last are equal; two for another.
+    more = [{**first[0], "patients": "7"}, first[0], {**first[6], "patients": "3", "beds": "8"}]
+    panel = clean([*first, *more], dataset(conflicting_duplicates="last"))
+    assert line(panel, "h", "count") == [1, 2, 3, 4, 5]
+    assert line(panel, "a", "count") == [1, 3, 1, 1, 1]
+    assert line(panel, "a", "capacity") == [9, 8, 9, 9, 9]
+    assert touched(panel) == {"exact_duplicates": 1, "conflicting_duplicates": 2}
+
+
+def test_equal_numbers_in_two_groups_are_one_row_repeated() -> None:
+    given_rows = rows({**PLAIN, "a": ("1 1 1 1 1", "9 9 9 9 9")})
+    panel = clean([*given_rows, {**given_rows[4], "state": "B"}], None, streams(S=["A", "B"]))
+    assert touched(panel) == {"exact_duplicates": 1}
+
+
+def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
+    here = rows({**PLAIN, "k": ("5 5 5 5 5", "9 9 9 9 9"), "a": ("1 2 3 _ _", "9 9 9 9 9")}, "A")
+    there = rows({"a": ("_ _ _ 4 5", "8 8 8 8 8"), "c": ("1 1 1 1 1", "9 9 9 9 9")}, "B")
+    panel = clean(here + there, dataset(max_carry=1), streams(S=["A"], T=["B"], U=["A", "B"]))
+    parts = dict(iter(panel.table[panel.table["entity"] == "a"].groupby("stream")))
+    assert parts["S"]["count"].tolist() == [1, 2, 3, 3, 0]
+    assert parts["T"]["count"].tolist() == [0, 0, 0, 4, 5]
+    assert parts["U"]["count"].tolist() == [1, 2, 3, 4, 5]
+    assert [set(part["group"]) for part in parts.values()] == [{"A"}, {"B"}, {"B"}]
+    assert [found(panel, stream).get("moved_entities") for stream in range(3)] == [1, 1, 1]
+    assert [found(panel, stream).get("absent_rows") for stream in range(3)] == [2, 3, None]
 
 
 @pytest.mark.parametrize("marker", ["-999999", "-999999.0", "-9.99999e5"])
@@ -206,9 +149,43 @@ def test_other_markers_and_another_suppressed_value_can_be_chosen() -> None:
     panel = clean({**PLAIN, "a": ("7 <4 -1.0 ? 2", "10 10 10 ? 10")}, rules)
     assert line(panel, "a", "count") == [7, 1.5, 1.5, 1.5, 2]
     assert sources(panel, "a", "count_source") == "rsscr"
-    assert "column patients holds 'NA'" in refused(
-        {**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")}, rules
-    )
+    assert "'NA': 1 cell" in refused({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")}, rules)
+
+
+@pytest.mark.parametrize("kind", ["missing", "suppressed"])
+def test_markers_are_matched_as_numbers_too(kind: str) -> None:
+    rules = dataset(**{f"{kind}_markers": ["-2", "?"]})
+    panel = clean({**PLAIN, "a": ("7 -2 -2.0 -2.00 ?", "10 -2.00 10 10 10")}, rules)
+    letter = "c" if kind == "missing" else "s"
+    assert sources(panel, "a", "count_source") == "r" + 4 * letter
+    assert sources(panel, "a", "capacity_source") == "rcrrr"
+
+
+def test_negative_capacities_are_missing_unless_they_are_refused() -> None:
+    drawn = {**PLAIN, "a": ("1 1 1 1 1", "-2.0 -1.3 9 -0.1 -2.6")}
+    panel = clean(drawn)
+    assert line(panel, "a", "capacity") == [9, 9, 9, 9, 9]
+    assert found(panel) == {"negative_capacities": 4}
+    message = refused(drawn, dataset(negative_capacities="error"))
+    assert "    negative_capacities: missing" in message.splitlines()
+
+
+def test_negative_counts_are_refused_unless_they_are_missing() -> None:
+    drawn = {**PLAIN, "a": ("1 -2.0 4 -1 -0.5", "9 9 9 9 9")}
+    assert "    negative_counts: missing" in refused(drawn).splitlines()
+    panel = clean(drawn, dataset(negative_counts="missing"))
+    assert line(panel, "a", "count") == [1, 1, 4, 4, 4]
+    assert found(panel) == {"negative_counts": 3}
+
+
+def test_a_suppressed_capacity_is_missing() -> None:
+    panel = clean({**PLAIN, "a": ("1 1 1 1 1", "* 9 0 . *")})
+    assert line(panel, "a", "capacity") == [9, 9, 9, 9, 9]
+    assert found(panel) == {
+        "missing_capacities": 1,
+        "suppressed_capacities": 2,
+        "zero_capacities": 1,
+    }
 
 
 @pytest.mark.parametrize("marker", ["", " ", "NA", "NaN", "null"], ids=repr)
@@ -239,10 +216,10 @@ def test_a_missing_count_is_carried_exactly_max_carry_weeks_and_is_0_then(
     panel = clean({"h": (full, full), "a": (holes, full)}, dataset(max_carry=max_carry))
     assert line(panel, "a", "count") == counts
     assert sources(panel, "a", "count_source") == letters
-    found = touched(panel)
-    assert found.get("carried_counts", 0) == letters.count("c")
-    assert found.get("zero_counts", 0) == letters.count("z")
-    assert found.get("carried_capacities", 0) == (6 if hole == "_" else 0)
+    cells = panel.reports[0].cells
+    assert cells["carried_counts"] == letters.count("c")
+    assert cells["zero_counts"] == letters.count("z")
+    assert cells["carried_capacities"] == (6 if hole == "_" else 0)
 
 
 def test_the_default_is_to_carry_four_weeks() -> None:
@@ -340,65 +317,11 @@ def test_densities_above_1_are_clipped_and_counted() -> None:
     assert panel.reports[0].largest_density == 1
 
 
-@pytest.mark.parametrize("column", ["patients", "beds", "cases"])
-@pytest.mark.parametrize(
-    "value", ["many", "-1", "inf", "-inf", "nan", "1,5", "1 2", "0x10", "True"]
-)
-def test_what_is_no_number_of_at_least_0_is_refused_with_its_place_and_the_remedy(
-    column: str, value: str
-) -> None:
-    given_rows = [{**row, "cases": "1"} for row in rows(PLAIN)]
-    given_rows[2][column] = given_rows[4][column] = value
-    message = refused(given_rows, dataset({"cases": ["cases"]}))
-    assert message == (
-        f"hospitals.csv, row 4: column {column} holds {value!r}, not a number of at least 0"
-        " (2 such cells). Mend the table, or list the value under"
-        " dataset.cleaning.missing_markers or suppressed_markers"
-    )
-
-
-def test_an_empty_cell_that_no_marker_names_is_called_empty() -> None:
-    given_rows = rows(PLAIN)
-    given_rows[2]["patients"] = ""
-    message = refused(given_rows, dataset(missing_markers=["NA"]))
-    assert message == (
-        "hospitals.csv, row 4: column patients is empty (1 such cells). Mend the table, or list"
-        ' "" under dataset.cleaning.missing_markers or suppressed_markers'
-    )
-
-
-@pytest.mark.parametrize(
-    "value", ["", "NA", "soon", "2021-02-30", "31/01/2021", "2021-13-01", "now", "today"]
-)
-def test_what_is_no_date_is_refused_with_its_place_and_the_remedy(value: str) -> None:
-    given_rows = rows(PLAIN)
-    given_rows[3]["week"] = value
-    assert refused(given_rows) == (
-        f"hospitals.csv, row 5: column week holds {value!r}, not a date like 2021-01-31"
-        " (1 such cells); mend the table or dataset.columns.period"
-    )
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "2021-01-03",
-        "2021-01-03T00:00:00.000",
-        "2021-01-03 00:00:00.000000000",
-        "2021-01-03T08:30:00",
-    ],
-)
-def test_dates_may_carry_a_time_of_day(value: str) -> None:
-    given_rows = rows({"a": ("1 2", "9 9"), "b": ("1 2", "9 9")})
-    given_rows[0]["week"] = value
-    assert clean(given_rows).reports[0].periods == 2
-
-
-def test_an_empty_entity_is_refused_with_its_place() -> None:
-    given_rows = rows(PLAIN)
-    given_rows[1]["hospital"] = " "
-    message = "hospitals.csv, row 3: column hospital is empty; name the entity"
-    assert refused(given_rows) == message
+def test_names_that_an_entity_had_before_are_counted() -> None:
+    of = [{**row, "title": "new"} for row in rows({**PLAIN, "a": PLAIN["h"]})]
+    of[5]["title"] = "old"
+    panel = clean(of, dataset({"name": "title"}))
+    assert found(panel) == {"renamed_entities": 1}
 
 
 def test_a_stream_without_rows_is_told_with_the_groups_that_exist() -> None:
@@ -420,19 +343,22 @@ def test_periods_without_rows_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "least", "kept", "all_of_them"),
+    ("drawn", "least", "kept", "all_of_them", "remedy"),
     [
-        ({"a": ("1", "9"), "b": ("5", "9")}, 5, 1, 2),
-        ({"a": ("1", "9"), "b": ("5", "9"), "c": ("6", "9")}, 7, 0, 3),
-        ({"a": ("1", "0"), "b": ("5", ".")}, 0, 0, 2),
+        ({"a": ("1", "9"), "b": ("5", "9")}, 5, 1, 2, "lower dataset.cleaning.min_total_cases or "),
+        (
+            {"a": ("1", "9"), "b": ("5", "9"), "c": ("6", "9")},
+            *(7, 0, 3, "lower dataset.cleaning.min_total_cases or "),
+        ),
+        ({"a": ("1", "0"), "b": ("5", ".")}, 0, 0, 2, ""),
     ],
 )
 def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedy(
-    drawn: Drawn, least: float, kept: int, all_of_them: int
+    drawn: Drawn, least: float, kept: int, all_of_them: int, remedy: str
 ) -> None:
     assert refused(drawn, dataset(min_total_cases=least)) == (
         f"hospitals.csv: stream S keeps {kept} of {all_of_them} entities after filtering, at least"
-        " 2 are needed; lower dataset.cleaning.min_total_cases or check dataset.columns.capacity"
+        f" 2 are needed; {remedy}check dataset.columns.capacity"
     )
 
 
@@ -597,7 +523,8 @@ def test_a_table_without_groups_is_asked_for_as_a_whole() -> None:
 # Any table ---------------------------------------------------------------------------------------
 
 COUNT_CELLS = st.sampled_from(["0", "1", "2.5", "7", "30", "*", "."])
-CAPACITY_CELLS = st.sampled_from(["0", "1", "4.5", "10", "40", "*", "."])
+NO_CAPACITY = {"0", "-2.6", "*", "."}
+CAPACITY_CELLS = st.sampled_from(["1", "4.5", "10", "40", *sorted(NO_CAPACITY)])
 
 
 @st.composite
@@ -621,7 +548,8 @@ def by_hand(
 ) -> list[tuple[float, str, float, str]]:
     """One entity cleaned cell by cell, in plain words."""
     known = [
-        k != "_" and c not in "0*." for k, c in zip(counts.split(), capacities.split(), strict=True)
+        k != "_" and c not in NO_CAPACITY
+        for k, c in zip(counts.split(), capacities.split(), strict=True)
     ]
     cells = []
     last, when, beds = 0.0, None, None
@@ -647,7 +575,9 @@ def test_any_table_is_cleaned_as_by_hand(drawn: Drawn, max_carry: int) -> None:
     kept = {
         entity: lines
         for entity, lines in drawn.items()
-        if any(k != "_" and c not in "0*." for k, c in zip(*map(str.split, lines), strict=True))
+        if any(
+            k != "_" and c not in NO_CAPACITY for k, c in zip(*map(str.split, lines), strict=True)
+        )
     }
     present = [
         t
@@ -657,10 +587,10 @@ def test_any_table_is_cleaned_as_by_hand(drawn: Drawn, max_carry: int) -> None:
     columns = ["count", "count_source", "capacity", "capacity_source"]
     assert set(panel.table["entity"]) == set(kept)
     for entity, lines in kept.items():
-        found = panel.table[panel.table["entity"] == entity]
-        assert found["period"].dt.strftime("%Y-%m-%d").tolist() == [week(t) for t in present]
+        part = panel.table[panel.table["entity"] == entity]
+        assert part["period"].dt.strftime("%Y-%m-%d").tolist() == [week(t) for t in present]
         expected = by_hand(*lines, present, max_carry)
-        assert list(found[columns].itertuples(index=False, name=None)) == expected
+        assert list(part[columns].itertuples(index=False, name=None)) == expected
 
 
 @given(drawn=drawings(), max_carry=st.integers(0, 4))
@@ -668,26 +598,37 @@ def test_a_panel_has_no_holes_and_every_filled_cell_is_counted(
     drawn: Drawn, max_carry: int
 ) -> None:
     panel = clean(drawn, dataset(max_carry=max_carry))
-    found, (report,) = panel.table, panel.reports
-    pairs = pd.MultiIndex.from_product([found["period"].unique(), found["entity"].unique()])
-    assert list(zip(found["period"], found["entity"], strict=True)) == pairs.tolist()
-    assert len(found) == report.entities * report.periods
-    assert not found.isna().any(axis=None)
-    assert found["density"].between(0, 1).all()
-    share = found["count"] / found["capacity"]
-    assert (found["density"] == np.minimum(share, 1)).all()
-    assert report.cells == {
-        "exact_duplicates": 0,
-        "suppressed_counts": (found["count_source"] == "suppressed").sum(),
-        "carried_counts": (found["count_source"] == "carried").sum(),
-        "zero_counts": (found["count_source"] == "zero").sum(),
-        "carried_capacities": (found["capacity_source"] == "carried").sum(),
-        "backfilled_capacities": (found["capacity_source"] == "backfilled").sum(),
+    cells, (report,) = panel.table, panel.reports
+    pairs = pd.MultiIndex.from_product([cells["period"].unique(), cells["entity"].unique()])
+    assert list(zip(cells["period"], cells["entity"], strict=True)) == pairs.tolist()
+    assert len(cells) == report.entities * report.periods
+    assert not cells.isna().any(axis=None)
+    assert cells["density"].between(0, 1).all()
+    share = cells["count"] / cells["capacity"]
+    assert (cells["density"] == np.minimum(share, 1)).all()
+    filled = {
+        "suppressed_counts": (cells["count_source"] == "suppressed").sum(),
+        "carried_counts": (cells["count_source"] == "carried").sum(),
+        "zero_counts": (cells["count_source"] == "zero").sum(),
+        "carried_capacities": (cells["capacity_source"] == "carried").sum(),
+        "backfilled_capacities": (cells["capacity_source"] == "backfilled").sum(),
         "clipped_densities": (share > 1).sum(),
     }
-    assert report.largest_density == found["density"].max()
-    assert report.smallest_capacity == found["capacity"].min()
+    assert touched(panel) == {rule: number for rule, number in filled.items() if number}
+    assert report.largest_density == cells["density"].max()
+    assert report.smallest_capacity == cells["capacity"].min()
     assert report.entities + len(report.dropped) == len({row["hospital"] for row in rows(drawn)})
+
+
+@given(drawn=drawings())
+def test_what_is_missing_is_what_is_filled(drawn: Drawn) -> None:
+    held = dict.fromkeys(RULES, 0) | counts(clean(drawn))
+    absent = held["absent_rows"]
+    counted = absent + held["missing_counts"] + held["negative_counts"]
+    assert counted == held["carried_counts"] + held["zero_counts"]
+    odd = ("missing", "negative", "suppressed", "zero")
+    beds = absent + sum(held[f"{kind}_capacities"] for kind in odd)
+    assert beds == held["carried_capacities"] + held["backfilled_capacities"]
 
 
 @given(drawn=drawings(), data=st.data())

@@ -83,8 +83,10 @@ def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
     assert found.gains.max() == 2.5
 
 
-REMEDY = "; mend the table, or change dataset.source.gain_range or dataset.source.experts"
-CELLS = "(1 such cells in this column)" + REMEDY
+REMEDY = (
+    "\nFix the gains in the table, or change dataset.source.gain_range or dataset.source.experts."
+    " Write numbers with a decimal point."
+)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +104,35 @@ CELLS = "(1 such cells in this column)" + REMEDY
 def test_a_cell_that_is_no_gain_is_told_with_row_and_column(
     tmp_path: Path, cell: str, held: str
 ) -> None:
-    message = refused(tmp_path, CSV.replace("0.25", cell))
-    assert message == f", row 3: column low holds {held}, not a number in [0, 1] {CELLS}"
+    assert refused(tmp_path, CSV.replace("0.25", cell)) == (
+        ": 1 cell cannot be used\n"
+        "  column low, which needs a number in [0, 1]:\n"
+        f"    {held}: 1 cell, first in row 3{REMEDY}"
+    )
 
 
-def test_the_number_of_bad_cells_is_told(tmp_path: Path) -> None:
-    text = CSV.replace("0.1,", "9,").replace("0.25,", "8,")
-    assert ", row 2: column low holds '9'" in refused(tmp_path, text)
-    assert "(2 such cells in this column)" in refused(tmp_path, text)
+def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
+    text = "day,low,high,moves\nsoon,9,0.9,0.1\n2024-01-02,9,x,0\n2024-01-05,8,1,0.1\n"
+    assert refused(tmp_path, text, sensitivity="moves") == (
+        ": 6 cells cannot be used\n"
+        "  column day, which needs a date like 2021-01-31, from 1900 to 2100:\n"
+        "    'soon': 1 cell, first in row 2\n"
+        "  column low, which needs a number in [0, 1]:\n"
+        "    '9': 2 cells, first in row 2\n"
+        "    '8': 1 cell, first in row 4\n"
+        "  column high, which needs a number in [0, 1]:\n"
+        "    'x': 1 cell, first in row 3\n"
+        "  column moves, which needs a number above 0:\n"
+        f"    '0': 1 cell, first in row 3{REMEDY}\n"
+        "Fix the sensitivities in the table, or dataset.source.sensitivity.\n"
+        "Write dates like 2021-01-31, or name another column under dataset.source.period."
+    )
 
 
 def test_a_missing_number_of_a_parquet_table_is_told_with_its_row(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [0.1, np.nan], "b": [0.1, 0.2]})
     frame.to_parquet(tmp_path / "gains.parquet", index=False)
-    with pytest.raises(DataError, match="gains.parquet, row 2: column a holds nothing, not a"):
+    with pytest.raises(DataError, match="nothing: 1 cell, first in row 2"):
         read_gains(source(tmp_path, "gains.parquet", period=None))
 
 
@@ -131,7 +148,6 @@ def test_a_missing_number_of_a_parquet_table_is_told_with_its_row(tmp_path: Path
         (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
         (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
         (CSV, {"experts": ["low", "mid"]}, ": no column named mid; it has day, low, high."),
-        (CSV.replace("2024-01-02", "soon"), {}, ", row 3: column day holds 'soon', not a date"),
         (CSV.replace("01-02", "01-01"), {}, ", row 3: column day holds 2024-01-01, which does not"),
         (CSV.replace("01-05", "01-01"), {}, ", row 4: column day holds 2024-01-01, which does not"),
     ],
@@ -147,8 +163,12 @@ def test_a_sensitivity_that_is_not_positive_is_told_with_its_row(tmp_path: Path,
     text = f"a,b,moves\n0,0.5,0.2\n0.5,0,{cell}\n"
     message = refused(tmp_path, text, period=None, sensitivity="moves")
     held = repr(cell) if cell else "nothing"
-    assert message.startswith(f", row 3: column moves holds {held}, not a number above 0")
-    assert message.endswith("mend the table or dataset.source.sensitivity")
+    assert message == (
+        ": 1 cell cannot be used\n"
+        "  column moves, which needs a number above 0:\n"
+        f"    {held}: 1 cell, first in row 3\n"
+        "Fix the sensitivities in the table, or dataset.source.sensitivity."
+    )
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:

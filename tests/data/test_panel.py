@@ -19,11 +19,13 @@ from dpol.data.panel import (
     PANEL_COLUMNS,
     check_panel,
     provenance_of,
+    provenance_of_stream,
     read_panel,
     report_as_dict,
     report_as_markdown,
     write_panel,
 )
+from dpol.data.selection import SELECTIONS
 from dpol.errors import DataError
 from dpol.files import sha256, write_json
 
@@ -58,6 +60,8 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
             {"entity": "320001", "name": "Closed", "reason": "never reports a capacity above 0"},
             {"entity": "320002", "name": "Small", "reason": "7 cases in all, fewer than 100"},
         ),
+        selection="counts",
+        sparse_periods=("2024-02-29 (1 of 33 entities)",),
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
         largest_density=0.74166,
@@ -249,6 +253,17 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert found["largest density"] == ["0.742", "0.742"]
 
 
+def test_the_page_names_the_rules_that_concerned_nothing() -> None:
+    cells = dict.fromkeys(RULES, 0) | {"zero_counts": 3}
+    page = report_as_markdown(cleaned(report(cells=cells), report("T", cells=cells)), PROVENANCE)
+    assert table_of(page)[RULES["zero_counts"]] == ["3", "3"]
+    (none,) = (line for line in page.splitlines() if line.startswith("None of these: "))
+    for rule, text in RULES.items():
+        assert (text in none) is (rule != "zero_counts")
+        assert (text in table_of(page)) is (rule == "zero_counts")
+    assert "None of these" not in report_as_markdown(cleaned(), PROVENANCE)
+
+
 def test_the_page_tells_every_entity_dropped_and_every_missing_period() -> None:
     page = report_as_markdown(cleaned(), PROVENANCE)
     found = table_of(page)
@@ -279,11 +294,42 @@ def test_the_page_says_when_the_table_was_retrieved() -> None:
     assert "retrieved" not in report_as_markdown(cleaned(), PROVENANCE)
 
 
-@pytest.mark.parametrize("name", ["A | B", "A\nB", "A\\|B"], ids=repr)
-def test_a_name_cannot_break_the_tables_of_the_page(name: str) -> None:
-    drop = {"entity": "1", "name": name, "reason": "small"}
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("A | B", r"A \| B"),
+        ("A\nB", "A B"),
+        ("A\\|B", r"A\\\|B"),
+        ("<img src=x onerror=alert(1)>", r"\<img src=x onerror=alert(1)\>"),
+        ("[free](https://evil.example)", r"\[free\](https://evil.example)"),
+        ("`a` *b* __c__ &lt;", r"\`a\` \*b\* \_\_c\_\_ \&lt;"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("key", ["entity", "name"])
+def test_a_name_is_shown_as_it_is_and_cannot_break_the_page(
+    key: str, name: str, shown: str
+) -> None:
+    drop = {"entity": "1", "name": "1", "reason": "small", key: name}
     page = report_as_markdown(cleaned(report(dropped=(drop,))), PROVENANCE)
-    assert table_of(page)["1"][1:] == ["small"]
+    cells = {"entity": "1", "name": "1", key: shown}
+    assert f"| {cells['entity']} | {cells['name']} | small |" in page.splitlines()
+
+
+def test_the_page_tells_how_the_entities_were_chosen_and_which_periods_are_sparse() -> None:
+    for selection, text in SELECTIONS.items():
+        page = report_as_markdown(cleaned(report(selection=selection)), PROVENANCE)
+        assert f"Entities that play: {text}." in page
+    assert "has a row, check their dates: 2024-02-29 (1 of 33 entities)." in page
+    assert "almost no" not in report_as_markdown(cleaned(report(sparse_periods=())), PROVENANCE)
+
+
+def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
+    made = report_as_dict(cleaned(report(), report("T", selection="given")), PROVENANCE)
+    assert provenance_of_stream(made, "S") == {**PROVENANCE, "selection": "counts"}
+    assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given"}
+    with pytest.raises(DataError, match="report has no stream U; clean the table again"):
+        provenance_of_stream(made, "U")
 
 
 def test_the_report_survives_json(tmp_path: Path) -> None:
@@ -292,13 +338,14 @@ def test_the_report_survives_json(tmp_path: Path) -> None:
     back = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert back["provenance"] == PROVENANCE
     assert (back["rows_read"], back["rows_outside"]) == (2_300, 89)
-    assert back["rules"] == RULES
+    assert (back["rules"], back["selections"]) == (RULES, SELECTIONS)
     again = tuple(
         StreamReport(
             **{
                 **fields,
                 "dropped": tuple(fields["dropped"]),
                 "missing_periods": tuple(fields["missing_periods"]),
+                "sparse_periods": tuple(fields["sparse_periods"]),
             }
         )
         for fields in back["streams"]

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from dpol.config import Dataset, Stream
 from dpol.data.cleaning import CleanPanel, clean_panel
 from dpol.data.panel import check_panel
 from dpol.data.streams import build_stream
 from dpol.data.table import RawTable, read_table
+from dpol.errors import DataError
 
-FOLDER = Path(os.environ.get("DPOL_REAL_DATA", Path(__file__).parents[2].parent / "shared/data"))
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
 PANEL = FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
 VERBATIM = FOLDER / "hhs-verbatim-nm-pa-ca-2022-09-23--2022-10-21.csv.gz"
 STATES = ("NM", "PA", "CA")
@@ -142,7 +145,91 @@ def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
     assert [report.periods for report in panel.reports] == [5, 5, 5]
     assert [report.entities for report in panel.reports] == [40, 176, 352]
     assert [report.missing_periods for report in panel.reports] == [(), (), ()]
+    assert [report.sparse_periods for report in panel.reports] == [(), (), ()]
+    assert {report.selection for report in panel.reports} == {"all"}
     reasons = {drop["reason"] for report in panel.reports for drop in report.dropped}
     assert reasons == {"never reports a capacity above 0"}
     assert sum(report.cells["exact_duplicates"] for report in panel.reports) == 0
     assert all(report.cells["suppressed_counts"] > 50 for report in panel.reports)
+
+
+# Of the table's 127 columns, counts of COVID or influenza patients and the beds they lie in.
+PAIRS = [
+    ("inpatient_beds_used_covid", "inpatient_beds"),
+    ("inpatient_beds_used_covid", "total_beds"),
+    ("total_adult_patients_hospitalized_confirmed_and_suspected_covid",
+     "all_adult_hospital_inpatient_beds"),
+    ("total_adult_patients_hospitalized_confirmed_covid", "all_adult_hospital_inpatient_beds"),
+    ("total_adult_patients_hospitalized_confirmed_covid", "all_adult_hospital_beds"),
+    ("total_pediatric_patients_hospitalized_confirmed_and_suspected_covid",
+     "all_pediatric_inpatient_beds"),
+    ("total_pediatric_patients_hospitalized_confirmed_covid", "all_pediatric_inpatient_beds"),
+    ("staffed_icu_adult_patients_confirmed_and_suspected_covid", "total_staffed_adult_icu_beds"),
+    ("staffed_icu_adult_patients_confirmed_covid", "total_staffed_adult_icu_beds"),
+    ("staffed_icu_adult_patients_confirmed_covid", "total_icu_beds"),
+    ("staffed_icu_pediatric_patients_confirmed_covid", "total_staffed_pediatric_icu_beds"),
+    ("total_patients_hospitalized_confirmed_influenza", "inpatient_beds"),
+    ("icu_patients_confirmed_influenza", "total_icu_beds"),
+    ("total_patients_hospitalized_confirmed_influenza_and_covid", "inpatient_beds"),
+]  # fmt: skip
+MARKER = "-999999"
+
+
+@pytest.mark.parametrize(("count", "capacity"), PAIRS)
+def test_no_pair_of_published_columns_stops_a_run_and_all_markers_are_counted(
+    count: str, capacity: str
+) -> None:
+    columns = {"count": f"{count}_7_day_avg", "capacity": f"{capacity}_7_day_avg"}
+    rules = dataset(columns, {"min_total_cases": 0})
+    table = read(VERBATIM, rules)
+    panel = clean_panel(table, rules, STREAMS)
+    kept = panel.table[["group", "entity"]].drop_duplicates()
+    mine = table.cells.merge(
+        kept, left_on=["state", "hospital_pk"], right_on=["group", "entity"]
+    ).groupby("state")
+    for kind, column in (("counts", columns["count"]), ("capacities", columns["capacity"])):
+        for rule, markers in (("suppressed", [MARKER]), ("missing", ["", "NA"])):
+            held = mine[column].agg(lambda cells, markers=markers: cells.isin(markers).sum())
+            counted = {it.stream: it.cells[f"{rule}_{kind}"] for it in panel.reports}
+            assert counted == held.to_dict()
+    assert all(it.cells["clipped_densities"] == 0 for it in panel.reports) or "icu" in count
+
+
+def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
+    """All patients over the adults' beds: 15% of New Mexico's cells are above 1."""
+    columns = {
+        "count": "inpatient_beds_used_7_day_avg",
+        "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
+    }
+    rules = dataset(columns, {"min_total_cases": 0})
+    with pytest.raises(DataError, match="stream NM has 29 cells of 200 in which the count") as told:
+        clean_panel(read(VERBATIM, rules), rules, STREAMS)
+    assert "right columns?" in str(told.value)
+    allowed = dataset(columns, {"min_total_cases": 0, "max_clipped": 0.15})
+    reports = clean_panel(read(VERBATIM, allowed), allowed, STREAMS).reports
+    assert [report.cells["clipped_densities"] for report in reports] == [29, 43, 185]
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [(name, VERBATIM) for name in ("config", "icu", "panel", "beyond")]
+    + [(name, PANEL) for name in ("panel", "beyond")],  # it lacks the columns of the others
+)
+def test_no_shipped_config_is_stopped_by_real_weeks(name: str, file: Path) -> None:
+    raw_config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
+    raw_config["dataset"]["cleaning"] |= {"min_total_cases": 0}  # the weeks are few
+    shipped = Dataset.model_validate(raw_config["dataset"])
+    panel = clean_panel(read(file, shipped), shipped, STREAMS)
+    check_panel(panel.table, "panel")
+    assert all(report.sparse_periods == () for report in panel.reports)
+
+
+def test_names_that_changed_are_counted(raw: RawTable, panel: CleanPanel) -> None:
+    kept = set(panel.table["entity"])
+    mine = raw.cells[raw.cells["hospital_pk"].isin(kept)]
+    mine = mine.assign(hospital_name=mine["hospital_name"].str.strip())
+    names = mine.groupby(["state", "hospital_pk"])["hospital_name"].nunique()
+    changed = (names > 1).groupby("state").sum().to_dict()
+    assert {it.stream: it.cells["renamed_entities"] for it in panel.reports} == changed
+    assert sum(changed.values()) == 26
+    assert all(report.sparse_periods == () for report in panel.reports)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv as csv_module
 import datetime
 import decimal
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +23,9 @@ from dpol.data.table import RawTable, read_table, write_table
 from dpol.errors import DataError
 
 COLUMNS = ("a", "b")
-DAMAGED = "the file is damaged or cut short: delete it, then fetch or copy it again"
+INTACT = "get an intact copy of it"
+REFETCH = "delete it and run again, which fetches it again"
+DAMAGED = r"is damaged or cut short \(.+\); " + INTACT
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
 
@@ -59,7 +63,7 @@ def refused(csv: Callable[..., RawTable], tmp_path: Path) -> Callable[..., str]:
     def message(content: bytes, name: str = "t.csv") -> str:
         with pytest.raises(DataError) as caught:
             csv(content, name)
-        assert str(caught.value).startswith(f"{tmp_path / name}: ")
+        assert str(caught.value).startswith((f"{tmp_path / name}: ", f"{tmp_path / name}, row "))
         return str(caught.value).removeprefix(f"{tmp_path / name}: ")
 
     return message
@@ -111,17 +115,17 @@ def test_a_missing_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.csv", b"", "the file is empty; fetch or copy it again"),
-        ("t.csv.gz", b"", "the file is empty; fetch or copy it again"),
-        ("t.parquet", b"", "the file is empty; fetch or copy it again"),
-        ("t.csv", b"\n\n", "holds no table; fetch or copy it again"),
-        ("t.csv.gz", gzip.compress(b"", mtime=0), "holds no table; fetch or copy it again"),
-        ("t.csv", b"a,b\n", "has a header but no rows; fetch or copy it again"),
-        ("t.csv", b"a,b", "has a header but no rows; fetch or copy it again"),
+        ("t.csv", b"", "the file is empty; get an intact copy of it"),
+        ("t.csv.gz", b"", "the file is empty; get an intact copy of it"),
+        ("t.parquet", b"", "the file is empty; get an intact copy of it"),
+        ("t.csv", b"\n\n", "holds no table; get an intact copy of it"),
+        ("t.csv.gz", gzip.compress(b"", mtime=0), "holds no table; get an intact copy of it"),
+        ("t.csv", b"a,b\n", "has a header but no rows; get an intact copy of it"),
+        ("t.csv", b"a,b", "has a header but no rows; get an intact copy of it"),
         (
             "t.csv.gz",
             gzip.compress(b"a,b\n", mtime=0),
-            "has a header but no rows; fetch or copy it again",
+            "has a header but no rows; get an intact copy of it",
         ),
         ("t.csv", "a,b\nMüller,1\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8 CSV"),
         ("t.csv", "a,b,ü\n1,2,3\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8 CSV"),
@@ -144,23 +148,57 @@ def test_a_parquet_table_without_rows_is_refused(parquet: Callable[..., RawTable
 def test_a_packed_table_cut_short_anywhere_is_refused(
     refused: Callable[..., str], kept: int
 ) -> None:
-    message = refused(PACKED[:kept], "t.csv.gz")
-    assert message.startswith("cannot be read (")
-    assert message.endswith(DAMAGED)
+    assert re.fullmatch(DAMAGED, refused(PACKED[:kept], "t.csv.gz"))
 
 
-@pytest.mark.parametrize("place", [0, 10, len(PACKED) // 2, -5])
+@pytest.mark.parametrize("place", [10, len(PACKED) // 2, -5])
 def test_a_packed_table_with_flipped_bits_is_refused(
     refused: Callable[..., str], place: int
 ) -> None:
     damaged = bytearray(PACKED)
     damaged[place] ^= 0xFF
-    assert refused(bytes(damaged), "t.csv.gz").endswith(DAMAGED)
+    assert re.fullmatch(DAMAGED, refused(bytes(damaged), "t.csv.gz"))
 
 
-@pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
-def test_garbage_is_refused(refused: Callable[..., str], name: str) -> None:
-    assert refused(b"<html>503 Service Unavailable</html>", name).endswith(DAMAGED)
+@pytest.mark.parametrize("content", [MANY_ROWS, b"<html>503 Service Unavailable</html>", b"abcd"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "t.csv.gz",
+            "is not packed with gzip, though its name ends in .gz; if it holds plain CSV, pack it,"
+            " or take .gz off its name",
+        ),
+        (
+            "t.parquet",
+            "is not a Parquet table, though its name ends in .parquet; if it holds plain CSV, name"
+            " it .csv",
+        ),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused(
+    refused: Callable[..., str], content: bytes, name: str, message: str
+) -> None:
+    assert refused(content, name) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv.gz", PACKED[:-4]),
+        ("t.csv.gz", b"<html>"),
+        ("t.csv.gz", b""),
+        ("t.csv.gz", gzip.compress(b"a,b\n")),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n3")),
+        ("t.parquet", b"PAR1"),
+    ],
+)
+def test_only_a_table_that_was_fetched_is_to_be_deleted(
+    refused: Callable[..., str], tmp_path: Path, name: str, content: bytes
+) -> None:
+    assert "delete" not in refused(content, name)
+    (tmp_path / f"{name}.provenance.json").write_text("{}")
+    assert refused(content, name).endswith(REFETCH)
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
@@ -169,18 +207,71 @@ def test_a_parquet_table_cut_short_is_refused(
 ) -> None:
     pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "whole.parquet")
     whole = (tmp_path / "whole.parquet").read_bytes()
-    assert refused(whole[: int(kept * len(whole))], "t.parquet").endswith(DAMAGED)
+    assert re.fullmatch(DAMAGED, refused(whole[: int(kept * len(whole))], "t.parquet"))
+
+
+SHORT = ". A cell or a comma is missing"
+CUT = f"{SHORT}, or the file is cut short here: {INTACT}"
+COMMA = (
+    ". A comma within a cell is taken for the end of the cell: put the cell in quotes, or write"
+    " the number with a decimal point (16.8)"
+)
+RETURN = ". A carriage return in column {} ends the row: take it out, or put the cell in quotes"
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b'a,b\n1,2\n"3,4\n', b"a,b\n1,2\n3", b"a,b,c\n1,2,3\n1,2"],
-    ids=["open quote", "half a row", "a cell short"],
+    ("content", "message"),
+    [
+        (b'a,b\n1,2\n"3,4\n', "3: has 1 cell, but the header has 2" + CUT),
+        (b"a,b\n1,2\n3", "3: has 1 cell, but the header has 2" + CUT),
+        (b"a,b,c\n1,2,3\n1,2", "3: has 2 cells, but the header has 3" + CUT),
+        (b"a,b,c\n1,2,3\n1,2\n1,2,3\n", "3: has 2 cells, but the header has 3" + SHORT),
+        (b"a,b\n1,2\n\n1,16,8\n", "4: has 3 cells, but the header has 2" + COMMA),
+        (b"a,b,c\n1,2,3\n4,x\ry,6\n", "3: has 2 cells, but the header has 3" + RETURN.format("b")),
+        (b"a,b,c\r\n1\r2,2,3\r\n", "2: has 1 cell, but the header has 3" + RETURN.format("a")),
+    ],
+    ids=["open quote", "half a row", "cut", "cell missing", "decimal comma", "return", "CRLF"],
 )
-def test_a_plain_table_cut_short_within_a_row_is_refused(
-    refused: Callable[..., str], content: bytes
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_row_of_another_length_than_the_header_is_named_with_the_likely_cause(
+    refused: Callable[..., str], tmp_path: Path, content: bytes, message: str, packed: bool
 ) -> None:
-    assert refused(content)
+    name = "t.csv.gz" if packed else "t.csv"
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(DataError) as caught:
+        read_table(path, COLUMNS)
+    assert str(caught.value) == f"{path}, row {message}"
+
+
+@pytest.mark.parametrize("place", ["first row", "another column", "before"])
+def test_a_huge_cell_is_read_and_does_not_hide_the_row_of_a_mistake(
+    tmp_path: Path, place: str
+) -> None:
+    huge = "x" * 3_000_000
+    texts = {
+        "first row": [f"{huge},1", "y,2"],
+        "another column": ["y,1", f"{huge},oops"],
+        "before": [f"{huge},1", "y,oops"],
+    }[place]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *texts]) + "\n")
+    limit = csv_module.field_size_limit()
+    table = read_table(tmp_path / "t.csv", COLUMNS)
+    assert table.cells["a"].str.len().max() == 3_000_000
+    assert table.place(1) == f"{tmp_path / 't.csv'}, row 3"
+    assert csv_module.field_size_limit() == limit
+
+
+def test_the_rows_of_a_message_are_found_in_one_pass(csv: Callable[..., RawTable]) -> None:
+    table = csv(b'a,b\n1,2\n\n"3\n3",4\n\n5,6\n')
+    assert table.lines([2, 0, 1]) == {0: 2, 1: 5, 2: 7}
+    assert table.lines([]) == {}
+    assert RawTable("no.csv", table.cells).lines([0, 7]) == {0: 2, 7: 9}
+
+
+def test_nested_parquet_columns_are_refused(parquet: Callable[..., RawTable]) -> None:
+    with pytest.raises(DataError, match=r"column a holds list<.*>, not text, numbers or dates"):
+        parquet({"a": [[1, 2]], "b": [1]})
 
 
 @pytest.mark.parametrize(
@@ -238,7 +329,8 @@ def test_another_mark_than_the_comma_is_named(tmp_path: Path, mark: str) -> None
     with pytest.raises(DataError) as caught:
         read_table(path, ["a", "beds"])
     assert str(caught.value) == (
-        f"{path}: its columns are separated by {mark!r}; save it again with commas"
+        f"{path}: its columns are separated by {mark!r}; save it again with commas between columns,"
+        " numbers with a decimal point and dates like 2021-01-31"
     )
 
 
@@ -308,7 +400,7 @@ def test_a_message_names_the_line_of_the_file_that_holds_the_mistake(
     with pytest.raises(DataError) as caught:
         clean_panel(read_table(path, "epkc"), dataset, {"S": Stream(groups=["all"])})
     number = next(i for i, line in enumerate(lines, start=1) if "oops" in line)
-    assert str(caught.value).startswith(f"{path}, row {number}: column k holds 'oops'")
+    assert f"'oops': 1 cell, first in row {number}" in str(caught.value)
 
 
 def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:

@@ -73,15 +73,21 @@ CLEANING = {
     },
     "rows_read": 4000,
     "rows_outside": 12,
-    "rules": {"zero_counts": "missing counts set to 0"},
+    "rules": {
+        "exact_duplicates": "repeated rows dropped",
+        "zero_counts": "missing counts set to 0",
+    },
+    "selections": {"all": "all entities", "counts": "those with enough cases"},
     "streams": [
         {
             "stream": "nm",
-            "cells": {"zero_counts": 7},
+            "cells": {"exact_duplicates": 0, "zero_counts": 7},
             "dropped": [{"entity": "H9", "name": ODD, "reason": "0 cases"}],
             "entities": 24,
             "periods": 148,
+            "selection": "counts",
             "missing_periods": ["1 between 2021-01-15 and 2021-01-29"],
+            "sparse_periods": ["2021-02-03 (1 of 24 entities)"],
             "smallest_capacity": 4.5,
             "largest_density": 0.75,
         }

@@ -89,10 +89,15 @@ def test_cleaning_is_told_rule_by_rule() -> None:
     ]
     assert counts.notes == (
         "4,000 rows read, 12 of them outside the chosen groups and periods.",
+        "None of these: repeated rows dropped.",
+        "Entities that play (New Mexico): those with enough cases.",
         "Periods that are missing and left out (New Mexico): 1 between 2021-01-15 and 2021-01-29.",
+        "Periods in which almost no entity has a row (New Mexico), check their dates: 2021-02-03"
+        " (1 of 24 entities).",
     )
     assert [cell.text for cell in dropped.rows[0]] == ["New Mexico", "H9", ODD, "0 cases"]
     nothing = {**CLEANING["streams"][0], "dropped": [], "missing_periods": []}
+    nothing["sparse_periods"] = []
     (only,) = cleaning_tables({**CLEANING, "streams": [nothing]}, {"nm": "New Mexico"})
     assert only.notes[-1] == "No stream lacks a period."
 

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -184,6 +185,14 @@ def test_footers_tell_ranges_and_simulated_data() -> None:
 
 def test_no_guarantee_without_noise() -> None:
     assert has_footer(build(levels={"none": INF}), "Guarantee: none")
+
+
+def test_no_title_of_the_csv_is_a_formula() -> None:
+    table = build()
+    odd = replace(table, rows=tuple(replace(row, stream_title="=1+1") for row in table.rows))
+    assert {line["stream_title"] for line in csv.DictReader(io.StringIO(render_csv(odd)))} == {
+        "'=1+1"
+    }
 
 
 def test_csv_is_complete_and_exact() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from dpol.tables.text import (
@@ -13,11 +15,13 @@ from dpol.tables.text import (
     Section,
     TextTable,
     escape_latex,
-    escape_markdown,
+    no_formula,
+    to_csv,
     to_html,
     to_latex,
     to_markdown,
 )
+from dpol.wording import escape_markdown
 
 NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 GRID = """\
@@ -175,3 +179,30 @@ def test_html_escapes_and_stands_alone() -> None:
     caption = next(attributes for tag, attributes in outline.tags if tag == "caption")
     assert region["aria-labelledby"] == caption["id"]
     assert page.endswith("</html>\n")
+
+
+FORMULAS = ["=cmd|'/C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS, ids=repr)
+def test_no_text_of_a_csv_is_a_formula(text: str) -> None:
+    numbers = pd.DataFrame({"title": [text, "New Mexico", None], "gain": [-1.5, 2.0, 3.0]})
+    back = pd.read_csv(io.StringIO(to_csv(numbers), newline=""))
+    shown = "'" + text.replace("\r", " ")
+    assert back["title"].tolist()[:2] == [shown, "New Mexico"]
+    assert back["gain"].tolist() == [-1.5, 2.0, 3.0]
+    assert (numbers["title"][0], no_formula(text)) == (text, shown)
+
+
+def test_a_csv_without_formulas_is_what_pandas_writes() -> None:
+    numbers = pd.DataFrame(
+        {
+            "label": pd.Categorical(["a", "b"]),
+            "text": ["x, y", 'say "ü"'],
+            "number": [0.1, float("nan")],
+            "whole": [1, -2],
+            "day": pd.to_datetime(["2021-01-03", "2021-01-10"]),
+            "yes": [True, False],
+        }
+    )
+    assert to_csv(numbers) == numbers.to_csv(index=False, lineterminator="\n")

@@ -181,7 +181,7 @@ def test_gains_without_dates_and_with_a_sensitivity_for_each_round(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GAINS.replace("0.5,0.2,0.2,0.1", "0.5,a lot,0.2,0.1", 1), "column sun holds 'a lot'"),
+        (GAINS.replace("0.5,0.2,0.2,0.1", "0.5,a lot,0.2,0.1", 1), "'a lot': 1 cell, first in row"),
         (GAINS.replace("rain,sun", "sun,sun"), "several columns named sun"),
     ],
 )

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from dpol.data.panel import read_panel
+from dpol.data.panel import provenance_of_stream, read_panel
 from dpol.data.streams import build_stream
 from dpol.logs import job_log
 from dpol.streams import write_stream
@@ -9,10 +9,8 @@ from dpol.streams import write_stream
 with job_log(snakemake.log[0]):
     panel = read_panel(snakemake.input.panel)
     report = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
+    label = snakemake.wildcards.stream
     stream = build_stream(
-        panel,
-        snakemake.wildcards.stream,
-        snakemake.params.count_sensitivity,
-        report["provenance"],
+        panel, label, snakemake.params.count_sensitivity, provenance_of_stream(report, label)
     )
     write_stream(stream, snakemake.output.stream)

@@ -189,6 +189,7 @@ class Config(Model):
         elif columns is None:
             allowed = "is missing: what the table calls entity, period, count and capacity"
             found.append((("dataset", "columns"), None, allowed))
+        found += self.dataset.problems()
         return found
 
     def _gains_problems(self) -> list[tuple[tuple[str, ...], object, str]]:

@@ -11,11 +11,23 @@ from pydantic import (
     Field,
     HttpUrl,
     PositiveFloat,
-    PositiveInt,
     model_validator,
 )
 
-from dpol.config.values import Label, Model, TableFile, all_different, number_or_column, relative
+from dpol.config.values import (
+    Label,
+    Model,
+    TableFile,
+    all_different,
+    all_or_names,
+    number_or_column,
+    relative,
+)
+
+EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
+"""A date outside these is taken for a mistake."""
+
+Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
 class Endpoint(Model):
@@ -116,15 +128,16 @@ class Columns(Model):
     entity: str
     """Identifies an entity (a hospital); each becomes an expert."""
     period: str
-    """Start of the period (week), an ISO date such as 2021-01-31."""
+    """Start of the period (week), an ISO date such as 2021-01-31; a time of day is left out."""
     count: str
     """Number of persons counted in the period (COVID patients)."""
     capacity: str
     """Capacity of the entity in the period (beds)."""
     group: str | None = None
-    """Groups the entities (state); without it all entities form one group named `all`."""
+    """Groups the entities (state); without it all entities form one group named `all`. A row
+    belongs to the group that it names, also where an entity moves from one group to another."""
     name: str | None = None
-    """A name to show for an entity; without it the identifier is shown."""
+    """A name to show for an entity; without it the identifier is shown. The latest is taken."""
     cases: list[str] | None = None
     """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
 
@@ -138,11 +151,11 @@ class Columns(Model):
 class Periods(Model):
     """Which periods are used."""
 
-    first: datetime.date | None = None
+    first: Day | None = None
     """First period, included; without it the first in the table."""
-    last: datetime.date | None = None
+    last: Day | None = None
     """Last period, included; without it the last in the table."""
-    days: PositiveInt = 7
+    days: Annotated[int, Field(ge=1, le=36_600)] = 7
     """Length of a period in days."""
 
     @model_validator(mode="after")
@@ -153,20 +166,47 @@ class Periods(Model):
 
 
 class Cleaning(Model):
-    """How the holes of the table are filled; every rule is counted in the cleaning report."""
+    """How holes are filled and which entities play; the cleaning report counts every rule."""
 
     suppressed_markers: list[str] = ["-999999"]
-    """Values that stand for a count too small to publish."""
+    """Values that stand for a number too small to publish; -999999 also finds -999999.0. A count
+    becomes `suppressed_value`; a capacity is taken as missing."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
-    """Values that stand for a missing number."""
-    suppressed_value: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
+    """Values that stand for a missing number; -2 also finds -2.0."""
+    suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
     """What a suppressed count becomes."""
+    negative_counts: Literal["error", "missing"] = "error"
+    """What happens to a count below 0: `error` stops the run, `missing` takes it as missing."""
+    negative_capacities: Literal["missing", "error"] = "missing"
+    """What happens to a capacity below 0: `missing` takes it as missing, `error` stops the run."""
+    conflicting_duplicates: Literal["error", "last"] = "error"
+    """What happens to rows of one entity and period with different numbers: `error` stops the run,
+    `last` keeps the last of them in the table."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods a missing count is carried forward; after that it becomes 0."""
-    min_total_cases: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 100.0
-    """Entities with fewer cases over the whole period are dropped."""
-    case_factor: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
+    """Share of a stream's cells in which the count may be above the capacity; more of them stop the
+    run. The usual cause is a number that is read wrongly: 1.230 is 1.23, not 1230."""
+    entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
+    """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
+    Without it `min_total_cases` does."""
+    min_total_cases: Annotated[float, Field(ge=0, le=1e12)] = 100.0
+    """Entities with fewer cases over the whole period are dropped. Who plays then depends on the
+    private counts, also on those of later periods; not together with `entities`."""
+    warm_up_last: Day | None = None
+    """Last period of the warm-up. The warm-up is not played: `min_total_cases` is applied to it
+    alone, and its counts are taken as public. Not together with `entities`."""
+    case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """What the case columns are multiplied by; 7 turns daily averages into weekly totals."""
+
+    @model_validator(mode="after")
+    def _one_way_to_choose(self) -> Cleaning:
+        if self.entities is not None and self.warm_up_last is not None:
+            raise ValueError(
+                "entities and warm_up_last must not be given together: entities says who plays"
+                " without looking at any count"
+            )
+        return self
 
 
 class Dataset(Model):
@@ -192,3 +232,21 @@ class Dataset(Model):
         source = self.source
         named = isinstance(source, (LocalSource, GainsSource)) and source.simulated
         return named or source.kind == "simulated"
+
+    def problems(self) -> list[tuple[tuple[str, ...], object, str]]:
+        """Rules across keys: (location, value, what is allowed) for each one broken."""
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        rules, periods = self.cleaning, self.periods
+        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
+            allowed = "must not be given together with entities, which says who plays"
+            key = ("dataset", "cleaning", "min_total_cases")
+            found.append((key, rules.min_total_cases, allowed))
+        if day := rules.warm_up_last:
+            key = ("dataset", "cleaning", "warm_up_last")
+            if periods.first and day < periods.first:
+                allowed = f"must not be before dataset.periods.first ({periods.first})"
+                found.append((key, str(day), allowed))
+            if periods.last and day >= periods.last:
+                allowed = f"must be before dataset.periods.last ({periods.last}), or nothing is"
+                found.append((key, str(day), allowed + " left to play"))
+        return found

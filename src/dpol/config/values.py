@@ -70,6 +70,18 @@ def all_different(names: list[str]) -> list[str]:
     return names
 
 
+def all_or_names(value: object) -> object:
+    """`all`, or at least two different names. Raises ValueError for anything else."""
+    if value is None or value == "all":
+        return value
+    if not isinstance(value, list) or len(value) < 2:
+        raise ValueError("must be all, or a list of at least two identifiers")
+    for name in value:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"{name!r} must be text; put it in quotes")
+    return all_different([name.strip() for name in value])
+
+
 # What an algorithm is, is checked against the registry; one message is enough.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 TableFile = Annotated[str, AfterValidator(table_file)]

@@ -6,44 +6,93 @@ get there is in the report: each rule, the cells it touched, and every entity dr
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpol.config import Cleaning, Dataset, Periods, Stream
-from dpol.data.table import RawTable, read_dates
+from dpol.data.cells import (
+    BadCells,
+    date_remedy,
+    parse_dates,
+    read_dates,
+    refuse_cells,
+)
+from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
+from dpol.data.numbers import Numbers, parse_numbers, remedies
+from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
+from dpol.data.table import RawTable
 from dpol.errors import DataError
-from dpol.randomness import Floats
+from dpol.logs import LOGGER
+from dpol.wording import counted, shortened
 
-Flags = NDArray[np.bool_]
 NO_GROUP = "all"
 
 RULES = {
     "exact_duplicates": "repeated rows dropped",
+    "conflicting_duplicates": "rows dropped for a later row of the same entity and period with"
+    " other numbers",
+    "warm_up_rows": "rows of the warm-up, not played",
+    "moved_entities": "entities with rows in several groups, shown in their latest",
+    "renamed_entities": "entities with several names, shown by their latest",
+    "suppressed_cases": "suppressed cells of dataset.columns.cases, added as"
+    " cleaning.suppressed_value",
+    "missing_cases": "missing cells of dataset.columns.cases, added as 0",
+    "negative_cases": "negative cells of dataset.columns.cases, added as 0",
+    "absent_rows": "rows that an entity lacks, their counts and capacities missing",
+    "missing_counts": "cells without a count",
+    "negative_counts": "negative counts taken as missing",
     "suppressed_counts": "suppressed counts set to cleaning.suppressed_value",
     "carried_counts": "missing counts carried forward (at most cleaning.max_carry periods)",
     "zero_counts": "missing counts set to 0",
-    "carried_capacities": "missing or zero capacities carried forward",
+    "missing_capacities": "cells without a capacity",
+    "negative_capacities": "negative capacities taken as missing",
+    "suppressed_capacities": "suppressed capacities taken as missing",
+    "zero_capacities": "capacities of 0 taken as missing",
+    "carried_capacities": "missing capacities carried forward",
     "backfilled_capacities": "capacities missing at the start taken from the first known one",
     "clipped_densities": "densities above 1 clipped to 1",
 }
+"""What cleaning counts. Duplicates, the warm-up and cases are counted in all rows of the stream,
+everything else in the cells of the entities that play. What is missing and what is filled agree:
+absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
+zero capacities are carried or backfilled."""
+
+_OF_CASES = ("suppressed_cases", "missing_cases", "negative_cases")
+_OF_CELLS = (
+    *("missing_counts", "negative_counts", "suppressed_counts"),
+    *("missing_capacities", "negative_capacities", "suppressed_capacities", "zero_capacities"),
+)
 
 
 @dataclass(frozen=True)
 class StreamReport:
-    """What cleaning did to one stream: cells by rule, entities dropped and why, and the rest."""
+    """What cleaning did to one stream: cells by rule, entities dropped and why, and the rest.
+
+    Args:
+        stream: its label.
+        entities: that play.
+        periods: that are played.
+        cells: how many each of `RULES` touched.
+        dropped: entities that do not play: entity, name and reason.
+        selection: how the list of entities came about, see `dpol.data.selection.SELECTIONS`.
+        missing_periods: gaps of the calendar, in words.
+        sparse_periods: periods in which almost no entity has a row, in words.
+        smallest_capacity: of a cell.
+        largest_density: of a cell.
+    """
 
     stream: str
     entities: int
     periods: int
     cells: Mapping[str, int]
     dropped: tuple[Mapping[str, str], ...]
+    selection: Selection
     missing_periods: tuple[str, ...]
+    sparse_periods: tuple[str, ...]
     smallest_capacity: float
     largest_density: float
 
@@ -64,22 +113,29 @@ class CleanPanel:
 def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
+    Only rows of the streams' groups are looked at, and only numbers within the periods.
+
     Raises:
-        DataError: text where a number or date belongs, a negative number, conflicting
-            duplicates, or a stream that keeps fewer than two entities or no period.
+        DataError: text where a number or date belongs, an entity without a name, a negative
+            number or different rows for one cell where the rules refuse them, too many counts
+            above the capacity, or a stream that keeps fewer than two entities or no period.
     """
-    where = _locate(raw, dataset)
-    inside = _inside(where["period"], dataset.periods)
-    wanted = {group for stream in streams.values() for group in stream.groups}
-    chosen = _parse(raw, dataset, where[inside & where["group"].isin(wanted)])
+    chosen = _chosen(raw, dataset, {group for it in streams.values() for group in it.groups})
+    for label, stream in streams.items():
+        if not chosen["group"].isin(stream.groups).any():
+            raise DataError(_nothing_left(raw, label, stream, dataset))
+    refuse_unknown(raw, chosen, dataset.cleaning)
+    groups_of = chosen.groupby("entity")["group"].nunique()
+    chosen["moved"] = chosen["entity"].map(groups_of) > 1
     tables, reports = [], []
     for label, stream in streams.items():
         own = chosen[chosen["group"].isin(stream.groups)]
-        if own.empty:
-            raise DataError(_nothing_left(raw, label, stream, where, dataset))
         table, report = _clean_stream(label, own, raw, dataset)
         tables.append(table)
         reports.append(report)
+        for period in report.sparse_periods:
+            LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its"
+                           " date", raw.file, label, period)  # fmt: skip
     return CleanPanel(
         pd.concat(tables, ignore_index=True),
         len(raw.cells),
@@ -88,238 +144,166 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
     )
 
 
-def _nothing_left(
-    raw: RawTable, label: str, stream: Stream, where: pd.DataFrame, dataset: Dataset
-) -> str:
-    inside = where[_inside(where["period"], dataset.periods)]
-    known = ", ".join(sorted(inside["group"].unique())[:60]) or "none"
-    first, last = where["period"].min(), where["period"].max()
+def _groups(raw: RawTable, dataset: Dataset) -> pd.Series[str]:
+    name = dataset.needed_columns.group
+    return raw.cells[name].str.strip() if name else pd.Series(NO_GROUP, index=raw.cells.index)
+
+
+def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -> str:
+    period = parse_dates(raw.cells[dataset.needed_columns.period].str.strip())
+    inside = _groups(raw, dataset)[_inside(period, dataset.periods)]
+    groups = sorted(shortened(group) for group in inside.unique() if group)
+    known = ", ".join(groups[:60]) or "none"
+    dates = period.dropna()
+    held = "none" if dates.empty else f"{dates.min().date()} to {dates.max().date()}"
     return (
         f"{raw.file}: no row for stream {label} (group {', '.join(stream.groups)}, periods"
         f" {dataset.periods.first or 'any'} to {dataset.periods.last or 'any'});"
-        f" groups within these periods: {known}; the table's periods: {first.date()} to"
-        f" {last.date()}. Change streams.{label}.groups or dataset.periods"
+        f" groups within these periods: {known}; the table's periods: {held}."
+        f" Change streams.{label}.groups or dataset.periods"
     )
 
 
-def _inside(period: pd.Series[Any], periods: Periods) -> pd.Series[bool]:
-    first = pd.Timestamp(periods.first or pd.Timestamp.min)
-    last = pd.Timestamp(periods.last or pd.Timestamp.max)
-    return period.between(first, last)
+def _inside(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[bool]:
+    inside = period.notna()
+    if periods.first:
+        inside &= period >= pd.Timestamp(periods.first)
+    if periods.last:
+        inside &= period <= pd.Timestamp(periods.last)
+    return inside
 
 
-def _locate(raw: RawTable, dataset: Dataset) -> pd.DataFrame:
-    """Entity, group and period of every row, and its number."""
-    columns = dataset.needed_columns
-    entity = raw.cells[columns.entity].str.strip()
-    empty = np.flatnonzero(entity == "")
-    if len(empty):
-        raise DataError(f"{raw.place(empty[0])}: column {columns.entity} is empty; name the entity")
-    return pd.DataFrame(
+def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
+    """The rows of the groups within the periods, parsed, by period and entity.
+
+    Columns: group, entity, name, period, count, capacity, cases, row (of the raw table), and for
+    each rule of cases and cells how many cells of the row it concerns.
+    """
+    columns, rules = dataset.needed_columns, dataset.cleaning
+    group = _groups(raw, dataset).set_axis(range(len(raw.cells)))
+    group = group[group.isin(groups)]
+    cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
+    period, bad = read_dates(cells[columns.period])
+    advice = [date_remedy("dataset.columns.period")] if bad else []
+    inside = _inside(period, dataset.periods)
+    cells, period, group = cells[inside], period[inside], group[inside]
+    entity = cells[columns.entity]
+    if (entity == "").any():
+        bad.append(BadCells(columns.entity, "the name of an entity", entity[entity == ""]))
+        advice.append("Name the entity of each row.")
+    numbers = _numbers(cells, dataset)
+    # A column may be both the count and one of the cases.
+    bad += {it.bad.column: it.bad for it in numbers if it.bad is not None}.values()
+    refuse_cells(raw, bad, [*advice, *remedies(numbers, rules)])
+    parsed = pd.DataFrame(
         {
-            "group": raw.cells[columns.group].str.strip() if columns.group else NO_GROUP,
+            "group": group,
             "entity": entity,
-            "period": read_dates(raw, columns.period, "dataset.columns.period"),
-            "row": np.arange(len(entity)),
+            "name": cells[columns.name or columns.entity],
+            "period": period,
+            "row": cells.index,
+            **_parsed(numbers, dataset),
         }
     )
+    return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
 
 
-def _parse(raw: RawTable, dataset: Dataset, where: pd.DataFrame) -> pd.DataFrame:
-    """The located rows with name, count, suppressed, capacity and cases, by period and entity."""
+def _numbers(cells: pd.DataFrame, dataset: Dataset) -> list[Numbers]:
+    """The columns of numbers: count, capacity, then those of cases."""
     columns, rules = dataset.needed_columns, dataset.cleaning
-    cells = raw.cells.iloc[where["row"]].apply(lambda column: column.str.strip())
-    count, suppressed = _numbers(raw, cells, columns.count, rules)
-    capacity, _ = _numbers(raw, cells, columns.capacity, rules)
-    cases = np.zeros(len(cells))
-    for name in columns.cases or [columns.count]:
-        values, hidden = _numbers(raw, cells, name, rules)
-        cases += np.where(hidden, rules.suppressed_value, np.nan_to_num(values))
-    parsed = where.assign(
-        name=cells[columns.name or columns.entity],
-        count=count,
-        suppressed=suppressed,
-        capacity=capacity,
-        cases=cases * rules.case_factor,
+    return [
+        parse_numbers(cells[columns.count], "count", rules),
+        parse_numbers(cells[columns.capacity], "capacity", rules),
+        *(parse_numbers(cells[name], "cases", rules) for name in columns.cases or ()),
+    ]
+
+
+def _parsed(numbers: list[Numbers], dataset: Dataset) -> dict[str, Any]:
+    """Count, capacity and cases of the rows, and the cells that each rule concerns."""
+    rules, (count, capacity, *cases) = dataset.cleaning, numbers
+    total = sum(
+        np.where(it.suppressed, rules.suppressed_value, np.nan_to_num(it.values))
+        for it in cases or [count]
     )
-    return parsed.sort_values(["period", "entity", "name"], kind="stable")
-
-
-def _numbers(
-    raw: RawTable, cells: pd.DataFrame, column: str, rules: Cleaning
-) -> tuple[Floats, Flags]:
-    """A column as numbers, NaN where missing or suppressed, and where it is suppressed."""
-    texts = cells[column]
-    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
-    missing = texts.isin(rules.missing_markers).to_numpy()
-    # The same marker may be printed as -999999 or -999999.0.
-    as_numbers = pd.to_numeric(pd.Series(rules.suppressed_markers), errors="coerce").dropna()
-    suppressed = texts.isin(rules.suppressed_markers).to_numpy() | np.isin(values, as_numbers)
-    known = ~missing & ~suppressed
-    wrong = np.flatnonzero(known & ~(np.isfinite(values) & (values >= 0)))
-    if len(wrong):
-        place, text = raw.place(int(cells.index[wrong[0]])), texts.iloc[wrong[0]]
-        found = f"holds {text!r}, not a number of at least 0" if text else "is empty"
-        value = "the value" if text else '""'
-        raise DataError(
-            f"{place}: column {column} {found} ({len(wrong)} such cells). Mend the table, or list"
-            f" {value} under dataset.cleaning.missing_markers or suppressed_markers"
-        )
-    return np.where(known, values, np.nan), suppressed
+    return {
+        "count": count.values,
+        "capacity": capacity.values,
+        "cases": total * rules.case_factor,
+        "suppressed_cases": sum((it.suppressed.astype(int) for it in cases), 0),
+        "missing_cases": sum((it.missing.astype(int) for it in cases), 0),
+        "negative_cases": sum((it.negative.astype(int) for it in cases), 0),
+        "missing_counts": count.missing,
+        "negative_counts": count.negative,
+        "suppressed_counts": count.suppressed,
+        "missing_capacities": capacity.missing,
+        "negative_capacities": capacity.negative,
+        "suppressed_capacities": capacity.suppressed,
+        "zero_capacities": capacity.values == 0,
+    }
 
 
 def _clean_stream(
     label: str, rows: pd.DataFrame, raw: RawTable, dataset: Dataset
 ) -> tuple[pd.DataFrame, StreamReport]:
-    rules = dataset.cleaning
-    unique = _without_duplicates(rows, raw)
-    kept, dropped = _split(unique, rules)
-    if kept["entity"].nunique() < 2:
-        remedy = "lower dataset.cleaning.min_total_cases or check dataset.columns.capacity"
-        raise DataError(
-            f"{raw.file}: stream {label} keeps {kept['entity'].nunique()} of"
-            f" {unique['entity'].nunique()} entities after filtering, at least 2 are needed;"
-            f" {remedy if dropped else f'add groups to streams.{label}.groups'}"
-        )
-    periods = np.sort(kept["period"].unique())
-    _refuse_overlap(raw, label, periods, dataset.periods.days)
-    table, cells = _fill(kept, periods, rules, dataset.periods.days)
-    table.insert(0, "stream", label)
+    rules, columns, days = dataset.cleaning, dataset.needed_columns, dataset.periods.days
+    unique, duplicates = _without_duplicates(rows, raw, rules)
+    played, dropped = choose(raw, label, unique, rules)
+    refuse_overlap(raw, label, played, days)
+    sparse = sparse_periods(raw, label, played)
+    periods = np.sort(played["period"].unique())
+    filled = fill(played, periods, rules, days)
+    refuse_clipped(raw, label, filled, rules.max_clipped, (columns.count, columns.capacity))
+    by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
+    counts = {
+        **duplicates,
+        "warm_up_rows": 0
+        if rules.warm_up_last is None
+        else int((unique["period"] <= pd.Timestamp(rules.warm_up_last)).sum()),
+        "moved_entities": int(by_entity["moved"].any().sum()),
+        "renamed_entities": int((by_entity["name"].nunique() > 1).sum()),
+        **{rule: int(unique[rule].sum()) for rule in _OF_CASES},
+        **{rule: int(played[rule].sum()) for rule in _OF_CELLS},
+        **filled.cells,
+    }
+    filled.table.insert(0, "stream", label)
     report = StreamReport(
         stream=label,
-        entities=kept["entity"].nunique(),
+        entities=played["entity"].nunique(),
         periods=len(periods),
-        cells={"exact_duplicates": len(rows) - len(unique), **cells},
+        cells={rule: counts[rule] for rule in RULES},
         dropped=tuple(dropped),
-        missing_periods=tuple(_gaps(periods, dataset.periods.days)),
-        smallest_capacity=float(table["capacity"].min()),
-        largest_density=float(table["density"].max()),
+        selection=selection_of(rules),
+        missing_periods=tuple(gaps(periods, days)),
+        sparse_periods=sparse,
+        smallest_capacity=float(filled.table["capacity"].min()),
+        largest_density=float(filled.table["density"].max()),
     )
-    return table, report
+    return filled.table, report
 
 
-def _without_duplicates(rows: pd.DataFrame, raw: RawTable) -> pd.DataFrame:
-    values = ["group", "entity", "period", "count", "suppressed", "capacity", "cases"]
-    unique = rows.drop_duplicates(values, keep="last")
-    twice = unique[unique.duplicated(["entity", "period"], keep=False)]
-    if not twice.empty:
-        entity, period = twice.iloc[0][["entity", "period"]]
-        same = twice[(twice["entity"] == entity) & (twice["period"] == period)]
-        places = " and ".join(str(raw.line(row)) for row in sorted(same["row"])[:3])
-        raise DataError(
-            f"{raw.file}, rows {places}: {entity} has different numbers for the period"
-            f" {period.date()} ({twice.groupby(['entity', 'period']).ngroups} such pairs);"
-            " keep one row of each"
-        )
-    return unique
-
-
-def _split(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, list[Mapping[str, str]]]:
-    """Rows of the entities that stay, and the entities that do not, with the reason."""
-    by_entity = rows.groupby("entity").agg(
-        name=("name", "last"), cases=("cases", "sum"), capacity=("capacity", "max")
-    )
-    few = by_entity["cases"] < rules.min_total_cases
-    no_capacity = ~(by_entity["capacity"] > 0)
-    reasons = np.where(
-        no_capacity,
-        "never reports a capacity above 0",
-        by_entity["cases"].map(lambda cases: f"{cases:.10g} cases in all")
-        + f", fewer than {rules.min_total_cases:.10g}",
-    )
-    out = few | no_capacity
-    dropped: list[Mapping[str, str]] = [
-        {"entity": entity, "name": name, "reason": reason}
-        for entity, name, reason in zip(
-            by_entity.index[out], by_entity["name"][out], reasons[out], strict=True
-        )
-    ]
-    return rows[~rows["entity"].map(out)], dropped
-
-
-def _fill(
-    rows: pd.DataFrame, periods: NDArray[np.datetime64], rules: Cleaning, days: int
+def _without_duplicates(
+    rows: pd.DataFrame, raw: RawTable, rules: Cleaning
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The full grid of periods by entities, and how many cells each rule touched."""
-    latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
-    entities = latest["entity"].to_numpy()
-    grid = rows.set_index(["period", "entity"])
-    full = pd.MultiIndex.from_product([periods, entities], names=["period", "entity"])
-    shape = (len(periods), len(entities))
-
-    def matrix(column: str) -> Floats:
-        return np.asarray(grid[column].reindex(full).to_numpy(dtype=float)).reshape(shape)
-
-    suppressed = matrix("suppressed") == 1
-    known = np.where(suppressed, rules.suppressed_value, matrix("count"))
-    count, carried, zero = _fill_counts(known, periods, rules.max_carry * days + days / 2)
-    capacity, forward, backward = _fill_capacities(matrix("capacity"))
-    density = count / capacity
-    table = pd.DataFrame(
-        {
-            "group": np.tile(latest["group"].to_numpy(), shape[0]),
-            "entity": np.tile(entities, shape[0]),
-            "name": np.tile(latest["name"].to_numpy(), shape[0]),
-            "period": np.repeat(periods, shape[1]),
-            "count": count.ravel(),
-            "capacity": capacity.ravel(),
-            "density": np.minimum(density, 1.0).ravel(),
-            "count_source": np.select(
-                [suppressed.ravel(), carried.ravel(), zero.ravel()],
-                ["suppressed", "carried", "zero"],
-                "reported",
-            ),
-            "capacity_source": np.select(
-                [forward.ravel(), backward.ravel()], ["carried", "backfilled"], "reported"
-            ),
-        }
-    )
-    touched = {
-        "suppressed_counts": suppressed,
-        "carried_counts": carried,
-        "zero_counts": zero,
-        "carried_capacities": forward,
-        "backfilled_capacities": backward,
-        "clipped_densities": density > 1,
-    }
-    return table, {rule: int(cells.sum()) for rule, cells in touched.items()}
-
-
-def _fill_counts(
-    count: Floats, periods: NDArray[np.datetime64], days: float
-) -> tuple[Floats, Flags, Flags]:
-    """Carry counts forward for less than `days`, so that a gap in the calendar counts too."""
-    missing = np.isnan(count)
-    date = (periods - periods[0]) / np.timedelta64(1, "D")
-    reported = np.where(missing, -np.inf, date[:, None])
-    recent = date[:, None] - np.maximum.accumulate(reported, axis=0) < days
-    carried = missing & recent
-    filled = np.where(carried, pd.DataFrame(count).ffill().to_numpy(), count)
-    return np.where(missing & ~recent, 0.0, filled), carried, missing & ~recent
-
-
-def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
-    known = capacity > 0
-    forward = pd.DataFrame(np.where(known, capacity, np.nan)).ffill()
-    carried = ~known & forward.notna().to_numpy()
-    return forward.bfill().to_numpy(), carried, ~known & ~carried
-
-
-def _refuse_overlap(raw: RawTable, label: str, periods: NDArray[np.datetime64], days: int) -> None:
-    dates = pd.DatetimeIndex(periods)
-    for before, after in itertools.pairwise(dates):
-        if (after - before).days <= days / 2:
-            raise DataError(
-                f"{raw.file}: stream {label} has periods {before.date()} and {after.date()}, less"
-                f" than a period of {days} days apart; give all entities the same start of a"
-                " period, or change dataset.periods.days"
-            )
-
-
-def _gaps(periods: NDArray[np.datetime64], days: int) -> Iterable[str]:
-    """Each gap wider than one period (the move from Fridays to Sundays is none)."""
-    dates = pd.DatetimeIndex(periods)
-    for before, after in itertools.pairwise(dates):
-        lost = round((after - before).days / days) - 1
-        if lost > 0:
-            yield f"{lost} between {before.date()} and {after.date()}"
+    """One row of each entity and period, and how many rows of each kind were dropped."""
+    pair = ["entity", "period"]
+    values = [*pair, "count", "suppressed_counts", "capacity", "cases"]
+    unique = rows.drop_duplicates(values, keep="last")
+    twice = unique[unique.duplicated(pair, keep=False)]
+    exact = len(rows) - len(unique)
+    if twice.empty:
+        return unique, {"exact_duplicates": exact, "conflicting_duplicates": 0}
+    pairs = twice.groupby(pair).ngroups
+    if rules.conflicting_duplicates == "error":
+        entity, period = twice.iloc[0][pair]
+        same = twice[(twice["entity"] == entity) & (twice["period"] == period)]
+        lines = raw.lines(sorted(same["row"])[:3])
+        places = " and ".join(map(str, sorted(lines.values())))
+        raise DataError(
+            f"{raw.file}, rows {places}: {shortened(entity)} has different numbers for the period"
+            f" {period.date()} ({counted(pairs, 'such pair')} of entity and period). Correct the"
+            " table, or keep the last row of each with dataset.cleaning.conflicting_duplicates:"
+            " last"
+        )
+    last = rows.sort_values("row", kind="stable").drop_duplicates(pair, keep="last")
+    one = rows[rows.index.isin(last.index)]
+    return one, {"exact_duplicates": exact, "conflicting_duplicates": len(unique) - len(one)}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.config import GainsSource
-from dpol.data.table import RawTable, read_dates, read_table
+from dpol.data.cells import BadCells, as_numbers, date_remedy, read_dates, refuse_cells
+from dpol.data.table import RawTable, read_table
 from dpol.errors import DataError
 from dpol.randomness import Floats
+
+Days: TypeAlias = "NDArray[np.datetime64]"
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class GainTable:
     gains: Floats
     experts: tuple[str, ...]
     sensitivity: Floats
-    periods: NDArray[np.datetime64] | None
+    periods: Days | None
 
 
 def read_gains(source: GainsSource) -> GainTable:
@@ -41,14 +45,25 @@ def read_gains(source: GainsSource) -> GainTable:
     """
     raw = read_table(source.file)
     experts = _experts(raw, source)
-    top = source.gain_range
-    remedy = "mend the table, or change dataset.source.gain_range or dataset.source.experts"
-    gains = np.column_stack(
-        [_numbers(raw, name, 0.0, top, f"a number in [0, {top:g}]", remedy) for name in experts]
-    )
+    top, remedies = source.gain_range, []
+    gains, bad = _numbers(raw, experts, 0.0, top, f"a number in [0, {top:g}]")
+    if bad:
+        remedies.append(
+            "Fix the gains in the table, or change dataset.source.gain_range or"
+            " dataset.source.experts. Write numbers with a decimal point."
+        )
+    sensitivity, worse = _sensitivity(raw, source)
+    if worse:
+        remedies.append("Fix the sensitivities in the table, or dataset.source.sensitivity.")
+    periods, undated = _dates(raw, source)
+    if undated:
+        remedies.append(date_remedy("dataset.source.period"))
+    refuse_cells(raw, [*undated, *bad, *worse], remedies)
     if len(gains) < 2:
         raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
-    return GainTable(gains, tuple(experts), _sensitivity(raw, source), _periods(raw, source))
+    if periods is not None:
+        _refuse_backwards(raw, str(source.period), periods)
+    return GainTable(gains, tuple(experts), sensitivity, periods)
 
 
 def _experts(raw: RawTable, source: GainsSource) -> list[str]:
@@ -75,41 +90,41 @@ def _experts(raw: RawTable, source: GainsSource) -> list[str]:
 
 
 def _numbers(
-    raw: RawTable, column: str, low: float, high: float, allowed: str, remedy: str
-) -> Floats:
-    """A column of numbers from `low` to `high`."""
-    texts = raw.cells[column].str.strip()
-    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(~((values >= low) & (values <= high)))  # NaN is in no range
-    if len(wrong):
-        row = int(wrong[0])
-        held = repr(texts.iloc[row]) if texts.iloc[row] else "nothing"
-        raise DataError(
-            f"{raw.place(row)}: column {column} holds {held}, not {allowed}"
-            f" ({len(wrong)} such cells in this column); {remedy}"
-        )
-    return values
+    raw: RawTable, columns: Sequence[str], low: float, high: float, wanted: str
+) -> tuple[Floats, list[BadCells]]:
+    """Columns of numbers, and those of their cells that are no number from `low` to `high`."""
+    values, bad = [], []
+    for column in columns:
+        texts = raw.cells[column].str.strip()
+        numbers = as_numbers(texts)
+        wrong = ~((numbers >= low) & (numbers <= high))  # NaN is in no range
+        values.append(numbers)
+        if wrong.any():
+            bad.append(BadCells(column, wanted, texts[wrong]))
+    return np.column_stack(values), bad
 
 
-def _sensitivity(raw: RawTable, source: GainsSource) -> Floats:
+def _sensitivity(raw: RawTable, source: GainsSource) -> tuple[Floats, list[BadCells]]:
     if not isinstance(source.sensitivity, str):
-        return np.full(len(raw.cells), source.sensitivity)
+        return np.full(len(raw.cells), source.sensitivity), []
     least, most = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
-    remedy = "mend the table or dataset.source.sensitivity"
-    return _numbers(raw, source.sensitivity, least, most, "a number above 0", remedy)
+    values, bad = _numbers(raw, [source.sensitivity], least, most, "a number above 0")
+    return values[:, 0], bad
 
 
-def _periods(raw: RawTable, source: GainsSource) -> NDArray[np.datetime64] | None:
+def _dates(raw: RawTable, source: GainsSource) -> tuple[Days | None, list[BadCells]]:
     if source.period is None:
-        return None
-    dates = read_dates(raw, source.period, "dataset.source.period")
-    periods = dates.to_numpy().astype("datetime64[D]")
+        return None, []
+    dates, bad = read_dates(raw.cells[source.period].str.strip())
+    return dates.to_numpy().astype("datetime64[D]"), bad
+
+
+def _refuse_backwards(raw: RawTable, column: str, periods: Days) -> None:
     wrong = np.flatnonzero(np.diff(periods) <= np.timedelta64(0, "D"))
     if len(wrong):
         row = int(wrong[0]) + 1
         raise DataError(
-            f"{raw.place(row)}: column {source.period} holds {periods[row]}, which does not come"
-            f" after {periods[row - 1]} in the row before; sort the table by date and keep one row"
-            " per round"
+            f"{raw.place(row)}: column {column} holds {periods[row]}, which does not come after"
+            f" {periods[row - 1]} in the row before; sort the table by date and keep one row per"
+            " round"
         )
-    return np.asarray(periods)

@@ -12,8 +12,10 @@ import pandera.pandas as pa
 import pyarrow as arrow
 
 from dpol.data.cleaning import RULES, CleanPanel, StreamReport
+from dpol.data.selection import SELECTIONS
 from dpol.errors import DataError
 from dpol.files import atomic_path, sha256
+from dpol.wording import escape_markdown
 
 PANEL_SCHEMA = pa.DataFrameSchema(
     {
@@ -109,13 +111,31 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
         "rows_read": panel.rows_read,
         "rows_outside": panel.rows_outside,
         "rules": RULES,
+        "selections": SELECTIONS,
         "streams": [asdict(report) for report in panel.reports],
     }
+
+
+def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
+    """Where a stream came from: the provenance of its table, and how its entities were chosen.
+
+    Args:
+        report: of `report_as_dict`.
+        label: of the stream.
+
+    Raises:
+        DataError: the report has no such stream.
+    """
+    for stream in report["streams"]:
+        if stream["stream"] == label:
+            return {**report["provenance"], "selection": stream["selection"]}
+    raise DataError(f"the cleaning report has no stream {label}; clean the table again")
 
 
 def report_as_markdown(panel: CleanPanel, provenance: dict[str, Any]) -> str:
     """The cleaning report for people."""
     streams = panel.reports
+    idle = {rule for rule in RULES if not any(report.cells[rule] for report in streams)}
     lines = [
         "# Cleaning report",
         "",
@@ -132,10 +152,17 @@ def report_as_markdown(panel: CleanPanel, provenance: dict[str, Any]) -> str:
         _row("entities dropped", [len(report.dropped) for report in streams]),
         _row("periods", [report.periods for report in streams]),
         _row("cells", [report.entities * report.periods for report in streams]),
-        *(_row(text, [report.cells[rule] for report in streams]) for rule, text in RULES.items()),
+        *(
+            _row(text, [report.cells[rule] for report in streams])
+            for rule, text in RULES.items()
+            if rule not in idle
+        ),
         _row("smallest capacity", [f"{report.smallest_capacity:g}" for report in streams]),
         _row("largest density", [f"{report.largest_density:.3f}" for report in streams]),
     ]
+    if idle:
+        none = "; ".join(text for rule, text in RULES.items() if rule in idle)
+        lines += ["", f"None of these: {none}."]
     for report in streams:
         lines += ["", f"## {report.stream}", "", *_details(report)]
     return "\n".join(lines) + "\n"
@@ -151,13 +178,21 @@ def _row(title: str, values: list[Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that cannot break out of a cell."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Text that Markdown shows as it is, on one line."""
+    return escape_markdown(" ".join(text.split()))
 
 
 def _details(report: StreamReport) -> list[str]:
     gaps = "; ".join(report.missing_periods) or "none"
-    lines = [f"Periods missing for the whole stream, left out: {gaps}.", ""]
+    lines = [
+        f"Entities that play: {SELECTIONS[report.selection]}.",
+        "",
+        f"Periods missing for the whole stream, left out: {gaps}.",
+        "",
+    ]
+    if report.sparse_periods:
+        sparse = "; ".join(report.sparse_periods)
+        lines += [f"Periods in which almost no entity has a row, check their dates: {sparse}.", ""]
     if not report.dropped:
         return [*lines, "No entity dropped."]
     return [

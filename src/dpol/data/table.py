@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,8 +21,14 @@ import pyarrow.parquet as pq
 
 from dpol.errors import DataError
 from dpol.files import atomic_path
+from dpol.wording import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
+_MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Parquet table")}
+"""How the files of a suffix begin, and what they are."""
+LARGEST_ROW = 1 << 24
+"""Bytes of a row; a file with a longer one is refused."""
+_NUMBERS_AND_DATES = "numbers with a decimal point and dates like 2021-01-31"
 
 
 @dataclass(frozen=True)
@@ -36,21 +43,23 @@ class RawTable:
     file: str
     cells: pd.DataFrame
 
+    def lines(self, rows: Collection[int]) -> dict[int, int]:
+        """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
+        path, wanted = Path(self.file), {int(row) for row in rows}
+        if path.suffix == ".parquet":
+            return {row: row + 1 for row in wanted}
+        found = {row: row + 2 for row in wanted}
+        if wanted and path.is_file():
+            with _rows(path) as lines:
+                next(lines, None)  # the header is no row
+                for row, (line, _) in enumerate(itertools.islice(lines, max(wanted) + 1)):
+                    if row in wanted:
+                        found[row] = line
+        return found
+
     def line(self, row: int) -> int:
         """The line of a CSV file, or the row of a Parquet file, that holds a row of `cells`."""
-        path = Path(self.file)
-        if path.suffix == ".parquet":
-            return row + 1
-        if not path.is_file():
-            return row + 2
-        with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
-            reader = csv.reader(text)
-            found = -2  # the header is no row
-            for cells in reader:
-                found += bool(cells)  # blank lines are skipped, but they count as lines
-                if found == row:
-                    return reader.line_num
-        return row + 2
+        return self.lines([row])[int(row)]
 
     def place(self, row: int) -> str:
         """How a message names a row."""
@@ -71,7 +80,7 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
     if not path.exists():
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
     if path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty; fetch or copy it again")
+        raise DataError(f"{path}: the file is empty; {_again(path)}")
     wanted = None if columns is None else list(dict.fromkeys(columns))
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
@@ -85,15 +94,78 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
     except _DAMAGE as error:
         raise DataError(_damaged(path, error)) from None
     if cells.empty:
-        raise DataError(f"{path}: has a header but no rows; fetch or copy it again")
+        raise DataError(f"{path}: has a header but no rows; {_again(path)}")
     return RawTable(str(path), cells)
 
 
 def _damaged(path: Path, error: Exception) -> str:
-    return (
-        f"{path}: cannot be read ({error}); the file is damaged or cut short:"
-        " delete it, then fetch or copy it again"
+    """Why a file is no table, and what to do; the user may have no other copy of it."""
+    magic, kind = _MAGIC.get(path.suffix, (b"", ""))
+    with path.open("rb") as stream:
+        start = stream.read(len(magic))
+    if len(start) == len(magic) and start != magic:
+        return f"{path}: is not {kind}, though its name ends in {path.suffix}; {_other_name(path)}"
+    if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
+        try:
+            if (message := _odd_row(path)) is not None:
+                return message
+        except _DAMAGE:
+            pass  # the file is damaged beyond that row
+    return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
+
+
+def _again(path: Path) -> str:
+    """How to get a good copy of a table: one that dpol has fetched can be fetched again."""
+    if path.with_name(path.name + ".provenance.json").exists():
+        return "delete it and run again, which fetches it again"
+    return "get an intact copy of it"
+
+
+def _other_name(path: Path) -> str:
+    if path.with_name(path.name + ".provenance.json").exists():
+        return _again(path)
+    remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
+    return f"if it holds plain CSV, {remedy}"
+
+
+def _odd_row(path: Path) -> str | None:
+    """What is wrong with the first row whose number of cells is not that of the header."""
+    with _rows(path) as lines:
+        _, header = next(lines)
+        odd = next(((n, cells) for n, cells in lines if len(cells) != len(header)), None)
+        is_last = next(lines, None) is None
+    if odd is None:
+        return None
+    line, cells = odd
+    place = (
+        f"{path}, row {line}: has {counted(len(cells), 'cell')}, but the header has {len(header)}"
     )
+    if len(cells) > len(header):
+        return (
+            f"{place}. A comma within a cell is taken for the end of the cell: put the cell in"
+            " quotes, or write the number with a decimal point (16.8)"
+        )
+    with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
+        broken = next(itertools.islice(text, line - 1, None), "")
+    if broken.endswith("\r"):
+        return (
+            f"{place}. A carriage return in column {header[len(cells) - 1]} ends the row: take it"
+            " out, or put the cell in quotes"
+        )
+    cut = f", or the file is cut short here: {_again(path)}" if is_last else ""
+    return f"{place}. A cell or a comma is missing{cut}"
+
+
+@contextmanager
+def _rows(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """The rows of a CSV file with the lines they end on; blank lines are no rows."""
+    limit = csv.field_size_limit(2**31 - 1)  # Arrow, which reads the cells, knows none
+    try:
+        with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
+            reader = csv.reader(text)
+            yield ((reader.line_num, cells) for cells in reader if cells)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -101,38 +173,42 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
-    with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
-        rows = (cells for cells in csv.reader(text) if cells)
-        header, first = next(rows, None), next(rows, None)
-    if header is None:
-        raise DataError(f"{path}: holds no table; fetch or copy it again")
+    with _rows(path) as lines:
+        (_, header), (_, first) = next(lines, (0, [])), next(lines, (0, []))
+    if not header:
+        raise DataError(f"{path}: holds no table; {_again(path)}")
     columns = header if columns is None else columns
     _refuse_columns(path, columns, header)
-    if first is None:
+    if not first:
         return pd.DataFrame(columns=columns, dtype=str)
     with _open(path) as binary:
         table = pyarrow.csv.read_csv(
             binary,
-            read_options=pyarrow.csv.ReadOptions(use_threads=False),
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
             parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
                 include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
             ),
         )
-    return _as_text(table, columns)
+    return _as_text(path, table, columns)
 
 
 def _read_parquet(path: Path, columns: list[str] | None) -> pd.DataFrame:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
     _refuse_columns(path, columns, present)
-    return _as_text(pq.read_table(path, columns=columns), columns)
+    return _as_text(path, pq.read_table(path, columns=columns), columns)
 
 
-def _as_text(table: pa.Table, columns: list[str]) -> pd.DataFrame:
+def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:
     texts = {}
     for name in columns:
         values = table.column(name)
+        if pa.types.is_nested(values.type):
+            raise DataError(
+                f"{path}: column {name} holds {values.type}, not text, numbers or dates; write"
+                " one value into each cell"
+            )
         if pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), None, values)
         texts[name] = values.cast(pa.string()).fill_null("")
@@ -145,35 +221,18 @@ def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
     other = [mark for mark in (";", "\t", "|") if len(present) == 1 and mark in present[0]]
     if missing and other:
         raise DataError(
-            f"{path}: its columns are separated by {other[0]!r}; save it again with commas"
+            f"{path}: its columns are separated by {other[0]!r}; save it again with commas between"
+            f" columns, {_NUMBERS_AND_DATES}"
         )
     if missing:
+        held = ", ".join(map(shortened, present))
         raise DataError(
-            f"{path}: no column named {', '.join(missing)}; it has {', '.join(present)}."
+            f"{path}: no column named {', '.join(missing)}; it has {held}."
             " Name the right ones under dataset.columns in the config"
         )
     twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
     if twice:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
-
-
-def read_dates(raw: RawTable, column: str, key: str) -> pd.Series[Any]:
-    """Dates of a column; a time of day or zone after the date is left out.
-
-    Raises:
-        DataError: a cell holds no date; `key` of the config names the column.
-    """
-    texts = raw.cells[column].str.strip()
-    dates = texts.where(texts.str.fullmatch(r"\d{4}-\d{2}-\d{2}([T ].*)?")).str.slice(0, 10)
-    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
-    wrong = np.flatnonzero(parsed.isna())
-    if len(wrong):
-        row = int(wrong[0])
-        raise DataError(
-            f"{raw.place(row)}: column {column} holds {texts.iloc[row]!r}, not a date like"
-            f" 2021-01-31 ({len(wrong)} such cells); mend the table or {key}"
-        )
-    return parsed
 
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:

@@ -39,7 +39,15 @@ def cleaning_tables(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> l
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
         " chosen groups and periods."
     ]
+    notes += _idle(cleaning)
+    notes += _selections(cleaning, titles)
     notes += _gaps(streams, titles)
+    notes += [
+        f"Periods in which almost no entity has a row ({titles[it['stream']]}), check their dates:"
+        f" {'; '.join(it['sparse_periods'])}."
+        for it in streams
+        if it["sparse_periods"]
+    ]
     tables = [
         PlainTable(
             "cleaning",
@@ -62,9 +70,30 @@ def _counts(cleaning: Mapping[str, Any]) -> Iterator[tuple[str, list[float]]]:
     yield "periods", [it["periods"] for it in streams]
     yield "cells", [it["entities"] * it["periods"] for it in streams]
     for rule, text in cleaning["rules"].items():
-        yield text, [it["cells"][rule] for it in streams]
+        if any(it["cells"][rule] for it in streams):
+            yield text, [it["cells"][rule] for it in streams]
     yield "smallest capacity", [it["smallest_capacity"] for it in streams]
     yield "largest density", [it["largest_density"] for it in streams]
+
+
+def _idle(cleaning: Mapping[str, Any]) -> Iterator[str]:
+    """The rules that concerned nothing, which have no row."""
+    streams = cleaning["streams"]
+    idle = [
+        text
+        for rule, text in cleaning["rules"].items()
+        if not any(it["cells"][rule] for it in streams)
+    ]
+    if idle:
+        yield f"None of these: {'; '.join(idle)}."
+
+
+def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
+    """How the entities that play were chosen; streams chosen in the same way share a sentence."""
+    for kind, text in cleaning["selections"].items():
+        names = [titles[it["stream"]] for it in cleaning["streams"] if it["selection"] == kind]
+        if names:
+            yield f"Entities that play ({', '.join(names)}): {text}."
 
 
 def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from dpol.tables.layout import (
     shown_with,
 )
 from dpol.tables.reported import describe_reported
-from dpol.tables.text import Entry, Group, Section, TextTable, write_table
+from dpol.tables.text import Entry, Group, Section, TextTable, no_formula, write_table
 from dpol.wording import mu_title, privacy_title
 
 COLUMNS = (
@@ -129,7 +129,10 @@ def write_average_gain(table: AverageGain, path: Path) -> None:
 
 
 def render_csv(table: AverageGain) -> str:
-    """One line per cell that is not empty, in full precision; `CSV_COLUMNS` explains them."""
+    """One line per cell that is not empty, in full precision; `CSV_COLUMNS` explains them.
+
+    Texts that begin like a formula, such as a title, get an apostrophe in front.
+    """
     out = io.StringIO()
     writer = csv.DictWriter(out, list(CSV_COLUMNS), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -137,7 +140,13 @@ def render_csv(table: AverageGain) -> str:
         for header, cell in zip(table.headers, row.cells, strict=True):
             if cell is not None:
                 noise = {"calibration": "none"} if header.model == "none" else {}
-                writer.writerow(vars(table) | vars(row) | vars(header) | vars(cell) | noise)
+                values = vars(table) | vars(row) | vars(header) | vars(cell) | noise
+                writer.writerow(
+                    {
+                        key: no_formula(value) if isinstance(value, str) else value
+                        for key, value in values.items()
+                    }
+                )
     return out.getvalue()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from dpol.files import write_text
+from dpol.wording import escape_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,11 +119,6 @@ class TextTable:
     def has_group_column(self) -> bool:
         """Whether the titles of groups are shown."""
         return len(self.corner) == 3
-
-
-def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, in a table cell too."""
-    return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")
 
 
 def escape_latex(text: str) -> str:
@@ -245,10 +240,30 @@ def to_html(table: TextTable) -> str:
     return environment.get_template("table.html.j2").render(table=table)
 
 
+def no_formula(text: str) -> str:
+    """Text that a spreadsheet does not run as a formula: an apostrophe before =, +, - or @.
+
+    A carriage return, which would begin a new row, becomes a space.
+
+    >>> no_formula("=1+1"), no_formula("New Mexico")
+    ("'=1+1", 'New Mexico')
+    """
+    text = text.replace("\r", " ")
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+
+
+def to_csv(numbers: pd.DataFrame) -> str:
+    """The numbers behind a table; texts that begin like a formula get an apostrophe in front."""
+    safe = numbers.copy()
+    for name in safe.select_dtypes(["object", "str", "category"]):
+        safe[name] = [no_formula(cell) if isinstance(cell, str) else cell for cell in safe[name]]
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
 def write_with_numbers(table: TextTable, numbers: pd.DataFrame, path: Path) -> None:
     """Write the numbers behind a table as `.csv`, or the table itself (see `write_table`)."""
     if path.suffix == ".csv":
-        write_text(path, numbers.to_csv(index=False, lineterminator="\n"))
+        write_text(path, to_csv(numbers))
     else:
         write_table(table, path)
 

@@ -1,0 +1,211 @@
+"""From the rows of the entities that play to a panel without holes."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpol.config import Cleaning
+from dpol.data.cells import Flags
+from dpol.data.table import RawTable
+from dpol.errors import DataError
+from dpol.randomness import Floats
+from dpol.wording import counted, shortened
+
+Days = NDArray[np.datetime64]
+
+SHOWN = 5
+"""Rows that a message shows."""
+SPARSE_SHARE, SPARSE_FROM = 0.05, 5
+"""A period is sparse if at most this share of the entities, or one, has a row; smaller streams
+have no sparse periods."""
+LONE_FROM = 20
+"""A row that makes a period of its own is refused in streams of at least so many entities."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A stream's part of the panel, and what was done to its cells.
+
+    Args:
+        table: by period and entity.
+        cells: how many each rule touched.
+        clipped: rows of the raw table behind clipped cells; -1 where there is none.
+    """
+
+    table: pd.DataFrame
+    cells: Mapping[str, int]
+    clipped: NDArray[np.int64]
+
+
+def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Filled:
+    """The full grid of periods by entities; `rows` has each pair at most once, by period."""
+    latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
+    entities = latest["entity"].to_numpy()
+    grid = rows.set_index(["period", "entity"])
+    full = pd.MultiIndex.from_product([periods, entities], names=["period", "entity"])
+    shape = (len(periods), len(entities))
+
+    def matrix(column: str) -> Floats:
+        return np.asarray(grid[column].reindex(full).to_numpy(dtype=float)).reshape(shape)
+
+    suppressed = matrix("suppressed_counts") == 1
+    known = np.where(suppressed, rules.suppressed_value, matrix("count"))
+    count, carried, zero = _fill_counts(known, periods, rules.max_carry * days + days / 2)
+    capacity, forward, backward = _fill_capacities(matrix("capacity"))
+    density = count / capacity
+    table = pd.DataFrame(
+        {
+            "group": np.tile(latest["group"].to_numpy(), shape[0]),
+            "entity": np.tile(entities, shape[0]),
+            "name": np.tile(latest["name"].to_numpy(), shape[0]),
+            "period": np.repeat(periods, shape[1]),
+            "count": count.ravel(),
+            "capacity": capacity.ravel(),
+            "density": np.minimum(density, 1.0).ravel(),
+            "count_source": np.select(
+                [suppressed.ravel(), carried.ravel(), zero.ravel()],
+                ["suppressed", "carried", "zero"],
+                "reported",
+            ),
+            "capacity_source": np.select(
+                [forward.ravel(), backward.ravel()], ["carried", "backfilled"], "reported"
+            ),
+        }
+    )
+    touched = {
+        "absent_rows": np.isnan(matrix("row")),
+        "carried_counts": carried,
+        "zero_counts": zero,
+        "carried_capacities": forward,
+        "backfilled_capacities": backward,
+        "clipped_densities": density > 1,
+    }
+    clipped = np.nan_to_num(matrix("row"), nan=-1)[density > 1].astype(np.int64)
+    return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()}, clipped)
+
+
+def _fill_counts(count: Floats, periods: Days, days: float) -> tuple[Floats, Flags, Flags]:
+    """Carry counts forward for less than `days`, so that a gap in the calendar counts too."""
+    missing = np.isnan(count)
+    date = (periods - periods[0]) / np.timedelta64(1, "D")
+    reported = np.where(missing, -np.inf, date[:, None])
+    recent = date[:, None] - np.maximum.accumulate(reported, axis=0) < days
+    carried = missing & recent
+    filled = np.where(carried, pd.DataFrame(count).ffill().to_numpy(), count)
+    return np.where(missing & ~recent, 0.0, filled), carried, missing & ~recent
+
+
+def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
+    known = capacity > 0
+    forward = pd.DataFrame(np.where(known, capacity, np.nan)).ffill()
+    carried = ~known & forward.notna().to_numpy()
+    return forward.bfill().to_numpy(), carried, ~known & ~carried
+
+
+def refuse_clipped(
+    raw: RawTable, label: str, filled: Filled, most: float, columns: tuple[str, str]
+) -> None:
+    """Refuse a stream in which many counts are above the capacity.
+
+    Args:
+        raw: the table.
+        label: of the stream.
+        filled: the stream's cells.
+        most: share of the cells in which that may be.
+        columns: of the count and the capacity.
+
+    Raises:
+        DataError: more cells than that are clipped; some of their rows are shown.
+    """
+    cells, number = len(filled.table), filled.cells["clipped_densities"]
+    if number / cells <= most:
+        return
+    rows = [int(row) for row in filled.clipped if row >= 0][:SHOWN]
+    line_of = raw.lines(rows)
+    shown = [
+        f"  row {line_of[row]}: "
+        + ", ".join(f"{name} {shortened(raw.cells[name].iloc[row])!r}" for name in raw.cells)
+        for row in rows
+    ]
+    raise DataError(
+        "\n".join(
+            [
+                f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which"
+                f" the count ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning."
+                f"max_clipped = {most:g} allows {int(most * cells + 1e-9):,}",
+                *shown,
+                "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230."
+                " Are dataset.columns.count and capacity the right columns? If such counts are"
+                " real, or are dataset.cleaning.suppressed_value, raise max_clipped; their shares"
+                " become 1.",
+            ]
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Period:
+    """A period of a stream: its first day, the entities with a row, and the first of the rows."""
+
+    day: datetime.date
+    entities: int
+    row: int
+
+
+def _periods(rows: pd.DataFrame) -> list[_Period]:
+    found = rows.groupby("period")["row"].agg(["size", "min"])
+    return [
+        _Period(day.date(), int(entities), int(row))
+        for day, entities, row in zip(found.index, found["size"], found["min"], strict=True)
+    ]
+
+
+def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> None:
+    """Refuse periods that overlap.
+
+    Raises:
+        DataError: two periods are at most half a period apart.
+    """
+    for before, after in itertools.pairwise(_periods(rows)):
+        if (after.day - before.day).days <= days / 2:
+            rarer = min(before, after, key=lambda period: period.entities)
+            raise DataError(
+                f"{raw.file}: stream {label} has periods {before.day} and {after.day}, less than a"
+                f" period of {days} days apart; {counted(rarer.entities, 'row')} with {rarer.day},"
+                f" first in row {raw.line(rarer.row)}. Give all entities the same start of a"
+                " period, or change dataset.periods.days"
+            )
+
+
+def sparse_periods(raw: RawTable, label: str, rows: pd.DataFrame) -> tuple[str, ...]:
+    """Periods in which almost no entity has a row; a mistyped date makes such a period.
+
+    Raises:
+        DataError: a single row makes the first or the last period of a large stream.
+    """
+    n, periods = int(rows["entity"].nunique()), _periods(rows)
+    most = max(1.0, SPARSE_SHARE * n)
+    sparse = [period for period in periods if period.entities <= most and n >= SPARSE_FROM]
+    for key, end in (("first", periods[0]), ("last", periods[-1])):
+        if end.entities == 1 and n >= LONE_FROM:
+            raise DataError(
+                f"{raw.place(end.row)}: is the only row of the period {end.day}, of {n} entities of"
+                f" stream {label}. Fix its date, or leave the period out with dataset.periods.{key}"
+            )
+    return tuple(f"{period.day} ({period.entities} of {n} entities)" for period in sparse)
+
+
+def gaps(periods: Days, days: int) -> Iterator[str]:
+    """Each gap wider than one period (the move from Fridays to Sundays is none)."""
+    dates = pd.DatetimeIndex(periods)
+    for before, after in itertools.pairwise(dates):
+        lost = round((after - before).days / days) - 1
+        if lost > 0:
+            yield f"{lost} between {before.date()} and {after.date()}"

@@ -1,0 +1,131 @@
+"""Small tables for tests of cleaning, drawn as text.
+
+Tables are drawn as a line of cells for each entity, one cell a week: a number, `*` suppressed,
+`.` missing (the row is there), `_` no row at all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpol.config import Dataset, Stream
+from dpol.data.cleaning import RULES, CleanPanel, clean_panel
+from dpol.data.panel import check_panel
+from dpol.data.table import RawTable
+from dpol.errors import DataError
+
+FIELDS = ["state", "hospital", "week", "patients", "beds"]
+COLUMNS = {
+    "entity": "hospital",
+    "period": "week",
+    "group": "state",
+    "count": "patients",
+    "capacity": "beds",
+}
+Row = dict[str, str]
+Drawn = Mapping[str, tuple[str, str]]
+
+
+def week(number: int) -> str:
+    """Sundays from 2021-01-03."""
+    return str(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=number))
+
+
+def rows(drawn: Drawn, state: str = "A") -> list[Row]:
+    """The rows of entities drawn as a line of counts and a line of capacities."""
+    texts = {"*": "-999999", ".": "NA"}
+    return [
+        dict(
+            zip(
+                FIELDS,
+                [state, entity, week(t), texts.get(k, k), texts.get(c, c)],
+                strict=True,
+            )
+        )
+        for entity, (counts, capacities) in drawn.items()
+        for t, (k, c) in enumerate(zip(counts.split(), capacities.split(), strict=True))
+        if k != "_"
+    ]
+
+
+def table(of: Iterable[Row]) -> RawTable:
+    """As if read from hospitals.csv."""
+    return RawTable("hospitals.csv", pd.DataFrame(list(of), dtype=str))
+
+
+def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
+    """Nobody is dropped for few cases, and any number of cells may be clipped."""
+    return Dataset.model_validate(
+        {
+            "source": {"kind": "local", "file": "hospitals.csv"},
+            "columns": {**COLUMNS, **columns},
+            "periods": periods,
+            "cleaning": {"min_total_cases": 0, "max_clipped": 1, **cleaning},
+        }
+    )
+
+
+def streams(**groups: list[str]) -> dict[str, Stream]:
+    return {label: Stream(groups=values) for label, values in groups.items()}
+
+
+def clean(
+    of: Drawn | list[Row],
+    rules: Dataset | None = None,
+    wanted: Mapping[str, Stream] | None = None,
+) -> CleanPanel:
+    """The panel of one stream S of state A, or of others, always with the panel's types."""
+    raw = table(of if isinstance(of, list) else rows(of))
+    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]))
+    checked = check_panel(panel.table, "panel")
+    return dataclasses.replace(panel, table=checked)
+
+
+def line(panel: CleanPanel, entity: str, column: str) -> list[Any]:
+    """A column of one entity, week by week."""
+    found = panel.table[panel.table["entity"] == entity]
+    assert found["period"].is_monotonic_increasing
+    return found[column].tolist()
+
+
+def sources(panel: CleanPanel, entity: str, column: str) -> str:
+    """The sources of one entity's cells, their first letters."""
+    return "".join(source[0] for source in line(panel, entity, column))
+
+
+FILLED = (
+    *("exact_duplicates", "conflicting_duplicates", "suppressed_counts", "carried_counts"),
+    *("zero_counts", "carried_capacities", "backfilled_capacities", "clipped_densities"),
+)
+
+
+def touched(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
+    """The rules that changed a row or filled a cell, and how many."""
+    return {rule: n for rule, n in counts(panel, stream).items() if rule in FILLED}
+
+
+def found(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
+    """What the table held that needed a rule, and how many."""
+    return {rule: n for rule, n in counts(panel, stream).items() if rule not in FILLED}
+
+
+def counts(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
+    """All rules that concerned something."""
+    assert list(panel.reports[stream].cells) == list(RULES)
+    return {rule: cells for rule, cells in panel.reports[stream].cells.items() if cells}
+
+
+def refused(of: Drawn | list[Row], *arguments: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        clean(of, *arguments)
+    return str(caught.value)
+
+
+PLAIN: Drawn = {"h": ("1 2 3 4 5", "10 10 10 10 10")}
+"""An entity that needs no cleaning, beside the one that does."""

@@ -1,0 +1,258 @@
+"""Cells that are neither numbers, dates nor names: all in one message, with what to paste."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.drawn import PLAIN, Row, clean, counts, dataset, refused, rows, streams, table, week
+from dpol.config import Cleaning, Dataset
+from dpol.data.cells import BadCells, refuse_cells
+from dpol.errors import DataError
+
+COUNT_WANTED = "a number from 0 to 999,999,999"
+BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"
+
+
+def with_cells(*cells: tuple[int, str, str]) -> list[Row]:
+    """Two entities of five weeks, with other cells at (row, column)."""
+    of = rows({**PLAIN, "a": ("1 2 3 4 5", "9 9 9 9 9")})
+    for row, column, text in cells:
+        of[row][column] = text
+    return of
+
+
+def pasted(message: str, rules: Dataset) -> Dataset:
+    """The dataset with the lines of the config that a message offers."""
+    offered = yaml.safe_load(message.split("In the config:\n")[1])["dataset"]["cleaning"]
+    own = rules.cleaning.model_dump() | offered
+    return rules.model_copy(update={"cleaning": Cleaning.model_validate(own)})
+
+
+def test_everything_that_is_wrong_is_in_one_message() -> None:
+    of = with_cells(
+        (1, "beds", "n/a"),
+        (3, "beds", "n/a"),
+        (2, "patients", "-1"),
+        (4, "patients", "<4"),
+        (5, "patients", "16,8"),
+        (7, "hospital", " "),
+        (8, "week", "2021-13-01"),
+    )
+    assert (
+        refused(of)
+        == f"""\
+hospitals.csv: 7 cells cannot be used
+  column week, which needs a date like 2021-01-31, from 1900 to 2100:
+    '2021-13-01': 1 cell, first in row 10
+  column hospital, which needs the name of an entity:
+    nothing: 1 cell, first in row 9
+  column patients, which needs {COUNT_WANTED}:
+    '-1': 1 cell, first in row 4
+    '<4': 1 cell, first in row 6
+    '16,8': 1 cell, first in row 7
+  column beds, which needs {BEDS_WANTED}:
+    'n/a': 2 cells, first in row 3
+Write dates like 2021-01-31, or name another column under dataset.columns.period.
+Name the entity of each row.
+Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no unit.
+Fix the negative numbers in the table, or take them as missing (negative_counts). One that stands \
+for a hidden number belongs under suppressed_markers.
+Fix the texts in the table, or name them as markers of missing numbers or of suppressed ones.
+In the config:
+dataset:
+  cleaning:
+    negative_counts: missing
+    missing_markers: ["", "NA", "NaN", "null", "n/a"]
+    suppressed_markers: ["-999999", "<4"]"""
+    )
+
+
+ODD_TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
+MARKERS = [
+    "",
+    "?",
+    "-",
+    "null",
+    '"',
+    "\\",
+    "#",
+    "~",
+    "yes",
+    "[x]",
+    "{",
+    "* a",
+    "a: b",
+    "é",
+    "🙂",
+    "<",
+]
+
+
+@given(
+    texts=st.lists(st.sampled_from([*MARKERS, "-3", "<4", "1-3", "-0.5"]) | ODD_TEXTS, max_size=4),
+    column=st.sampled_from(["patients", "beds"]),
+)
+def test_what_is_offered_to_paste_is_accepted_and_covers_all_texts(
+    texts: list[str], column: str
+) -> None:
+    of = with_cells(*((row, column, text) for row, text in enumerate(texts)))
+    rules = dataset(missing_markers=["NA"], negative_capacities="error")
+    try:
+        clean(of, rules)
+    except DataError as error:
+        message = str(error)
+    else:
+        return
+    if "In the config:" in message:
+        rules = pasted(message, rules)
+        if "Write numbers like" in message:
+            # What is left must be corrected in the table, and nothing is offered for it.
+            assert "In the config:" not in refused(of, rules)
+        else:
+            clean(of, rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["16,8", "1.234,5", "1,234", "1 234", "1'234", "12%", "1.2.3", "inf", "1e400", "1e12", "３"],
+)
+@pytest.mark.parametrize("column", ["patients", "beds"])
+def test_a_number_written_in_another_way_is_never_offered_as_a_marker(
+    text: str, column: str
+) -> None:
+    message = refused(with_cells((2, column, text)))
+    assert f"{text!r}: 1 cell, first in row 4" in message
+    assert "Write numbers like 1234.5 in the table: a decimal point" in message
+    assert "markers" not in message
+
+
+@pytest.mark.parametrize("text", ["nan", "True", "many", "0x"])
+@pytest.mark.parametrize("column", ["patients", "beds", "cases"])
+def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) -> None:
+    of = [{**row, "cases": "1"} for row in with_cells()]
+    of[2][column] = of[4][column] = text
+    assert f"{text!r}: 2 cells, first in row 4" in refused(of, dataset({"cases": ["cases"]}))
+
+
+def test_a_column_that_is_count_and_cases_is_reported_once() -> None:
+    message = refused(with_cells((2, "patients", "many")), dataset({"cases": ["patients"]}))
+    assert message.startswith("hospitals.csv: 1 cell cannot be used")
+    assert message.count("many") == 2  # the cell, and the line to paste
+
+
+def test_an_empty_cell_that_no_marker_names_is_called_nothing() -> None:
+    message = refused(with_cells((2, "patients", "")), dataset(missing_markers=["NA"]))
+    assert "    nothing: 1 cell, first in row 4" in message
+    assert message.endswith('    missing_markers: ["NA", ""]')
+
+
+def test_a_capacity_so_small_that_its_noise_would_drown_all_is_refused() -> None:
+    assert BEDS_WANTED in refused(with_cells((2, "beds", "1e-320")))
+    clean(with_cells((2, "beds", "0.01")))
+
+
+def test_a_long_cell_is_shortened_and_offered_for_nothing() -> None:
+    message = refused(with_cells((2, "patients", "x" * 100_000)))
+    assert f"'{'x' * 100}...': 1 cell" in message
+    assert "markers" not in message
+    assert len(message) < 500
+
+
+def test_of_many_values_at_most_20_are_shown_and_none_is_offered() -> None:
+    of = rows({f"h{i}": (f"x{chr(97 + i)}", "9") for i in range(25)})
+    message = refused(of)
+    assert message.count("1 cell, first in row") == 20
+    assert "    and 5 other values" in message.splitlines()
+    assert "do dataset.columns name the right columns?" in message
+    assert "In the config" not in message
+
+
+def test_every_column_has_its_share_of_the_values() -> None:
+    of = rows({f"h{i}": (f"x{chr(97 + i)}", f"y{chr(97 + i)}") for i in range(12)})
+    message = refused(of)
+    assert message.count("1 cell, first in row") == 20
+    assert message.count("    and 2 other values") == 2
+
+
+def test_of_many_columns_20_are_named() -> None:
+    raw = table(rows({"a": ("1", "9")}))
+    bad = [BadCells(f"c{i}", "a number", raw.cells["patients"]) for i in range(30)]
+    with pytest.raises(DataError) as caught:
+        refuse_cells(raw, bad, [])
+    assert str(caught.value).startswith(
+        "hospitals.csv: 30 cells cannot be used\n  column c0, which needs"
+    )
+    assert str(caught.value).endswith("\n  and 10 other columns")
+
+
+# Dates -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "NA", "soon", "2021-02-30", "31/01/2021", "2021-13-01", "now", "today"),
+        *("2023-09-04Tgarbage", "2023-09-04 25:61", "2023-09-04 24:00", "2023-09-04T", "2023-09-04 "
+          "08", "2023-09-04T08:30:61", "2023-09-04T08:30:00+99:00"),
+        *("２０２１-02-05", "2021-01-0３", "٢٠٢١-02-05"),
+        *("0000-01-01", "0001-01-01", "1500-01-01", "1899-12-31", "2101-01-01", "2262-04-12"),
+        *("9999-12-31", "12021-01-03", "2021-1-3"),
+    ],
+)  # fmt: skip
+def test_what_is_no_date_from_1900_to_2100_is_refused_and_never_dropped(value: str) -> None:
+    held = repr(value) if value else "nothing"
+    assert refused(with_cells((3, "week", value))) == (
+        "hospitals.csv: 1 cell cannot be used\n"
+        "  column week, which needs a date like 2021-01-31, from 1900 to 2100:\n"
+        f"    {held}: 1 cell, first in row 5\n"
+        "Write dates like 2021-01-31, or name another column under dataset.columns.period."
+    )
+
+
+@pytest.mark.parametrize(
+    "time",
+    ["", "T00:00:00.000", " 00:00:00.000000000", "T08:30:00", " 23:59", "T00:00:00Z",
+     "T08:30:00.5+02:00"],
+)  # fmt: skip
+def test_dates_may_carry_a_time_of_day(time: str) -> None:
+    of = with_cells((0, "week", week(0) + time))
+    assert clean(of).reports[0].periods == 5
+
+
+@pytest.mark.parametrize("year", ["1900-01-07", "2100-12-26"])
+def test_the_years_1900_and_2100_are_dates(year: str) -> None:
+    of = rows({"a": ("1", "9"), "b": ("1", "9")})
+    assert clean([{**row, "week": year} for row in of]).reports[0].periods == 1
+
+
+# Rows that are not looked at ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [("week", "soon"), ("week", "9999-12-31"), ("hospital", ""), ("patients", "-1"), ("beds", "?")],
+)
+def test_other_groups_are_not_checked(column: str, text: str) -> None:
+    of = [*with_cells(), *rows({"z": ("1", "9")}, "B")]
+    of[-1][column] = text
+    panel = clean(of)
+    assert (panel.rows_read, panel.rows_outside) == (11, 1)
+    assert counts(panel) == {}
+    assert "1 cell, first in row 12" in refused(of, None, streams(S=["A"], T=["B"]))
+
+
+@pytest.mark.parametrize(("column", "text"), [("hospital", ""), ("patients", "-1"), ("beds", "?")])
+def test_other_periods_are_checked_for_dates_only(column: str, text: str) -> None:
+    rules = dataset(periods={"first": week(1)})
+    assert clean(with_cells((0, column, text)), rules).rows_outside == 2
+    assert "first in row 2" in refused(with_cells((0, "week", "soon")), rules)
+
+
+def test_without_a_group_column_all_rows_are_checked() -> None:
+    of = [*with_cells(), *rows({"z": ("1", "9")}, "B")]
+    of[-1]["week"] = "soon"
+    message = refused(of, dataset({"group": None}), streams(S=["all"]))
+    assert "'soon': 1 cell, first in row 12" in message

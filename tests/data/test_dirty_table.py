@@ -1,0 +1,89 @@
+"""Every kind of dirt in a table is counted, and cleaning gives back what was there before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, make_dirty_table
+from dpol.config import Dataset, Stream
+from dpol.data.cleaning import RULES, CleanPanel, clean_panel
+from dpol.data.panel import check_panel, report_as_markdown
+from dpol.data.table import RawTable
+
+CONFIG = Path(__file__).parents[2] / "config/config.yaml"
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def cleaned(request: pytest.FixtureRequest) -> tuple[CleanPanel, DirtyTable]:
+    """The table, cleaned by the paper's config as it is shipped."""
+    frame, dirty = make_dirty_table(request.param)
+    dataset = Dataset.model_validate(yaml.safe_load(CONFIG.read_text())["dataset"])
+    raw = RawTable("table.csv.gz", frame[dataset.needed_columns.needed()])
+    streams = {label: Stream(groups=groups) for label, groups in STREAMS.items()}
+    return clean_panel(raw, dataset, streams), dirty
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "warm_up_rows"])
+def test_every_kind_is_counted_as_often_as_it_was_put_in(
+    cleaned: tuple[CleanPanel, DirtyTable], rule: str
+) -> None:
+    panel, dirty = cleaned
+    found = {report.stream: report.cells[rule] for report in panel.reports}
+    assert found == {label: dirty.counts[label][rule] for label in STREAMS}
+    assert all(found.values()), "every stream holds some of each kind"
+
+
+def test_rows_that_are_not_played_are_counted_and_entities_dropped_are_named(
+    cleaned: tuple[CleanPanel, DirtyTable],
+) -> None:
+    panel, dirty = cleaned
+    assert panel.rows_outside == dirty.outside
+    assert panel.rows_read == len(dirty.rows) + len(dirty.before) + len(dirty.after)
+    for report in panel.reports:
+        dropped = {drop["entity"]: drop["reason"] for drop in report.dropped}
+        assert dropped == dirty.dropped[report.stream]
+        assert report.selection == "counts"
+
+
+def test_missing_and_sparse_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
+    nm, pa, west = cleaned[0].reports
+    assert nm.missing_periods == (f"1 between {STARTS[30]} and {STARTS[32]}",)
+    assert pa.missing_periods == west.missing_periods == ()
+    assert pa.sparse_periods == (f"{STARTS[SPARSE_WEEK]} (1 of {pa.entities} entities)",)
+    assert nm.sparse_periods == west.sparse_periods == ()
+    assert [report.periods for report in cleaned[0].reports] == [66, 67, 67]
+
+
+def test_all_other_cells_are_what_the_table_said(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
+    """So no kind of dirt touched a cell of another, and corrections won over what they correct."""
+    panel, dirty = cleaned
+    table = check_panel(panel.table, "panel")
+    state_of = {week: number for number, week in enumerate(STARTS)}
+    column = DIRT["missing_counts"][0]
+    compared = 0
+    for row in table[table["count_source"] == "reported"].itertuples():
+        week = state_of[str(row.period.date())]
+        (raw,) = (
+            dirty.rows[state, row.entity, week]
+            for state in STREAMS[row.stream]
+            if (state, row.entity, week) in dirty.rows
+        )
+        assert row.count == float(raw[column])
+        assert row.density == min(row.count / row.capacity, 1)
+        compared += 1
+    filled = {"suppressed_counts", "carried_counts", "zero_counts"}
+    others = sum(dirty.counts[label][rule] for label in STREAMS for rule in filled)
+    assert compared == len(table) - others
+    assert np.isfinite(table["capacity"]).all()
+
+
+def test_no_name_breaks_the_page(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
+    page = report_as_markdown(
+        cleaned[0], {"file": "table.csv.gz", "sha256": "0" * 64, "simulated": True}
+    )
+    assert "<img" not in page.replace(r"\<img", "")
+    assert "[free]" not in page
