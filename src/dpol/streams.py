@@ -22,6 +22,8 @@ from dpol.randomness import Floats
 
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
+SELECTION = "selection"
+"""Key in a stream's provenance: how the list of its entities came about."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),

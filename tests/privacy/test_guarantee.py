@@ -11,7 +11,8 @@ from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.local import privatize
 from dpol.local.noisy_gains import CALIBRATIONS
-from dpol.privacy.guarantee import NO_PRIVACY, SELECTION, Guarantee
+from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
+from dpol.streams import SELECTION
 
 
 def test_a_guarantee_survives_json():

@@ -15,6 +15,7 @@ from dpol.data.cleaning import RULES, CleanPanel, StreamReport
 from dpol.data.selection import SELECTIONS
 from dpol.errors import DataError
 from dpol.files import atomic_path, sha256
+from dpol.streams import SELECTION
 from dpol.wording import escape_markdown
 
 PANEL_SCHEMA = pa.DataFrameSchema(
@@ -128,7 +129,7 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     """
     for stream in report["streams"]:
         if stream["stream"] == label:
-            return {**report["provenance"], "selection": stream["selection"]}
+            return {**report["provenance"], SELECTION: stream["selection"]}
     raise DataError(f"the cleaning report has no stream {label}; clean the table again")
 
 

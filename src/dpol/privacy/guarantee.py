@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from dpol.streams import GainStream
+from dpol.streams import SELECTION, GainStream
 
 Model = Literal["local", "central", "none"]
 """Who sees raw data: nobody, a curator, or everybody."""
@@ -141,8 +140,6 @@ class Neighbours:
 PERSONS = Neighbours()
 """Neighbours where persons are counted."""
 
-SELECTION = "selection"
-"""Key in a stream's provenance: how the list of its entities came about, see `CHOSEN_BY`."""
 CHOSEN_BY = {
     "counts": "the list of entities, computed from the counts of all periods, later ones included"
     " (cleaning.min_total_cases)",
