@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from scipy import special
 
@@ -53,6 +54,28 @@ def best_guess(mu: float) -> float:
     (0.5, 0.691)
     """
     return float(special.ndtr(mu / 2))
+
+
+def rounded_up(value: float, digits: int) -> str:
+    """The least text of so many significant digits that is not below a number.
+
+    For what a guarantee loses: mu, epsilon, right guesses.
+
+    >>> rounded_up(2.2541, 4), rounded_up(0.5, 4), rounded_up(99.91, 3), rounded_up(1e-7, 4)
+    ('2.255', '0.5', '100', '0.0000001')
+    """
+    return f"{Context(digits, ROUND_CEILING).create_decimal(repr(float(value))).normalize():f}"
+
+
+def rounded_down(value: float, digits: int) -> str:
+    """The largest text of so many significant digits that is not above a number.
+
+    For what a guarantee allows: a mu that is found for an epsilon.
+
+    >>> rounded_down(0.23678, 4), rounded_down(0.5, 4)
+    ('0.2367', '0.5')
+    """
+    return f"{Context(digits, ROUND_FLOOR).create_decimal(repr(float(value))).normalize():f}"
 
 
 def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
