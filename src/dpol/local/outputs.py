@@ -74,7 +74,8 @@ def _move(ledger: Ledger, record: Record, at: Output | None, path: Path) -> None
             f"{path}: its record is that of another output of {ledger.path}; put table and record"
             " back under their own names"
         )
-    move_output(ledger, output, path)
+    if at is None:
+        move_output(ledger, output, path)
 
 
 def _check_other_records(ledger: Ledger, path: Path) -> None:
@@ -112,7 +113,9 @@ def _enter(
             " and its record away, and run again, which writes them as the ledger has them"
         )
     new = rows[known:]
-    lines = {row[0]: known + 2 + i for i, row in reversed(list(enumerate(new)))}
+    lines: dict[str, int] = {}
+    for line, row in enumerate(new, start=known + 2):
+        lines.setdefault(row[0], line)
     numbers = numbers_of_names(ledger, path, lines, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
     run = add_run(ledger, output, new_token(), sampler, imported=True)

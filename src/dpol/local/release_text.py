@@ -12,8 +12,9 @@ def describe(done: Release, delta: float) -> list[str]:
     """What was done and what is guaranteed, line by line; guarantees rounded to the safe side."""
     noise, mu = done.noise, done.guarantee.mu
     month, alone, all_outputs = 2 * mu, mu / math.sqrt(2), done.mu_over_all_outputs
+    rows = "row" if done.added == 1 else "rows"
     lines = [
-        f"{done.output}: {done.added} rows added, {done.rows} in all. The guarantee is recorded in"
+        f"{done.output}: {done.added} {rows} added, {done.rows} in all. The guarantee is recorded in"
         f" {done.record.name}.",
         "Each noisy count has discrete Gaussian noise with a standard deviation of"
         f" {noise.standard_deviation:.4g} people. It can be negative. Nothing is cut off, because"

@@ -208,10 +208,9 @@ def _ask(
     if found.noise and not choices.change_noise:
         line, mu, sensitivity = found.noise[0]
         raise DataError(
-            f"{table}, line {line}: this entity was last released with mu {mu} and count"
-            f" sensitivity {sensitivity}, not"
-            f" {decimal_text(noise.mu)} and {decimal_text(noise.count_sensitivity)}; give the same"
-            " as then, or add --change-noise"
+            f"{table}, line {line}: the last release of this entity had mu {mu} and count"
+            f" sensitivity {sensitivity}, this one would have mu {decimal_text(noise.mu)} and"
+            f" {decimal_text(noise.count_sensitivity)}; give the same, or add --change-noise"
         )
     if found.near:
         raise DataError(
