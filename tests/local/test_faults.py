@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-KILL, HALF_AND_FULL = -1, -2  # see faults.c
+HOWS = -1, errno.EIO, -2  # kill, fail, write half and fail; see faults.c
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_no_fault_bricks_a_ledger_or_releases_a_period_twice(shim, tmp_path):
     released, and ledger, table and record agree.
     """
     result = subprocess.run(
-        [sys.executable, HERE / "fault_runner.py", tmp_path, KILL, errno.EIO, HALF_AND_FULL],
+        [sys.executable, HERE / "fault_runner.py", tmp_path, *map(str, HOWS)],
         env={**os.environ, "LD_PRELOAD": str(shim)} | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,

@@ -149,8 +149,9 @@ def _files(table: Path, output: Path, ledger: Path | None) -> tuple[Path, Path]:
         book = ledger or output.parent / LEDGER_NAME
         book = book.resolve() if book.is_symlink() else book
         str(output.resolve()).encode()
-    except (OSError, RuntimeError, UnicodeEncodeError):
-        raise DataError(f"{output}: is not a path of a file; choose another one") from None
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
+        raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
     if output.suffix != ".csv":
         raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
     if output.is_dir():
