@@ -5,7 +5,6 @@ Prints one JSON line per fault: what the faulty run said, and what is wrong afte
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import csv
 import ctypes
@@ -94,8 +93,22 @@ def faults_of(folder: Path, said: str, week: str, before: int) -> list[str]:
         wrong.append("said to be in the ledger, and is not")
     if "traceback" in said:
         wrong.append(said)
+    wrong += views_of(folder)
     if (next_week := run(folder, "2024-03-03")) != "released":
         wrong.append(f"the next week is refused: {next_week}")
+    wrong += views_of(folder)
+    with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
+        times = base.execute("SELECT COUNT(*) FROM release GROUP BY entity, period").fetchall()
+    if times != [(1,)] * (before + 2 * ROWS):
+        wrong.append(f"{len(times)} rows, or a period was released twice")
+    return wrong
+
+
+def views_of(folder: Path) -> list[str]:
+    """What is wrong with table and record, compared with the ledger."""
+    names = {"dpol-ledger.sqlite", "noisy.csv", "noisy.csv.guarantee.json"}
+    if (there := {file.name for file in folder.iterdir()}) != names:
+        return [f"files: {sorted(there)}"]
     with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
         ledger = base.execute(
             "SELECT text, period, noisy_count FROM release"
@@ -103,18 +116,10 @@ def faults_of(folder: Path, said: str, week: str, before: int) -> list[str]:
         ).fetchall()
     with (folder / "noisy.csv").open(newline="") as stream:
         table = [(r["hospital"], r["week"], r["noisy_count"]) for r in csv.DictReader(stream)]
-    if table != ledger:
-        wrong.append("table and ledger differ")
-    if set(collections.Counter((name, day) for name, day, _ in ledger).values()) != {1}:
-        wrong.append("a period was released twice")
-    if len(ledger) != before + 2 * ROWS:
-        wrong.append(f"{len(ledger)} rows")
+    wrong = [] if table == ledger else ["table and ledger differ"]
     record = json.loads((folder / "noisy.csv.guarantee.json").read_text())
     if record["sha256"] != hashlib.sha256((folder / "noisy.csv").read_bytes()).hexdigest():
         wrong.append("the record is that of another table")
-    names = {"dpol-ledger.sqlite", "noisy.csv", "noisy.csv.guarantee.json"}
-    if left := {file.name for file in folder.iterdir()} - names:
-        wrong.append(f"left: {sorted(left)}")
     return wrong
 
 

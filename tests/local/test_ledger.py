@@ -121,6 +121,12 @@ def test_files_that_cannot_be_ledgers_are_refused():
     put(A1, ledger=Path("empty.sqlite"))
 
 
+def test_a_ledger_is_a_file_whatever_its_name():
+    put(A1, ledger=Path(":memory:"))
+    with pytest.raises(DataError, match="holds this entity and period already"):
+        put(A1, ledger=Path(":memory:"), append=True, sampler=Halted())
+
+
 def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
     put(A1)
     with closing(sqlite3.connect(LEDGER, isolation_level=None)) as other:

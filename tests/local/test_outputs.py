@@ -304,6 +304,18 @@ def test_an_old_output_is_taken_in_once():
     assert ask("SELECT COUNT(*), MAX(version) FROM release") == [(4, 1)]
 
 
+def test_rows_that_an_older_version_of_dpol_added_later_are_taken_in():
+    """It knows of no ledger, and the record of the newer version is good enough for it."""
+    put(A1)
+    NOISY.write_text(NOISY.read_text() + "A,2021-01-08,4.5,20,0.225,0.5,1\n")
+    checksum = hashlib.sha256(NOISY.read_bytes()).hexdigest()
+    RECORD.write_text(json.dumps({"sampler": "secure", "sha256": checksum}))
+    with pytest.raises(DataError, match="holds this entity and period already"):
+        put(A2, append=True, sampler=Halted())
+    put(B1, append=True)
+    assert weeks() == [A1[:2], A2[:2], B1[:2]]
+
+
 def test_an_old_output_without_capacity_is_taken_in():
     text = "hospital,week,noisy_count,mu,count_sensitivity\nA,2021-01-01,3,0.5,1\n"
     put_old()

@@ -87,7 +87,7 @@ def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
     try:
         if not in_memory:
             _make(path)
-        file = ":memory:" if in_memory else path
+        file = ":memory:" if in_memory else path.absolute()  # A file may be named ":memory:".
         with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as base:
             yield Ledger(path, base)
     except sqlite3.Error as error:
@@ -201,6 +201,8 @@ def _explained(path: Path, error: sqlite3.Error) -> DpolError:
         "SQLITE_FULL": "the disk is full; free some space and run again",
         "SQLITE_READONLY": "the ledger or its folder is read-only; make both writable",
         "SQLITE_CANTOPEN": "the ledger cannot be opened; make it and its folder writable",
+        "SQLITE_PERM": "the ledger cannot be opened; make it and its folder writable",
+        "SQLITE_PROTOCOL": "the ledger cannot be locked there; choose a local folder with --ledger",
         "SQLITE_IOERR": "the ledger could not be read or written; check the disk and run again,"
         " which says what is released",
     }

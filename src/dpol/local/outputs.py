@@ -55,8 +55,8 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
                 " output of this name too; move the table and its record away, and run again"
             )
         _enter(ledger, path, record, at, choices)
-    elif record and not at:
-        _enter(ledger, path, record, None, choices)
+    elif record and (at is None or _extends(ledger, at, path, record)):
+        _enter(ledger, path, record, at, choices)
     elif not at and (path.exists() or file.exists()):
         raise DataError(
             f"{path}: exists already, and is not known to {ledger.path} nor described by"
@@ -82,7 +82,7 @@ def _check_other_records(ledger: Ledger, path: Path) -> None:
     """Notice by the records of other outputs that the ledger is missing or an older copy."""
     files = {record_of(output) for output in output_paths(ledger)}
     for folder in (path.parent, ledger.path.parent):
-        files.update(folder.glob("*.guarantee.json"))
+        files.update(folder.glob("[!.]*.guarantee.json"))
     mine, fresh = ledger.id, not has_runs(ledger)
     for file in sorted(files):
         record = read_record(file)
@@ -97,6 +97,16 @@ def _unknown(record: Path, ledger: Ledger) -> DataError:
         " ledger with --ledger, or put its newest copy back; if it is lost, add --forget-ledger,"
         " which keeps the rows of the output and forgets all others"
     )
+
+
+def _extends(ledger: Ledger, output: Output, path: Path, record: Record) -> bool:
+    """Whether a version of dpol without ledger added rows to an output that the ledger knows."""
+    try:
+        rows = _recorded(path, record)[1:]
+    except DataError:
+        return False
+    known = starts_with_released(ledger, output, rows)
+    return known is not None and len(rows) > known
 
 
 def _enter(

@@ -154,8 +154,9 @@ def _files(table: Path, output: Path, ledger: Path | None) -> tuple[Path, Path]:
         raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
     if output.suffix != ".csv":
         raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
-    if output.is_dir():
-        raise DataError(f"{output}: exists already, and is a folder; choose another output")
+    for path in (output, record_of(output)):
+        if path.is_dir():
+            raise DataError(f"{path}: exists already, and is a folder; choose another output")
     check_writable(output.parent)
     check_writable(book.parent)
     if book.resolve() in (output.resolve(), record_of(output).resolve(), table.resolve()):
