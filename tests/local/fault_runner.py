@@ -23,7 +23,6 @@ from dpol.local.counts import CountColumns
 from dpol.local.release import release
 from dpol.local.repeats import Choices
 
-SHIM = ctypes.CDLL(os.environ["LD_PRELOAD"])
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 ROWS, CANARY = 40, "86420.97531"
 
@@ -61,16 +60,17 @@ def run(folder: Path, week: str) -> str:
 
 def in_child(folder: Path, week: str, k: int, how: int) -> tuple[str, int]:
     """What `run` says in a process of its own ('killed'), and how many calls it made."""
+    shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         os.close(reader)
-        SHIM.arm(str(folder).encode(), k, how)
+        shim.arm(str(folder).encode(), k, how)
         try:
             said = run(folder, week)
         except BaseException as error:  # what a user would see as a traceback
             said = f"traceback: {error!r}"
-        calls = SHIM.counted()
-        SHIM.arm(b"", 0, 0)
+        calls = shim.counted()
+        shim.arm(b"", 0, 0)
         os.write(writer, json.dumps([said, calls]).encode())
         os._exit(0)
     os.close(writer)

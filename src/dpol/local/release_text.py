@@ -14,8 +14,8 @@ def describe(done: Release, delta: float) -> list[str]:
     month, alone, all_outputs = 2 * mu, mu / math.sqrt(2), done.mu_over_all_outputs
     rows = "row" if done.added == 1 else "rows"
     lines = [
-        f"{done.output}: {done.added} {rows} added, {done.rows} in all. The guarantee is recorded in"
-        f" {done.record.name}.",
+        f"{done.output}: {done.added} {rows} added, {done.rows} in all. The guarantee is recorded"
+        f" in {done.record.name}.",
         "Each noisy count has discrete Gaussian noise with a standard deviation of"
         f" {noise.standard_deviation:.4g} people. It can be negative. Nothing is cut off, because"
         " that would shift every sum and mean.",
