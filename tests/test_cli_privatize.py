@@ -10,9 +10,12 @@ import csv
 import datetime
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +23,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
+from dpol.local import release as release_module
+from dpol.local import release_text
+from dpol.local.names import check_name
 
+FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]
 OPTIONS = [
     *("--output", "noisy.csv", "--mu", "0.5"),
@@ -60,7 +67,7 @@ def refused(result, left):
 def released(result, left, rows):
     """Whether `rows` rows were released completely."""
     code, out, err = result
-    assert (code, err, set(left)) == (0, "", {"noisy.csv", "noisy.csv.guarantee.json"})
+    assert (code, err, set(left)) == (0, "", FILES)
     table = list(csv.DictReader(io.StringIO(left["noisy.csv"].decode(), newline="")))
     assert len(table) == rows
     for row in table:
@@ -68,8 +75,17 @@ def released(result, left, rows):
         float(row["noisy_count"])
     record = json.loads(left["noisy.csv.guarantee.json"])
     return (record["mu"], record["sampler"], record["rows"]) == (0.5, "secure", rows) and (
-        f"noisy rows added: {rows}" in out
+        f"noisy.csv: {rows} row" in out
     )
+
+
+def plain(name):
+    """Whether a name is allowed."""
+    try:
+        check_name(name)
+    except ValueError:
+        return False
+    return True
 
 
 def as_csv(rows, encoding="utf-8"):
@@ -80,10 +96,14 @@ def as_csv(rows, encoding="utf-8"):
 
 # ---- generated tables ----------------------------------------------------------------------------
 
-names = st.text(
-    st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8
-) | st.sampled_from(["050002", "x,y", 'the "A"', "-1", "=1+1"])
-dates = st.dates(datetime.date(1, 1, 1)).map(str) | st.just("2021-01-01T00:00:00.000")
+# Names that are much alike, near dates and small capacities are asked about; here they are meant.
+MEANT = ["--new-entity", "--period-days", "1", "--over-capacity"]
+names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8).filter(
+    plain
+) | st.sampled_from(["050002", "50002", "x,y", 'the "A"', "1-1"])
+dates = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)).map(str) | st.just(
+    "2021-01-01T00:00:00.000"
+)
 counts = st.sampled_from(["0", "3.4", "22.9", "3.2857142857142856", "999999999", "007."])
 beds = st.sampled_from(["95.0", "12", "0.5", "999999999"])
 
@@ -102,8 +122,11 @@ def good_rows(draw):
 
 NASTY = ["", "NA", "nan", "inf", "-inf", "1e400", "-1", "-999999", "1e5", "9" * 400, "0x10", "１２"]
 WRONG = {
-    0: ["", " ", "\x00", "a\nb", "\t\x07", "\u2028", "\ud7ff\ufffe"],
-    1: ["", "2021-02-30", "01/02/2021", "20210101", "yesterday", "10000-01-01", "2021-1-1"],
+    0: ["", " ", "\x00", "a\nb", "\t\x07", "\u2028", "\ud7ff\ufffe", "=1+1", "-1", "＠x"],
+    1: [
+        *("", "2021-02-30", "01/02/2021", "20210101", "yesterday", "10000-01-01", "2021-1-1"),
+        *("2021-01-01Tx", "2021-01-01T00:00:00Z", "1899-12-31"),
+    ],
     2: NASTY,
     3: [*NASTY, "0", "0.00"],
 }
@@ -173,13 +196,13 @@ garbage = (
 def test_every_good_table_is_released_completely(rows, encoding, blank_lines):
     table = as_csv(rows, encoding)
     table = table.replace(b"\n", b"\r\n\r\n") if blank_lines else table
-    assert released(*run_on(table), rows=len(rows) - 1)
+    assert released(*run_on(table, *MEANT), rows=len(rows) - 1)
 
 
 @settings(max_examples=1000)
 @given(bad_tables())
 def test_every_table_with_a_fault_is_refused_in_one_line(table):
-    assert refused(*run_on(table))
+    assert refused(*run_on(table, *MEANT))
 
 
 @settings(max_examples=700)
@@ -200,10 +223,10 @@ def test_garbage_is_refused_in_one_line(table):
 def test_a_fault_leaves_an_earlier_release_as_it_was(table, rows, flag):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("good.csv").write_bytes(as_csv(rows))
-        assert run("privatize", "good.csv", *OPTIONS)[0] == 0
+        assert run("privatize", "good.csv", *OPTIONS, *MEANT)[0] == 0
         Path("bad.csv").write_bytes(table)
         before = {path: path.read_bytes() for path in Path().iterdir()}
-        code, out, err = run("privatize", "bad.csv", *OPTIONS, flag)
+        code, out, err = run("privatize", "bad.csv", *OPTIONS, *MEANT, flag)
         after = {path: path.read_bytes() for path in Path().iterdir()}
         assert refused((code, out, err), {})
         assert after == before
@@ -211,11 +234,14 @@ def test_a_fault_leaves_an_earlier_release_as_it_was(table, rows, flag):
 
 def test_raw_counts_are_shown_nowhere():
     rows = [["A", "2021-01-01", "86420.97531", "5"], ["A", "2021-01-08", "0", "5"]]
-    result, left = run_on(as_csv([HEADER, *rows]))
+    result, left = run_on(as_csv([HEADER, *rows]), "--over-capacity")
     assert released(result, left, rows=2)
     bad = run_on(as_csv([HEADER, *rows, ["A", "2021-01-15", "86420.97531x", "5"]]))
     assert refused(*bad)
-    shown = "".join([*result[1:], *bad[0][1:], *(data.decode() for data in left.values())])
+    asked = run_on(as_csv([HEADER, *rows]))
+    assert refused(*asked)
+    files = (data.decode("latin-1") for data in left.values())
+    shown = "".join([*result[1:], *bad[0][1:], *asked[0][1:], *files])
     assert "86420.97531" not in shown
 
 
@@ -237,12 +263,22 @@ def test_raw_counts_are_shown_nowhere():
         (["--delta", "nan"], "argument --delta: must lie from 1e-100 to 0.999, got 'nan'"),
         (["--count-sensitivity", "0"], "the count sensitivity must be a number from 0.001"),
         (["--count", "week"], "must be different columns"),
-        (["--period", "wéek\n"], "has no column named wéek? in its first line"),
+        (["--period", "wéek\n"], "the name of column wéek? must be plain text"),
+        (["--entity", "=1"], "the name of column =1 begins with = + - or @"),
+        (["--period", "wéek"], "no column named wéek in its first line; its columns are hospital,"),
+        (["--same-entity", "--new-entity"], "not allowed with argument"),
+        (["--period-days", "0"], "argument --period-days: must be a whole number from 1 to 366"),
+        (["--ledger", "counts.csv"], "counts.csv: cannot be the ledger too"),
+        (["--ledger", "noisy.csv"], "noisy.csv: cannot be the ledger too"),
+        (["--ledger", "."], "the ledger cannot be opened"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["more\nfiles"], "unrecognized arguments: more?files"),
         (["--output", "noisy.txt"], "choose a name that ends in .csv"),
-        (["--output", "counts.csv"], "counts.csv: exists already, and nothing is overwritten"),
-        (["--output", "counts.csv", "--append"], "counts.csv: was changed after its release"),
+        (
+            ["--output", "counts.csv"],
+            "counts.csv: exists already, and is not known to dpol-ledger.sqlite",
+        ),
+        (["--output", "counts.csv", "--append"], "counts.csv: exists already, and is not known"),
         (["--output", "counts.csv/noisy.csv"], "is a file, not a folder"),
         (["--output", "n" * 300 + ".csv"], "too long"),
     ],
@@ -280,6 +316,7 @@ def test_the_help_says_what_a_user_has_to_know():
     assert code == 0
     assert "Noisy counts may be negative" in text
     assert "spends their privacy again" in text
+    assert "A ledger, one file for all your outputs, remembers every release" in text
 
 
 # ---- as a process --------------------------------------------------------------------------------
@@ -297,19 +334,66 @@ def test_weekly_use_as_a_process(tmp_path):
 
     done = week("--append")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "with mu = 0.5, that is epsilon = 2.254 at delta = 1e-06" in done.stdout
+    assert "(mu = 0.5, epsilon = 2.255 at delta = 1e-06)" in done.stdout
     twice = week("--append")
     assert refused((twice.returncode, twice.stdout, twice.stderr), {})
-    assert "mu becomes 0.7071: leave them out, or add --again" in twice.stderr
-    assert "with mu = 0.7071" in week("--again").stdout
+    assert "mu becomes 0.7072: leave them out, or add --again" in twice.stderr
+    assert "(mu = 0.7072," in week("--again").stdout
     with (tmp_path / "noisy.csv").open() as stream:
         released_weeks = [row["week"] for row in csv.DictReader(stream)]
     assert released_weeks == ["2021-01-08"] * 2
 
 
+def stop(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said", "rows"),
+    [
+        (release_module, "read_counts", "nothing was released", 0),
+        (release_module, "take_in", "nothing was released", 0),
+        (release_module, "noisy_cells", "nothing was released", 0),
+        (release_module, "add_rows", "nothing was released", 0),
+        (release_module, "write_views", "the rows are released; any further run with this", 1),
+        (release_text, "describe", "the rows are released and written to noisy.csv", 1),
+    ],
+)
+def test_ctrl_c_ends_in_one_line_that_says_what_is_released(monkeypatch, module, name, said, rows):
+    table = as_csv([HEADER, ["A", "2021-01-08", "7.5", "20"]])
+    with monkeypatch.context() as patched:
+        patched.setattr(module, name, stop)
+        (code, out, err), left = run_on(table)
+    assert (code, out) == (130, "")
+    assert err.startswith(f"\nstopped: {said}")
+    assert err.count("\n") == 2
+    assert (b"2021-01-08" in left.get("dpol-ledger.sqlite", b"")) == bool(rows)
+
+
+def test_ctrl_c_ends_a_process_in_one_line(tmp_path):
+    """While it waits for its table, which is a pipe; nothing is left."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    command = [*COMMAND, "privatize", "pipe.csv", *OPTIONS]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        with (tmp_path / "pipe.csv").open("w"):
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            assert process.wait() == 130
+        assert process.stderr.read() == "\nstopped: nothing was released\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe.csv"]
+
+
+def test_nothing_large_is_imported_before_ctrl_c_is_caught():
+    code = "import sys; import dpol.cli; print({'numpy', 'scipy', 'yaml'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_a_million_rows_are_read_and_one_bad_row_among_them_is_found():
     """The noise of a million rows takes another ten seconds; here only reading is tested."""
-    rows = (f"h{i % 500},{datetime.date.fromordinal(9999 + i // 500)},3.4,12" for i in range(10**6))
+    rows = (
+        f"h{i % 500},{datetime.date.fromordinal(700_000 + i // 500)},3.4,12" for i in range(10**6)
+    )
     table = ",".join(HEADER) + "\n" + "\n".join(rows) + "\n"
     result, left = run_on(table.encode() + b"h1,2021-01-01,-1,12\n")
     assert refused(result, left)

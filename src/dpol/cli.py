@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -11,23 +12,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.config_docs import commented, schema, with_manual
 from dpol.errors import DpolError
-from dpol.experiment import load_experiment
-from dpol.files import write_text
-from dpol.local.count_noise import CountNoise
-from dpol.local.counts import CountColumns
-from dpol.local.release import describe, release
-from dpol.privacy.account import describe_account
-from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
-from dpol.privacy.noise import SecureNoise
-from dpol.privacy.rounding import rounded_down
+
+# What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
 _PRIVATIZE = """\
-Noise the counts of a CSV table and write them to a new one, with a record of what is guaranteed.
-Run it where the raw counts are, and give away the output only. The noise is exact and cannot be
-repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they are not cut off.
-Nothing is written unless every row is good; no message shows what a cell holds."""
+Add privacy noise to the counts in a CSV table. Writes a new table and a record of the guarantee.
+Run it where the raw counts are kept; share only the output and its record. The noise is exact and
+cannot be repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they are not cut
+off. Nothing is released unless every row is good; no message shows a count. A ledger, one file for
+all your outputs, remembers every release, so that no period is released twice unnoticed."""
 
 _ACCOUNT = """\
 What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
@@ -41,12 +35,13 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can mend.
+    """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments, and always for `privatize` and `account`, with one line on stderr.
+    2 for wrong arguments, and always for `privatize` and `account`, with one line on stderr. 130
+    after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -56,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = str(error)
         print(f"error: {_one_line(text) if options.failure == 2 else text}", file=sys.stderr)
         return int(options.failure)
+    except KeyboardInterrupt as stop:
+        said = str(stop) or "run the same command again to go on"
+        print(f"\nstopped: {_one_line(said)}", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -72,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_privatize(
         commands.add_parser(
             "privatize",
-            help="noise your own counts before anybody sees them",
+            help="add noise to your own counts before anybody sees them",
             description=_PRIVATIZE,
             allow_abbrev=False,
         )
@@ -112,7 +111,7 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
     add("--mu", type=_decimal, required=True, help="privacy of one person in one period")
     add("--entity", required=True, metavar="COLUMN", help="whose count it is, such as a hospital")
     add("--period", required=True, metavar="COLUMN", help="when, a date such as 2021-01-31")
-    add("--count", required=True, metavar="COLUMN", help="persons counted, such as 12 or 3.4")
+    add("--count", required=True, metavar="COLUMN", help="people counted, such as 12 or 3.4")
     add(
         "--capacity",
         metavar="COLUMN",
@@ -125,15 +124,53 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="how far one person can move one count (default: 1)",
     )
-    add("--append", action="store_true", help="add further periods to the output")
     add(
-        "--again",
-        action="store_true",
-        help="as --append, also for periods that the output holds already: spends their privacy"
-        " again",
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="remembers all releases of all outputs (default: dpol-ledger.sqlite beside the"
+        " output)",
     )
+    add("--append", action="store_true", help="add further periods to the output")
     _add_delta(parser)
+    _add_choices(parser.add_argument_group("if you are asked"))
     parser.set_defaults(run=_privatize, failure=2)
+
+
+def _add_choices(group: argparse._ArgumentGroup) -> None:
+    """Flags that no first run needs: the message that asks for one names it."""
+
+    def flag(name: str, words: str) -> None:
+        group.add_argument(name, action="store_true", help=words)
+
+    flag(
+        "--again",
+        "as --append, also for periods that were released before, in any output: spends their"
+        " privacy again",
+    )
+    group.add_argument(
+        "--period-days",
+        type=_days,
+        default=7,
+        metavar="N",
+        help="periods of one entity are at least N days apart (default: 7)",
+    )
+    same = group.add_mutually_exclusive_group()
+    same.add_argument(
+        "--same-entity",
+        action="store_true",
+        help="a name that differs from a released one in its spelling only is the same entity",
+    )
+    same.add_argument(
+        "--new-entity", action="store_true", help="such a name is that of another entity"
+    )
+    flag("--change-noise", "use another mu or count sensitivity than in the last release")
+    flag("--over-capacity", "counts above their capacity are right, however many there are")
+    flag("--no-final-newline", "the table is complete although its last line has no line end")
+    flag(
+        "--forget-ledger",
+        "the ledger that knew the output is lost: keep the rows of this output, forget all others",
+    )
 
 
 def _add_account(parser: argparse.ArgumentParser) -> None:
@@ -169,6 +206,8 @@ def _add_delta(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
+    from dpol.experiment import load_experiment
+
     for file in options.files:
         experiment = load_experiment(file)
         count = experiment.count_jobs()
@@ -176,12 +215,17 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _write(options: argparse.Namespace) -> None:
+    from dpol.files import write_text
+
     for name, text in generated(options.folder).items():
         write_text(options.folder / name, text)
 
 
 def generated(folder: Path) -> dict[str, str]:
     """The generated files of a config folder, by name."""
+    from dpol.config_docs import commented, schema, with_manual
+    from dpol.experiment import load_experiment
+
     return {
         "schema.json": schema(),
         "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
@@ -190,6 +234,13 @@ def generated(folder: Path) -> dict[str, str]:
 
 
 def _privatize(options: argparse.Namespace) -> None:
+    from dpol.local.count_noise import CountNoise
+    from dpol.local.counts import CountColumns
+    from dpol.local.release import release
+    from dpol.local.repeats import Choices
+    from dpol.privacy.noise import SecureNoise
+
+    chosen = {field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)}
     try:
         done = release(
             options.table,
@@ -197,16 +248,26 @@ def _privatize(options: argparse.Namespace) -> None:
             CountColumns(options.entity, options.period, options.count, options.capacity),
             CountNoise(options.mu, options.count_sensitivity),
             SecureNoise(),
-            append=options.append,
-            again=options.again,
+            ledger=options.ledger,
+            choices=Choices(**chosen),
         )
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
-    for line in describe(done, options.delta):
-        print(_one_line(line))
+    try:
+        from dpol.local.release_text import describe
+
+        for line in describe(done, options.delta):
+            print(_one_line(line))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
 
 
 def _account(options: argparse.Namespace) -> None:
+    from dpol.privacy.account import describe_account
+    from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
+    from dpol.privacy.rounding import rounded_down
+
     delta = options.delta
     if options.mu:
         mu = compose(options.mu)
@@ -237,6 +298,12 @@ def _between(low: float, high: float) -> Callable[[str], float]:
 def _weeks(text: str) -> int:
     if not (text.isdecimal() and 1 <= len(text) <= 6 and int(text)):
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
+    return int(text)
+
+
+def _days(text: str) -> int:
+    if not (text.isdecimal() and text.isascii() and 1 <= int(text) <= 366):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 366, got {text!r}")
     return int(text)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.errors import DataError
-from dpol.local.count_noise import CountNoise, decimal_text, in_steps, noisy_rows
+from dpol.local.count_noise import CountNoise, decimal_text, in_steps, noisy_cells
 from dpol.local.counts import Count
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
 
@@ -109,28 +109,26 @@ def test_rounding_half_to_even_would_break_that_step():
 def test_rows_by_hand():
     noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
     counts = counted("3.4", "0", "12.", capacity="8.0")
-    assert noisy_rows(counts, noise, Constant(-500_001)) == [
-        ["a", "2021-01-01", "2.899999", "8.0", "0.362499875", "0.5", "1"],
-        ["a", "2021-01-02", "-0.500001", "8.0", "-0.062500125", "0.5", "1"],
-        ["a", "2021-01-03", "11.499999", "8.0", "1.43749988", "0.5", "1"],
+    assert noisy_cells(counts, noise, Constant(-500_001)) == [
+        ("2.899999", "8.0", "0.362499875", "0.5"),
+        ("-0.500001", "8.0", "-0.062500125", "0.5"),
+        ("11.499999", "8.0", "1.43749988", "0.5"),
     ]
-    assert noisy_rows(counted("3.4"), noise, Constant(0)) == [
-        ["a", "2021-01-01", "3.400000", "0.5", "1"]
-    ]
+    assert noisy_cells(counted("3.4"), noise, Constant(0)) == [("3.400000", None, None, "0.5")]
 
 
 def test_large_counts_keep_all_their_digits():
     noise = CountNoise(Decimal(100), Decimal("0.001"))
-    (row,) = noisy_rows(counted("999999999.12345678901"), noise, Constant(7))
-    assert row[2] == "999999999.12345678908"
+    (cells,) = noisy_cells(counted("999999999.12345678901"), noise, Constant(7))
+    assert cells[0] == "999999999.12345678908"
 
 
 @pytest.mark.parametrize("sampler", [SeededNoise(np.random.default_rng(8)), SecureNoise()])
 def test_noise_on_counts_has_its_standard_deviation(checks, sampler):
     """Error probability 1e-6; noise wrong by 5% is rejected."""
     noise = CountNoise(Decimal("0.5"), Decimal(3))
-    rows = noisy_rows(counted(*["7.3"] * 20_000), noise, sampler)
-    sample = (np.array([float(row[2]) for row in rows]) - 7.3) * 0.5 / (3 * ROOT2)
+    rows = noisy_cells(counted(*["7.3"] * 20_000), noise, sampler)
+    sample = (np.array([float(row[0]) for row in rows]) - 7.3) * 0.5 / (3 * ROOT2)
     assert checks.unit_variance(sample)
     assert checks.mean(sample, 0.0)
     assert not checks.unit_variance(1.05 * sample)

@@ -84,21 +84,20 @@ class CountNoise:
         return 2 * deviation * deviation
 
 
-def noisy_rows(
+def noisy_cells(
     counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler
-) -> list[list[str]]:
-    """The rows of the output for some counts."""
-    m = noise.decimals
-    privacy = [decimal_text(noise.mu), decimal_text(noise.count_sensitivity)]
-    draws = sampler.discrete_gaussian(noise.scale, len(counts))
-    rows = []
-    for count, draw in zip(counts, draws, strict=True):
+) -> list[tuple[str, str | None, str | None, str]]:
+    """Noisy count, capacity, noisy share and mu of some counts, as text; None without capacity."""
+    m, mu = noise.decimals, decimal_text(noise.mu)
+    cells: list[tuple[str, str | None, str | None, str]] = []
+    for count, draw in zip(
+        counts, sampler.discrete_gaussian(noise.scale, len(counts)), strict=True
+    ):
         noisy = f"{Decimal(in_steps(count.count, m) + draw).scaleb(-m):f}"
-        row = [count.entity, count.period, noisy]
-        if count.capacity is not None:
-            row += [count.capacity, f"{float(noisy) / float(count.capacity):.9g}"]
-        rows.append(row + privacy)
-    return rows
+        capacity = count.capacity
+        share = None if capacity is None else f"{float(noisy) / float(capacity):.9g}"
+        cells.append((noisy, capacity, share, mu))
+    return cells
 
 
 def in_steps(number: str, decimals: int) -> int:

@@ -1,26 +1,33 @@
-"""Writing noisy counts, and refusing to spend the same privacy twice.
-
-The output itself says what was released before; its record holds its checksum, so that a changed
-output is noticed.
-"""
+"""Releasing noisy counts: into the ledger first, then into the table that is given away."""
 
 from __future__ import annotations
 
-import csv
-import json
-import math
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from pathlib import Path
 
-from dpol.errors import DataError
-from dpol.files import atomic_path, check_writable, locked, sha256, write_json
-from dpol.local.count_noise import CountNoise, decimal_text, noisy_rows
+from dpol.errors import DataError, DpolError, OutputError
+from dpol.files import check_writable
+from dpol.local.count_noise import CountNoise, decimal_text, noisy_cells
 from dpol.local.counts import Count, CountColumns, read_counts
-from dpol.privacy.account import best_guess
-from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.local.entries import (
+    Output,
+    Row,
+    add_output,
+    add_rows,
+    add_run,
+    knows_run,
+    output_at,
+    runs_of,
+    spent,
+)
+from dpol.local.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
+from dpol.local.outputs import take_in
+from dpol.local.repeats import Choices, Place, places
+from dpol.local.views import guarantee_of, record_of, remove_stale_files, write_views
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
 
 
@@ -30,22 +37,42 @@ class Release:
 
     Args:
         output: the table of noisy counts.
-        added: rows that this release added to it.
+        ledger: the ledger.
+        first: whether the ledger was begun.
+        added: rows that this release added to the table.
         rows: rows of the whole table.
         guarantee: of the whole table: an entity's period that was released twice counts twice.
+        mu_over_all_outputs: the largest mu of an entity's period over all outputs of the ledger.
         noise: noise of the rows that were added.
     """
 
     output: Path
+    ledger: Path
+    first: bool
     added: int
     rows: int
     guarantee: Guarantee
+    mu_over_all_outputs: float
     noise: CountNoise
 
     @property
     def record(self) -> Path:
         """The file with the guarantee."""
         return record_of(self.output)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is to be released."""
+
+    table: Path
+    output: Path
+    counts: Sequence[Count]
+    header: Sequence[str]
+    noise: CountNoise
+    sampler: NoiseSampler
+    choices: Choices
+    token: str
 
 
 def release(
@@ -55,14 +82,16 @@ def release(
     noise: CountNoise,
     sampler: NoiseSampler,
     *,
-    append: bool = False,
-    again: bool = False,
+    ledger: Path | None = None,
+    choices: Choices | None = None,
 ) -> Release:
-    """Noise the counts of a CSV table and write them, with a record of what is guaranteed.
+    """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
 
     The output has the columns entity, period, noisy_count, with a capacity also capacity and
     noisy_share (noisy count / capacity), mu and count_sensitivity. Noisy counts may be negative.
-    Nothing is written unless every row is good.
+    Nothing is released unless every row is good. What is released is in the ledger first, in one
+    transaction; output and record are written after that, and again by any further run that
+    finds them missing or older than the ledger, before it judges its own rows.
 
     Args:
         table: the raw counts, CSV in UTF-8.
@@ -70,159 +99,152 @@ def release(
         columns: which columns of `table` are used.
         noise: the noise of every count.
         sampler: where the noise comes from.
-        append: add to `output` if it exists.
-        again: as `append`, and release once more what `output` holds already.
+        ledger: the ledger of all outputs; by default `LEDGER_NAME` beside the output.
+        choices: what is meant where a release would stop and ask.
 
     Raises:
-        DataError: a row or file breaks a rule; `output` exists without `append` or `again`, or
-            holds a row already without `again`.
-        OutputError: the output cannot be written.
+        DataError: a row or file breaks a rule, or something has to be asked.
+        OutputError: ledger or output cannot be written; the message says what is released.
+        KeyboardInterrupt: with a text that says what is released.
     """
-    check_writable(output.parent)
+    choices = choices or Choices()
+    output, book = _files(table, output, ledger)
+    with _stopping("nothing was released"):
+        counts = read_counts(
+            table,
+            columns,
+            over_capacity=choices.over_capacity,
+            no_final_newline=choices.no_final_newline,
+        )
+        header = columns.output_header()
+        asked = _Request(table, output, counts, header, noise, sampler, choices, new_token())
+        first = not book.exists()
+        if first:
+            _rehearse(book, asked)
+    with open_ledger(book) as opened, _saying_what_is_released(opened, asked):
+        with transaction(opened):
+            take_in(opened, output, choices)
+        with transaction(opened):
+            _put(opened, asked)
+        with transaction(opened):
+            written = output_at(opened, output)
+            assert written is not None
+            write_views(opened, written, output)
+            return Release(
+                output,
+                book,
+                first,
+                len(counts),
+                sum(run.rows for run in runs_of(opened, written)),
+                guarantee_of(opened, written),
+                spent(opened),
+                noise,
+            )
+
+
+def _files(table: Path, output: Path, ledger: Path | None) -> tuple[Path, Path]:
+    """Output and ledger, symbolic links to files resolved, if both can be what they are for."""
+    try:
+        output = output.resolve() if output.is_symlink() else output
+        book = ledger or output.parent / LEDGER_NAME
+        book = book.resolve() if book.is_symlink() else book
+        str(output.resolve()).encode()
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
+        raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
     if output.suffix != ".csv":
         raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
-    counts = read_counts(table, columns)
-    with locked(output):
-        rows = _released_rows(output, columns, noise, append=append or again)
-        spent = _spent(rows)
-        if not again:
-            _refuse_again(table, output, counts, noise, spent)
-        for count in counts:
-            spent[count.key] = spent.get(count.key, Fraction(0)) + Fraction(noise.mu) ** 2
-        rows += noisy_rows(counts, noise, sampler)
-        guarantee = _guarantee(noise, sampler, math.sqrt(max(spent.values())))
-        _write(output, [columns.output_header(), *rows], guarantee)
-    return Release(output, len(counts), len(rows), guarantee, noise)
+    for path in (output, record_of(output)):
+        if path.is_dir():
+            raise DataError(f"{path}: exists already, and is a folder; choose another output")
+    check_writable(output.parent)
+    check_writable(book.parent)
+    if book.resolve() in (output.resolve(), record_of(output).resolve(), table.resolve()):
+        raise DataError(f"{book}: cannot be the ledger too; choose another file with --ledger")
+    return output, book
 
 
-def record_of(output: Path) -> Path:
-    """Where the guarantee of a released table is written."""
-    return output.with_name(f"{output.name}.guarantee.json")
+def _rehearse(book: Path, asked: _Request) -> None:
+    """Refuse what has to be refused before a ledger is made, without noise."""
+    with open_ledger(book, in_memory=True) as memory, transaction(memory):
+        take_in(memory, asked.output, asked.choices)
+        _places(memory, asked)
+        asked.sampler.discrete_gaussian(asked.noise.scale, 0)
 
 
-def describe(done: Release, delta: float) -> list[str]:
-    """What was done and what is guaranteed, in plain words, line by line."""
-    noise, mu = done.noise, done.guarantee.mu
-    epsilon, alone = done.guarantee.epsilon(delta), mu / math.sqrt(2)
-    return [
-        f"{done.output}: noisy rows added: {done.added}, in all {done.rows}."
-        f" The guarantee is recorded in {done.record}.",
-        f"Noise: discrete Gaussian, standard deviation {noise.standard_deviation:.4g} persons"
-        " on every count. Noisy counts may be negative; they are left so, because cutting them"
-        " off would shift every sum and mean.",
-        "Protected: one person in one period, who moves one count by at most"
-        f" {noise.count_sensitivity}. Whether that person was counted at one entity, at another"
-        " that uses the same command and mu, or nowhere, is hidden by Gaussian differential"
-        f" privacy with mu = {mu:.4g}, that is epsilon = {epsilon:.4g} at delta = {delta:g}. A"
-        " guess between two of these that was right half of the time before is right at most"
-        f" {100 * best_guess(mu):.1f}% of the time after.",
-        f"Of one entity's numbers alone: mu = {alone:.4g}.",
-        "Not covered: a person who is counted in w periods has mu times the square root of w"
-        f" ({2 * mu:.4g} for 4 periods), and the squares of mu of all other releases about that"
-        " person are added. That you report, for which periods, and capacities are not hidden.",
-    ]
-
-
-def _released_rows(
-    output: Path, columns: CountColumns, noise: CountNoise, *, append: bool
-) -> list[list[str]]:
-    """The rows that the output holds already, after checking that they can be added to."""
-    record = record_of(output)
-    if not output.exists() and record.exists():
-        raise DataError(
-            f"{output}: is gone, but {record} says that it was released; put it back, or choose"
-            " another output (periods released before are then spent twice)"
-        )
-    if not output.exists():
-        return []
-    if not append:
-        raise DataError(
-            f"{output}: exists already, and nothing is overwritten; choose another output, or add"
-            " further periods to it with --append"
-        )
-    rows = _recorded(output, record)
-    sensitivities = {row[-1] for row in rows[1:]} - {decimal_text(noise.count_sensitivity)}
-    if rows[0] != columns.output_header() or sensitivities:
-        raise DataError(
-            f"{output}: was released with other columns or another count sensitivity; give the"
-            " same as then, or choose another output"
-        )
-    return rows[1:]
-
-
-def _recorded(output: Path, record: Path) -> list[list[str]]:
-    """The rows of a released table, its header first, if it is the one of its record."""
+def _put(ledger: Ledger, asked: _Request) -> None:
+    """Bring the output up to date, and release the new rows into the ledger."""
+    known = output_at(ledger, asked.output)
+    remove_stale_files(asked.output)
+    repaired = known is not None and write_views(ledger, known, asked.output)
     try:
-        stored = json.loads(record.read_text(encoding="utf-8"))
-        if stored["sha256"] == sha256(output):
-            with output.open(encoding="utf-8", newline="") as stream:
-                rows = list(csv.reader(stream, strict=True))
-            if _may_be_released(rows):
-                return rows
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, csv.Error):
-        pass
-    raise DataError(
-        f"{output}: was changed after its release, or {record} was; put both back as they were, or"
-        " choose another output (periods released before are then spent twice)"
+        to = _places(ledger, asked)
+    except DataError as error:
+        more = f"; {asked.output} was not up to date and was written again" if repaired else ""
+        raise DataError(f"{error}{more}") from None
+    output = known or add_output(
+        ledger, asked.output, asked.header, decimal_text(asked.noise.count_sensitivity)
     )
+    cells = noisy_cells(asked.counts, asked.noise, asked.sampler)
+    run = add_run(ledger, output, asked.token, asked.sampler.name)
+    rows = (
+        Row(place.name, place.entity, count.period, place.version, noisy)
+        for place, count, noisy in zip(to, asked.counts, cells, strict=True)
+    )
+    add_rows(ledger, run, rows)
 
 
-def _may_be_released(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table is whole and tells its noise in every row: a checksum can be forged."""
-    if len(rows) < 2 or len(rows[0]) < 5 or {len(row) for row in rows} != {len(rows[0])}:
-        return False
-    try:
-        for mu, sensitivity in {(row[-2], row[-1]) for row in rows[1:]}:
-            CountNoise(Decimal(mu), Decimal(sensitivity))
-    except (DataError, InvalidOperation):
-        return False
-    return True
-
-
-def _spent(rows: Sequence[Sequence[str]]) -> dict[tuple[str, str], Fraction]:
-    """The sum of mu^2 over the releases of each entity and period."""
-    spent: dict[tuple[str, str], Fraction] = {}
-    for row in rows:
-        key = row[0], row[1]
-        spent[key] = spent.get(key, Fraction(0)) + Fraction(Decimal(row[-2])) ** 2
-    return spent
-
-
-def _refuse_again(
-    table: Path,
-    output: Path,
-    counts: Sequence[Count],
-    noise: CountNoise,
-    spent: dict[tuple[str, str], Fraction],
-) -> None:
-    twice = [count for count in counts if count.key in spent]
-    if twice:
-        most = math.sqrt(max(spent[count.key] for count in twice) + Fraction(noise.mu) ** 2)
+def _places(ledger: Ledger, asked: _Request) -> list[Place]:
+    """Where the rows go, if the output may be added to."""
+    known, choices = output_at(ledger, asked.output), asked.choices
+    adding = choices.append or choices.again
+    if known and adding:
+        _check_columns(known, asked)
+    to = places(ledger, asked.table, asked.output, asked.counts, asked.noise, choices)
+    if known and not adding:
         raise DataError(
-            f"{table}, line {twice[0].line}: {output} holds this entity and period already"
-            f" ({len(twice)} of {len(counts)} rows are such); releasing them again spends their"
-            f" budget twice, mu becomes {most:.4g}: leave them out, or add --again if you mean it"
+            f"{asked.output}: exists already, and nothing is overwritten; choose another output, or"
+            " add further periods to it with --append"
+        )
+    return to
+
+
+def _check_columns(known: Output, asked: _Request) -> None:
+    sensitivity = decimal_text(asked.noise.count_sensitivity)
+    if (known.header, known.count_sensitivity) != (tuple(asked.header), sensitivity):
+        raise DataError(
+            f"{asked.output}: was released with other columns or another count sensitivity; give"
+            " the same as then, or choose another output"
         )
 
 
-def _guarantee(noise: CountNoise, sampler: NoiseSampler, mu: float) -> Guarantee:
-    return Guarantee(
-        mechanism="discrete Gaussian noise on every count, capacity calibration",
-        adjacency=ONE_PERSON,
-        unit=UNIT,
-        sensitivity=math.sqrt(2.0) * float(noise.count_sensitivity),
-        sensitivity_unit="L2, persons",
-        mu=mu,
-        model="local",
-        sampler=sampler.name,
-    )
+@contextmanager
+def _stopping(said: str) -> Iterator[None]:
+    """Ctrl-C in the block says what is released."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(said) from None
 
 
-def _write(output: Path, rows: Sequence[Sequence[str]], guarantee: Guarantee) -> None:
-    """Write table and record; the record comes into being first, so no table is without one."""
-    with atomic_path(output) as temporary:
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(rows)
-        facts = {"file": output.name, "sha256": sha256(temporary), "rows": len(rows) - 1}
-        alone = {"mu_of_one_entity_alone": guarantee.mu / math.sqrt(2)}
-        write_json(record_of(output), {**guarantee.as_dict(), **alone, **facts})
+@contextmanager
+def _saying_what_is_released(ledger: Ledger, asked: _Request) -> Iterator[None]:
+    """A failure in the block says whether the rows are in the ledger."""
+    try:
+        yield
+    except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
+        released = None
+        with suppress(sqlite3.Error):
+            released = knows_run(ledger, asked.token)
+        written = f"any further run with this output writes {asked.output} from {ledger.path}"
+        if isinstance(error, KeyboardInterrupt):
+            if released is None:
+                said = "run the same command again: it says what is released"
+            else:
+                said = f"the rows are released; {written}" if released else "nothing was released"
+            raise KeyboardInterrupt(said) from None
+        if isinstance(error, OSError):
+            error = OutputError(f"cannot write {error.filename or asked.output}: {error.strerror}")
+        if released:
+            raise OutputError(f"{error}; the rows are released, and {written}") from error
+        raise error

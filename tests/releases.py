@@ -1,0 +1,91 @@
+"""Releases of a few rows in the current folder, for tests of the ledger."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+
+from dpol.local.count_noise import CountNoise
+from dpol.local.counts import CountColumns
+from dpol.local.release import Release, release
+from dpol.local.repeats import Choices
+from dpol.privacy.noise import SeededNoise
+
+WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
+HALF = CountNoise(Decimal("0.5"))
+A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")
+NOISY, RECORD, LEDGER = (
+    Path("noisy.csv"),
+    Path("noisy.csv.guarantee.json"),
+    Path("dpol-ledger.sqlite"),
+)
+
+
+class Halted:
+    """A sampler that is never to be asked for noise."""
+
+    name = "seeded"
+
+    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
+        assert size == 0, "noise was drawn before everything was checked"
+        return []
+
+
+def put(
+    *rows, noise=HALF, columns=WITH_BEDS, seed=1, sampler=None, to=NOISY, ledger=None, **choices
+) -> Release:
+    """Release rows (hospital, week, count), with seeded noise."""
+    lines = ["hospital,week,covid,beds", *(",".join((*row, "20")) for row in rows)]
+    Path("counts.csv").write_text("\n".join(lines) + "\n")
+    sampler = sampler or SeededNoise(np.random.default_rng(seed))
+    return release(
+        Path("counts.csv"),
+        Path(to),
+        columns,
+        noise,
+        sampler,
+        ledger=ledger,
+        choices=Choices(**choices),
+    )
+
+
+def put_old(*rows, to=NOISY, **facts) -> None:
+    """An output and its record as versions of dpol without ledger wrote them."""
+    header = "hospital,week,noisy_count,beds,noisy_share,mu,count_sensitivity"
+    lines = [header, *(f"{name},{week},{noisy},20,0.2,0.5,1" for name, week, noisy in rows)]
+    Path(to).write_text("\n".join(lines) + "\n")
+    checksum = hashlib.sha256(Path(to).read_bytes()).hexdigest()
+    Path(f"{to}.guarantee.json").write_text(
+        json.dumps({"sampler": "secure", "sha256": checksum, **facts})
+    )
+
+
+def output(path=NOISY):
+    """The rows of an output."""
+    with Path(path).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def record(path=RECORD):
+    """A record."""
+    return json.loads(Path(path).read_text())
+
+
+def files():
+    """All files but the raw counts."""
+    return {path.name: path.read_bytes() for path in Path().iterdir() if path.name != "counts.csv"}
+
+
+def ask(question, path=LEDGER):
+    """The answer of a ledger to an SQL question."""
+    with closing(sqlite3.connect(path)) as base:
+        answer = base.execute(question).fetchall()
+        base.commit()
+    return answer
