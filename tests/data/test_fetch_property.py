@@ -1,0 +1,145 @@
+"""Whatever a server does: its table at one version arrives, or none."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data.fetching import COLUMNS, STATES, WEEKS, Fetch, file_of, rows_of, wanted
+from data.http_server import (
+    Answer,
+    Fault,
+    Row,
+    TableServer,
+    changed,
+    cut,
+    headed,
+    html,
+    packed,
+    serve,
+    status,
+    then,
+)
+from dpol.errors import FetchError
+
+ROWS = st.tuples(
+    st.sampled_from(["a", "b"]),
+    st.sampled_from([f"{week}T00:00:00" for week in WEEKS]),
+    st.sampled_from(sorted(STATES)),
+    st.text(st.sampled_from('1é",\n'), max_size=3),
+)
+
+
+def to_row_end(place: int) -> Fault:
+    """Send whole rows only, and no length."""
+
+    def fault(_: TableServer, answer: Answer) -> Answer:
+        end = answer.body.rfind(b"\n", 0, place) + 1
+        return replace(answer, sent=end or None, framing="close")
+
+    return fault
+
+
+def some_rows(pick: Callable[[list[bytes]], list[bytes]]) -> Fault:
+    """Leave out or repeat rows of a page."""
+
+    def made(server: TableServer, answer: Answer) -> Answer:
+        header, *rows = answer.body.splitlines(keepends=True)
+        body = b"".join([header, *pick(rows)])
+        return replace(answer, body=body) if server.kinds()[-1] == "page" else answer
+
+    return made
+
+
+def change_with(row: Row) -> Callable[[list[Row]], object]:
+    """Put a row in the place of the first one."""
+    return lambda rows: rows.__setitem__(0, row)
+
+
+places = st.integers(0, 700)
+changes = st.one_of(
+    st.sampled_from([list.reverse, list.pop, lambda rows: rows.append(rows[0])]),
+    ROWS.map(change_with),
+)
+FAULTS: st.SearchStrategy[Fault | None] = st.one_of(
+    st.none(),
+    changes.map(then),
+    changes.map(then),
+    places.map(to_row_end),
+    st.builds(cut, places, st.sampled_from(["length", "chunked", "close"])),
+    places.map(lambda length: headed({"Content-Length": str(length)})),
+    st.sampled_from(["length", "chunked", "close"]).map(lambda way: changed(framing=way)),
+    st.sampled_from(
+        [
+            packed(),
+            packed(60),
+            status(503),
+            status(416),
+            html(),
+            headed({"ETag": None}),
+            headed({"Last-Modified": None}),
+            some_rows(lambda rows: rows[1:]),
+            some_rows(lambda rows: rows[:1] + rows[:-1]),
+            some_rows(lambda rows: rows + rows[-1:]),
+        ]
+    ),
+)
+
+
+def outcome(
+    rows: list[Row],
+    faults: list[Fault | None],
+    cap: int,
+    says: set[str],
+    address: Callable[[TableServer], str],
+) -> str:
+    """What becomes of a fetch, whose result must be right."""
+    versions = [list(rows)]
+
+    def noted(fault: Fault | None) -> Fault:
+        def noting(server: TableServer, answer: Answer) -> Answer:
+            answer = fault(server, answer) if fault else answer
+            versions.append(list(server.rows))
+            return answer
+
+        return noting
+
+    server = TableServer(COLUMNS, rows, cap=cap, says=tuple(says))
+    queue = [noted(fault) for fault in faults]
+    server.faults = dict.fromkeys(("count", "page", "file"), queue)
+    with serve(server), tempfile.TemporaryDirectory() as folder:
+        run = Fetch(Path(folder))
+        try:
+            got = run(address(server))
+        except FetchError:
+            assert not run.destination.exists()
+            return "refused"
+    assert got in (versions if address is file_of else [wanted(version) for version in versions])
+    return "fetched"
+
+
+def test_a_table_at_one_version_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=150, deadline=None)
+    @given(
+        rows=st.lists(ROWS, min_size=2, max_size=12),
+        faults=st.lists(FAULTS, max_size=7),
+        cap=st.integers(1, 13),
+        says=st.sets(st.sampled_from(["ETag", "Last-Modified"])),
+        address=st.sampled_from([rows_of, file_of]),
+    )
+    def check(**case: Any) -> None:
+        seen[outcome(**case)] += 1
+
+    check()
+    assert min(seen["refused"], seen["fetched"]) > 20, seen
