@@ -49,6 +49,7 @@ class Request:
 
     kind: str
     """`count`, `page` or `file`."""
+    path: str
     parameters: dict[str, str]
     headers: dict[str, str]
 
@@ -63,6 +64,8 @@ class TableServer:
     log: list[Request] = field(default_factory=list)
     version: int = 0
     """Goes up with each change of the table."""
+    history: list[list[Row]] = field(default_factory=list)
+    """Versions of the table that were shown, apart from the one in `rows`."""
     says: tuple[str, ...] = ("ETag", "Last-Modified")
     """Which of the two headers are sent."""
     cap: int = 10**9
@@ -185,9 +188,21 @@ def then(change: Callable[[list[Row]], object]) -> Fault:
     """Answer as usual, and change the table before the next answer."""
 
     def fault(server: TableServer, answer: Answer) -> Answer:
+        server.history.append(list(server.rows))
         change(server.rows)
         server.version += 1
         return answer
+
+    return fault
+
+
+def stale(rows: list[Row]) -> Fault:
+    """Answer with an older version of the table."""
+
+    def fault(server: TableServer, _: Answer) -> Answer:
+        server.history.append(rows)
+        old = replace(server, rows=rows, version=server.version - 1)
+        return _answer(old, server.log[-1])
 
     return fault
 
@@ -201,13 +216,11 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         parameters = dict(parse_qsl(address.query))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        if address.path == "/resource/table.csv":
-            kind = "count" if parameters["$select"] == "count(*)" else "page"
-            answer = _socrata(self.table, parameters)
-        else:
-            kind = "file"
-            answer = _file(self.table, address.path, headers)
-        self.table.log.append(Request(kind, parameters, headers))
+        rows = "count" if parameters.get("$select") == "count(*)" else "page"
+        kind = rows if address.path == "/resource/table.csv" else "file"
+        request = Request(kind, address.path, parameters, headers)
+        answer = _answer(self.table, request)
+        self.table.log.append(request)
         coming = self.table.faults.get(kind, [])
         fault = coming.pop(0) if coming else None
         with suppress(ConnectionError):  # the client may close the line at any time
@@ -248,6 +261,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def _answer(server: TableServer, request: Request) -> Answer:
+    if request.kind == "file":
+        return _file(server, request.path, request.headers)
+    return _socrata(server, request.parameters)
 
 
 def _socrata(server: TableServer, parameters: dict[str, str]) -> Answer:

@@ -25,6 +25,7 @@ from data.http_server import (
     html,
     packed,
     replaced,
+    stale,
     status,
     then,
 )
@@ -181,6 +182,16 @@ def test_parts_without_a_version_are_refused(server: TableServer, run: Fetch) ->
     run.provenance.unlink()
     server.cap = 20
     assert "no version to compare them by" in run.fails(rows_of(server))
+
+
+@pytest.mark.parametrize("cap", [20, 100])
+def test_a_page_of_another_version(server: TableServer, run: Fetch, cap: int) -> None:
+    old = list(server.rows)
+    revise(server.rows)
+    server.cap, server.version = cap, 1
+    server.faults["page"] = [stale(old)]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert any("the table changed while it was read" in line for line in run.log)
 
 
 def overlap(server: TableServer, answer: Answer) -> Answer:
