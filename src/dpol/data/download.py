@@ -85,8 +85,10 @@ class Client(requests.Session):
         """Seconds to wait for the next byte, after a pause. Raises FetchError if none are left."""
         left = self._end - time.monotonic() - pause
         if left <= 0:
-            minutes = f"{self.source.time_limit_minutes:g} min"
-            raise FetchError(f"not done within {minutes}, the dataset.source.time_limit_minutes")
+            raise FetchError(
+                f"not done within {self.source.time_limit_minutes:g} min; raise"
+                " dataset.source.time_limit_minutes if the server is only slow"
+            )
         return min(left, self.source.timeout_seconds)
 
     def spend(self, count: int) -> None:
@@ -97,14 +99,16 @@ class Client(requests.Session):
     def check_size(self, size: int, verb: str) -> None:
         """Raise FetchError if so many bytes are too many."""
         if size > self.source.size_limit_mb * 1e6:
-            limit = f"{self.source.size_limit_mb:g} MB"
-            raise FetchError(f"{verb} more than {limit}, the dataset.source.size_limit_mb")
+            raise FetchError(
+                f"{verb} more than {self.source.size_limit_mb:g} MB; raise"
+                " dataset.source.size_limit_mb if the table is that large"
+            )
 
 
 class _Metered(io.RawIOBase):
     """The bytes of a socket. The limits are checked at each read, so that headers count too."""
 
-    def __init__(self, socket: Any, raw: io.RawIOBase, client: Client) -> None:
+    def __init__(self, socket: Any, raw: Any, client: Client) -> None:
         self._socket, self._raw, self._client = socket, raw, client
 
     def readable(self) -> bool:
@@ -112,7 +116,7 @@ class _Metered(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         self._socket.settimeout(self._client.patience())
-        count: int = self._raw.readinto(buffer) or 0  # type: ignore[attr-defined]
+        count: int = self._raw.readinto(buffer) or 0
         self._client.spend(count)
         return count
 
@@ -139,7 +143,7 @@ class _Adapter(requests.adapters.HTTPAdapter):
         super().__init__()
 
     def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
-        pool = super().get_connection_with_tls_context(*args, **kwargs)
+        pool: Any = super().get_connection_with_tls_context(*args, **kwargs)
         base = type(pool).ConnectionCls
         pool.ConnectionCls = type("Metered", (base,), {"response_class": self._response})
         return pool
@@ -159,19 +163,19 @@ def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
         FetchError: the last try failed as well, or there is no time for another one.
     """
 
-    def pause(seconds: float) -> None:
-        client.patience(seconds)
-        client.sleep(seconds)
+    def reason(state: tenacity.RetryCallState) -> Any:
+        return state.outcome and state.outcome.exception()
 
     def report(state: tenacity.RetryCallState) -> None:
+        client.patience(state.upcoming_sleep)
         number = f"try {state.attempt_number + 1} of {client.source.attempts}"
-        client.log(f"{plain(str(_failure(state)))}; {number} in {state.upcoming_sleep:.0f} s")
+        client.log(f"{plain(str(reason(state)))}; {number} in {state.upcoming_sleep:.0f} s")
 
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(client.source.attempts),
-        wait=lambda state: max(_backoff(state), _failure(state).pause),
+        wait=lambda state: max(_backoff(state), reason(state).pause),
         retry=tenacity.retry_if_exception_type(PassingError),
-        sleep=pause,
+        sleep=client.sleep,
         before_sleep=report,
         reraise=True,
     )
@@ -258,13 +262,6 @@ def save(client: Client, response: requests.Response, part: Path, mode: str = "w
     if stated is not None and size != int(stated):
         raise PassingError(f"{size:,} bytes instead of {int(stated):,}")
     return chunked or stated is not None
-
-
-def _failure(state: tenacity.RetryCallState) -> PassingError:
-    """Why the last try failed; only `PassingError` is tried again."""
-    error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, PassingError)
-    return error
 
 
 def _check_status(response: requests.Response, *, ranged: bool) -> None:

@@ -18,7 +18,7 @@ from typing import IO
 
 import requests
 
-from dpol.data.download import CHUNK, Client, PassingError, RefusedError, get, save, with_retries
+from dpol.data.download import CHUNK, Client, PassingError, RefusedError, get, save
 from dpol.errors import FetchError
 
 MOST_ROWS = 10_000_000
@@ -42,7 +42,7 @@ class Fetched:
 
 
 def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path) -> Fetched:
-    """Fetch rows of a Socrata table, sorted, into `folder`.
+    """One try to read rows of a Socrata table, sorted, between two counts that must agree.
 
     Args:
         client: makes the requests.
@@ -51,25 +51,9 @@ def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path)
         folder: where files may be made.
 
     Raises:
-        FetchError: the server does not deliver, no row matches, or the table keeps changing.
+        PassingError: something that may pass, such as a table that changed meanwhile.
+        FetchError: the server does not deliver, or no row matches.
     """
-    return with_retries(client, lambda: _try_rows(client, url, query, folder))
-
-
-def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path) -> Fetched:
-    """Download the CSV file at `url`, plain or gzip-compressed, into `folder`.
-
-    What an earlier call left in `folder` is continued if the server still has the same file,
-    which only a strong ETag proves (RFC 9110, sections 13.1.5 and 15.3.7).
-
-    Raises:
-        FetchError: the file does not come, or is not a CSV file with `columns` in its header.
-    """
-    return with_retries(client, lambda: _try_file(client, url, columns, folder))
-
-
-def _try_rows(client: Client, url: str, query: Mapping[str, str], folder: Path) -> Fetched:
-    """One reading of the rows, between two counts that must agree."""
     table, ids = folder / "table.csv.gz", set[str]()
     total, address, version = _count(client, url, query, folder)
     if not 0 < total <= MOST_ROWS:
@@ -142,15 +126,22 @@ def _expect(same: bool) -> None:
         raise PassingError("the table changed while it was read")
 
 
-def _try_file(client: Client, url: str, columns: tuple[str, ...], folder: Path) -> Fetched:
-    """One try to get (the rest of) the file, and to find it whole."""
+def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path) -> Fetched:
+    """One try to download the CSV file at `url`, plain or gzip, and to find it whole.
+
+    What an earlier try left in `folder` is continued if the server still has the same file,
+    which only a strong ETag proves (RFC 9110, sections 13.1.5 and 15.3.7).
+
+    Raises:
+        PassingError: something that may pass, such as a body cut short.
+        FetchError: the file does not come, or is not a CSV file with `columns` in its header.
+    """
     part, address, version = _download(client, url, folder)
-    now = version
     if any(version):
         with get(client, url) as response:
             now = _version(response)
     try:
-        _expect(now == version)
+        _expect(not any(version) or now == version)
         rows = read_rows(client, part)
         header = next(rows, [])
         if missing := [column for column in columns if column not in header]:
@@ -236,19 +227,26 @@ def read_rows(client: Client, part: Path) -> Iterator[list[str]]:
 
     Raises:
         PassingError: the file is cut short or damaged, or is a web page.
-        FetchError: not UTF-8, a NUL, not CSV, rows of different widths, or it unpacks to too much.
+        FetchError: not UTF-8, a NUL, not CSV, rows of different widths, or a limit is passed.
     """
     number = width = length = 0
+    packed = is_gzip(part)
 
     def lines() -> Iterator[str]:
         nonlocal length
-        with _unpacked(part) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
+        with (
+            gzip.open(part) if packed else part.open("rb") as binary,
+            io.TextIOWrapper(binary, "utf-8-sig", newline="") as text,
+        ):
             while line := text.readline(LONGEST_ROW):
+                client.patience()
                 client.check_size(binary.tell(), "unpacks to")
                 if "\0" in line:
                     raise FetchError("has a NUL byte, so it is not CSV text")
                 if (length := length + len(line)) >= LONGEST_ROW:
-                    raise FetchError(f"row {number + 1} has {LONGEST_ROW:,} characters or more")
+                    raise FetchError(f"row {number} has {LONGEST_ROW:,} characters or more")
+                if not packed and not line.endswith(("\n", "\r")):
+                    raise PassingError("ends in the middle of a line")
                 yield line
 
     try:
@@ -261,25 +259,11 @@ def read_rows(client: Client, part: Path) -> Iterator[list[str]]:
                 raise PassingError("a web page instead of a CSV file")
             if len(row) != width:
                 raise FetchError(f"row {number} has {len(row)} fields instead of {width}")
-            number += 1
             yield row
+            number += 1
     except csv.Error as error:
         raise FetchError(f"is not CSV in row {number}: {error}") from error
     except UnicodeDecodeError as error:
         raise FetchError(f"is not UTF-8 text in row {number} or soon after") from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise PassingError(f"the gzip file is cut short or damaged: {error}") from error
-
-
-def _unpacked(part: Path) -> gzip.GzipFile | io.BufferedReader:
-    """The bytes of a file; a plain one must end with a line, a gzip file has a mark at its end."""
-    if is_gzip(part):
-        return gzip.open(part)
-    stream = part.open("rb")
-    if stream.seek(0, io.SEEK_END):
-        stream.seek(-1, io.SEEK_END)
-        if stream.read() not in b"\r\n":
-            stream.close()
-            raise PassingError("ends in the middle of a line")
-    stream.seek(0)
-    return stream

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.config import Dataset, Endpoint, WebSource
-from dpol.data.download import Client, plain
+from dpol.data.download import Client, plain, with_retries
 from dpol.data.endpoints import Fetched, fetch_file, fetch_rows
 from dpol.errors import FetchError, OutputError
 from dpol.files import locked, sha256, write_json
@@ -137,10 +137,15 @@ def fetch_table(
 
 def _fetch(endpoint: Endpoint, query: Query, client: Client, partial: Path) -> Fetched:
     """The table from one endpoint."""
-    with client:
+    url = str(endpoint.url)
+
+    def one_try() -> Fetched:
         if endpoint.kind == "socrata":
-            return fetch_rows(client, str(endpoint.url), query.soql, partial)
-        return fetch_file(client, str(endpoint.url), query.columns, partial)
+            return fetch_rows(client, url, query.soql, partial)
+        return fetch_file(client, url, query.columns, partial)
+
+    with client:
+        return with_retries(client, one_try)
 
 
 def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Path) -> None:
