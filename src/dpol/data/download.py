@@ -242,7 +242,10 @@ def save(client: Client, response: requests.Response, part: Path, mode: str = "w
     headers, raw = response.headers, response.raw
     if "html" in headers.get("Content-Type", "").lower():
         raise PassingError("a web page instead of a CSV file")
-    if (encoding := headers.get("Content-Encoding", "identity")) not in ("identity", "gzip"):
+    if (encoding := headers.get("Content-Encoding", "identity").lower()) not in (
+        "identity",
+        "gzip",
+    ):
         raise FetchError(f"sends the content encoding {encoding}, which was not asked for")
     chunked = "chunked" in headers.get("Transfer-Encoding", "").lower()
     stated = None if chunked else headers.get("Content-Length")
