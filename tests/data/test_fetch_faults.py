@@ -236,7 +236,7 @@ def test_rows_that_cannot_be_right(server: TableServer, run: Fetch) -> None:
     [
         (edited(lambda body: body.partition(b"\n")[0] + b"\n"), "has a header but no rows"),
         (edited(lambda _: b""), "has no column hospital_pk"),
-        (replaced("beds", "seats"), "has no column beds; it starts with ['hospital_pk'"),
+        (replaced("beds", "seats"), "has no column beds; it has hospital_pk, coll"),
         (LATIN, "is not UTF-8 text"),
         (edited(lambda body: gzip.compress(body.decode().encode("latin-1"))), "is not UTF-8 text"),
         (replaced("NM", "N\0M"), "has a NUL byte"),

@@ -57,7 +57,11 @@ def rest_with(**headers: str | None) -> Fault:
 
     def fault(server: TableServer, answer: Answer) -> Answer:
         assert answer.status == 206
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        total = CUT + len(answer.body)
+        named = {
+            name.replace("_", "-"): value and value.format(last=total - 1, total=total)
+            for name, value in headers.items()
+        }
         return headed(named)(server, replace(answer, body=b"x" * (len(answer.body) - 1) + b"\n"))
 
     return fault
@@ -69,9 +73,10 @@ def rest_with(**headers: str | None) -> Fault:
         rest_with(ETag=None),
         rest_with(ETag='"other"'),
         rest_with(Content_Range=None),
-        rest_with(Content_Range="bytes 0-280000/280001"),
+        rest_with(Content_Range="bytes 0-{last}/{total}"),
         rest_with(Content_Range=f"bytes {CUT}-{CUT + 9}/{CUT + 10}"),
-        rest_with(Content_Range=f"bytes {CUT}-{CUT + 9}/*"),
+        rest_with(Content_Range=f"bytes {CUT}-{{last}}/*"),
+        rest_with(Content_Range=f"bytes {CUT}-{CUT + 9}/{{total}}"),
         edited(lambda body: body[:-100]),
         changed(status=200, body=b"a new table\n"),
         status(416),
@@ -83,6 +88,7 @@ def rest_with(**headers: str | None) -> Fault:
         "another start",
         "another length",
         "no length",
+        "another end",
         "too short",
         "whole",
         "416",

@@ -96,7 +96,7 @@ def _pages(
             continue
         rows = read_rows(client, part)
         if (header := next(rows, [])) != query["$select"].split(","):
-            raise PassingError(f"another header than asked for: {header}")
+            raise PassingError(f"another header than asked for: {', '.join(header)[:200]}")
         for row in rows:
             done += 1
             yield row
@@ -145,7 +145,9 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
         rows = read_rows(client, part)
         header = next(rows, [])
         if missing := [column for column in columns if column not in header]:
-            raise FetchError(f"has no column {', '.join(missing)}; it starts with {header}")
+            raise FetchError(
+                f"has no column {', '.join(missing)}; it has {', '.join(header)[:200]}"
+            )
         if not (count := sum(1 for _ in rows)):
             raise FetchError("has a header but no rows")
     except (PassingError, FetchError):
