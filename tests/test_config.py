@@ -207,8 +207,8 @@ WHOLE_LINES = {
         "streams.both.titel = 'B': unknown key; did you mean title?",
     ),
     "typo in a source": (
-        in_source(WEB, "page_sise", value=3),
-        "dataset.source.page_sise = 3: unknown key; did you mean page_size?",
+        in_source(WEB, "attemts", value=3),
+        "dataset.source.attemts = 3: unknown key; did you mean attempts?",
     ),
     "typo in a list": (
         in_source(WEB, "endpoints", 0, "kinds", value="file"),

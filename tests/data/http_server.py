@@ -1,7 +1,7 @@
 """A small web server with a table, and faults on demand.
 
 `/resource/table.csv` answers like a Socrata server ($select, $where, $order, $limit, $offset,
-count(*)); `/table.csv` and `/table.csv.gz` are plain files with ETag and Range.
+count(*), :id); `/table.csv` and `/table.csv.gz` are plain files with Range.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ import io
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
+
+Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,9 @@ class Answer:
     """Bytes of the body after which the connection is cut; None for all."""
     framing: str = "length"
     """How its end is told: by its `length`, in `chunked` parts, or by the `close` of the line."""
-    silent: bool = False
-    """Nothing is sent until the server stops."""
+    behaviour: str = "answer"
+    """`silent`: nothing is sent; `drip headers`, `drip body`: a byte now and then; `stall`: it
+    stops within the body; `endless`: the body again and again; `open`: the line stays open."""
 
 
 Fault = Callable[["TableServer", Answer], Answer]
@@ -45,6 +49,7 @@ class Request:
 
     kind: str
     """`count`, `page` or `file`."""
+    path: str
     parameters: dict[str, str]
     headers: dict[str, str]
 
@@ -53,25 +58,48 @@ class Request:
 class TableServer:
     """The table, the faults still to come for each kind of request, and the request log."""
 
-    columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    columns: Row
+    rows: list[Row]
     faults: dict[str, list[Fault | None]] = field(default_factory=dict)
     log: list[Request] = field(default_factory=list)
-    etag: bool = True
+    version: int = 0
+    """Goes up with each change of the table."""
+    history: list[list[Row]] = field(default_factory=list)
+    """Versions of the table that were shown, apart from the one in `rows`."""
+    says: tuple[str, ...] = ("ETag", "Last-Modified")
+    """Which of the two headers are sent."""
+    cap: int = 10**9
+    """Most rows in one page."""
+    refuse_above: int = 10**9
+    """Larger limits are refused with status 400."""
     stopped: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
-    def offsets(self) -> list[int]:
-        """The offsets of the pages asked for, in order."""
-        return [int(one.parameters["$offset"]) for one in self.log if one.kind == "page"]
+    def places(self) -> list[tuple[int, int]]:
+        """Offset and limit of the pages asked for, in order."""
+        asked = [one.parameters for one in self.log if one.kind == "page"]
+        return [(int(one["$offset"]), int(one["$limit"])) for one in asked]
 
     def kinds(self) -> list[str]:
         """The kinds of the requests, in order."""
         return [one.kind for one in self.log]
 
+    def ranges(self) -> list[str | None]:
+        """The ranges of the requests, in order."""
+        return [one.headers.get("range") for one in self.log]
+
     def csv(self) -> bytes:
         """The whole table in the order in which the server stores it."""
-        return _csv(self.columns, self.rows)
+        return as_csv(self.columns, self.rows)
+
+    def validators(self, what: str) -> dict[str, str]:
+        """The headers that name the version of an answer."""
+        etag = hashlib.md5(f"{self.version} {what}".encode()).hexdigest()
+        both = {
+            "ETag": f'"{etag}"',
+            "Last-Modified": formatdate(1e9 + 60 * self.version, usegmt=True),
+        }
+        return {name: both[name] for name in self.says}
 
 
 @contextmanager
@@ -120,9 +148,29 @@ def cut(sent: int, framing: str = "length") -> Fault:
     return lambda _, answer: replace(answer, sent=sent % len(answer.body), framing=framing)
 
 
-def framed(framing: str) -> Fault:
-    """Tell the end of the body in this way."""
-    return lambda _, answer: replace(answer, framing=framing)
+def changed(**parts: object) -> Fault:
+    """Change parts of the answer, such as its framing."""
+    return lambda _, answer: replace(answer, **parts)  # type: ignore[arg-type]
+
+
+def headed(headers: Mapping[str, str | None]) -> Fault:
+    """Send these headers; None leaves one out. A Content-Length replaces the true one."""
+
+    def fault(_: TableServer, answer: Answer) -> Answer:
+        together = {**answer.headers, **headers}
+        return replace(answer, headers={k: v for k, v in together.items() if v is not None})
+
+    return fault
+
+
+def edited(edit: Callable[[bytes], bytes]) -> Fault:
+    """Edit the body."""
+    return lambda _, answer: replace(answer, body=edit(answer.body))
+
+
+def replaced(old: str, new: str) -> Fault:
+    """Replace text in the body."""
+    return edited(lambda body: body.replace(old.encode(), new.encode()))
 
 
 def packed(sent: int | None = None) -> Fault:
@@ -136,22 +184,25 @@ def packed(sent: int | None = None) -> Fault:
     return fault
 
 
-def silence() -> Fault:
-    """Never answer."""
-    return lambda _, answer: replace(answer, silent=True)
-
-
-def replaced(old: str, new: str) -> Fault:
-    """Replace text in the body."""
-    return lambda _, answer: replace(answer, body=answer.body.replace(old.encode(), new.encode()))
-
-
-def then(change: Callable[[TableServer], object]) -> Fault:
-    """Answer as usual, and change the server before its next answer."""
+def then(change: Callable[[list[Row]], object]) -> Fault:
+    """Answer as usual, and change the table before the next answer."""
 
     def fault(server: TableServer, answer: Answer) -> Answer:
-        change(server)
+        server.history.append(list(server.rows))
+        change(server.rows)
+        server.version += 1
         return answer
+
+    return fault
+
+
+def stale(rows: list[Row]) -> Fault:
+    """Answer with an older version of the table."""
+
+    def fault(server: TableServer, _: Answer) -> Answer:
+        server.history.append(rows)
+        old = replace(server, rows=rows, version=server.version - 1)
+        return _answer(old, server.log[-1])
 
     return fault
 
@@ -165,50 +216,68 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         parameters = dict(parse_qsl(address.query))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        if address.path == "/resource/table.csv":
-            kind = "count" if parameters["$select"] == "count(*)" else "page"
-            answer = _socrata(self.table, parameters)
-        else:
-            kind = "file"
-            answer = _file(self.table, address.path, headers)
-        self.table.log.append(Request(kind, parameters, headers))
+        rows = "count" if parameters.get("$select") == "count(*)" else "page"
+        kind = rows if address.path == "/resource/table.csv" else "file"
+        request = Request(kind, address.path, parameters, headers)
+        answer = _answer(self.table, request)
+        self.table.log.append(request)
         coming = self.table.faults.get(kind, [])
         fault = coming.pop(0) if coming else None
-        self._send(fault(self.table, answer) if fault else answer)
+        with suppress(ConnectionError):  # the client may close the line at any time
+            self._send(fault(self.table, answer) if fault else answer)
 
     def _send(self, answer: Answer) -> None:
-        if answer.silent:
+        if answer.behaviour == "silent":
             self.table.stopped.wait(60)
             self.close_connection = True
             return
         self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
         body = answer.body[: answer.sent]
-        if answer.framing == "length":
+        if answer.framing == "length" and "Content-Length" not in answer.headers:
             self.send_header("Content-Length", str(len(answer.body)))
         elif answer.framing == "chunked":
             self.send_header("Transfer-Encoding", "chunked")
             body = b"%x\r\n%b\r\n" % (len(body), body)
             body += b"0\r\n\r\n" if answer.sent is None else b""
-        else:
-            self.send_header("Connection", "close")
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if answer.behaviour == "drip headers":
+            self._drip(b"X-Slow: " + b"a" * 60)
         self.end_headers()
-        self.wfile.write(body)
-        self.close_connection |= answer.sent is not None or answer.framing == "close"
+        if answer.behaviour == "drip body":
+            self._drip(body)
+        while answer.behaviour == "endless":
+            self.wfile.write(body)
+        self.wfile.write(body[:150_000] if answer.behaviour == "stall" else body)
+        if answer.behaviour in ("open", "stall"):
+            self.table.stopped.wait(60)
+        self.close_connection = True
+
+    def _drip(self, data: bytes) -> None:
+        self.flush_headers()
+        for byte in data[:200]:
+            self.wfile.write(bytes([byte]))
+            time.sleep(0.02)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
 
 
+def _answer(server: TableServer, request: Request) -> Answer:
+    if request.kind == "file":
+        return _file(server, request.path, request.headers)
+    return _socrata(server, request.parameters)
+
+
 def _socrata(server: TableServer, parameters: dict[str, str]) -> Answer:
     headers = {"Content-Type": "text/csv; charset=utf-8"}
+    headers |= server.validators(str(parameters))
     unknown = set(parameters) - {"$select", "$where", "$order", "$limit", "$offset"}
-    if unknown:
-        return Answer(400, headers, f"unknown parameters {unknown}".encode())
+    if unknown or int(parameters.get("$limit", 0)) > server.refuse_above:
+        return Answer(400, headers, b"unknown parameter, or the limit is too large")
     kept = [row for row in enumerate(server.rows) if _matches(server, row[1], parameters)]
     if parameters["$select"] == "count(*)":
-        return Answer(200, headers, _csv(("count",), [(str(len(kept)),)]))
+        return Answer(200, headers, as_csv(("count",), [(str(len(kept)),)]))
     # Rows come from another place each time, so that only a complete $order makes pages stable.
     turn = len(server.log) % max(1, len(kept))
     kept = kept[turn:] + kept[:turn]
@@ -219,17 +288,16 @@ def _socrata(server: TableServer, parameters: dict[str, str]) -> Answer:
             place = server.columns.index(column)
             kept = sorted(kept, key=lambda row: row[1][place])
     start = int(parameters["$offset"])
-    page = kept[start : start + int(parameters["$limit"])]
+    page = kept[start : start + min(server.cap, int(parameters["$limit"]))]
     columns = tuple(parameters["$select"].split(","))
-    if unknown := set(columns) - set(server.columns):
+    known = (*server.columns, ":id")
+    if unknown := set(columns) - set(known):
         return Answer(400, headers, f'{{"message": "No such column: {unknown}"}}'.encode())
-    places = [server.columns.index(column) for column in columns]
-    return Answer(
-        200, headers, _csv(columns, [tuple(row[place] for place in places) for _, row in page])
-    )
+    cells = [dict(zip(known, (*row, f"row-{number}"), strict=True)) for number, row in page]
+    return Answer(200, headers, as_csv(columns, [tuple(row[c] for c in columns) for row in cells]))
 
 
-def _matches(server: TableServer, row: tuple[str, ...], parameters: dict[str, str]) -> bool:
+def _matches(server: TableServer, row: Row, parameters: dict[str, str]) -> bool:
     """Whether a row fulfils the $where condition; only what the client writes is understood."""
     where = parameters.get("$where", "")
     value = dict(zip(server.columns, row, strict=True))
@@ -253,12 +321,10 @@ def _file(server: TableServer, path: str, headers: dict[str, str]) -> Answer:
         content = gzip.compress(content, mtime=0)
     elif path != "/table.csv":
         return Answer(404, {"Content-Type": "text/html"}, b"<html>no such page</html>")
-    validator = {"Last-Modified": formatdate(0, usegmt=True)}
-    if server.etag:
-        validator["ETag"] = f'"{hashlib.md5(content).hexdigest()}"'
-    sent = {"Content-Type": "application/octet-stream", "Accept-Ranges": "bytes", **validator}
+    validators = server.validators(path)
+    sent = {"Content-Type": "application/octet-stream", **validators}
     wanted = re.fullmatch(r"bytes=(\d+)-", headers.get("range", ""))
-    if not wanted or headers.get("if-range") not in validator.values():
+    if not wanted or headers.get("if-range") not in validators.values():
         return Answer(200, sent, content)
     start = int(wanted[1])
     if start >= len(content):
@@ -267,7 +333,8 @@ def _file(server: TableServer, path: str, headers: dict[str, str]) -> Answer:
     return Answer(206, {**sent, **place}, content[start:])
 
 
-def _csv(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> bytes:
+def as_csv(columns: Row, rows: list[Row]) -> bytes:
+    """A CSV file."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     writer.writerow(columns)

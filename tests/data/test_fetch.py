@@ -1,119 +1,181 @@
-"""Fetching against a real web server on this machine that misbehaves on demand."""
+"""What is asked of a real web server on this machine, and what is written."""
 
 from __future__ import annotations
 
 import datetime
 import errno
+import gzip
 import hashlib
 import importlib.metadata
 import json
 import os
 import resource
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from data.fetching import (
     COLUMNS,
-    PAGE,
-    PAGES,
     QUERY,
     ROWS_WANTED,
     WEEKS,
     Crash,
     Fetch,
-    pages,
+    file_of,
+    rows_of,
+    source,
     wanted,
 )
-from data.http_server import TableServer, dead_address, status
+from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
 from dpol.data.fetch import must_fetch
-from dpol.data.socrata import where_clause
 from dpol.errors import OutputError
 
-# Pages of a Socrata server
+# A Socrata server
 
 
-def test_pages_are_joined_in_a_stable_order(server: TableServer, run: Fetch) -> None:
-    rows = run(pages(server))
-    assert len(rows) == ROWS_WANTED
-    assert rows == wanted(server.rows)
-    assert server.kinds() == ["count", *["page"] * PAGES, "count"]
-    assert server.offsets() == [0, 10, 20, 30, 40]
+def test_rows_come_with_one_request_between_two_counts(server: TableServer, run: Fetch) -> None:
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert server.kinds() == ["count", "page", "count"]
+    assert server.places() == [(0, ROWS_WANTED + 1)]
     assert run.pauses == []
-    assert not run.partial.exists()
     assert sorted(path.name for path in run.destination.parent.iterdir()) == [
         "hhs.csv.gz",
         "hhs.csv.gz.provenance.json",
     ]
 
 
-def test_where_and_order_reach_the_server(server: TableServer, run: Fetch) -> None:
-    run(pages(server))
+def test_the_query_reaches_the_server(server: TableServer, run: Fetch) -> None:
+    run(rows_of(server), query=replace(QUERY, columns=(*COLUMNS, "beds")))
     where = (
         "state in ('NM','O''Brien') and "
         "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
     )
     assert {one.parameters["$where"] for one in server.log} == {where}
     assert server.log[1].parameters["$order"] == "collection_week,hospital_pk,:id"
-    assert server.log[1].parameters["$select"] == ",".join(COLUMNS)
-    assert server.log[5].parameters["$limit"] == str(PAGE)
+    assert server.log[1].parameters["$select"] == ",".join([*COLUMNS, ":id"])
+    for name, value in (("accept-encoding", "identity"), ("cache-control", "no-cache")):
+        assert {one.headers[name] for one in server.log} == {value}
     assert server.log[1].headers["user-agent"].startswith("dpol/")
 
 
 @pytest.mark.parametrize(
     ("group", "groups", "first", "last", "clause"),
     [
-        (None, ("NM",), None, None, ""),
-        ("state", (), None, None, ""),
+        (None, ("NM",), None, None, None),
+        ("state", (), None, None, None),
         ("state", ("a') or ('1'='1",), None, None, "state in ('a'') or (''1''=''1')"),
         ("state", ("NM",), WEEKS[0], None, "state in ('NM') and week >= '2021-01-01T00:00:00'"),
         (None, (), None, WEEKS[1], "week <= '2021-01-08T00:00:00'"),
     ],
 )
-def test_where_clause(
+def test_conditions(
     group: str | None,
     groups: tuple[str, ...],
     first: datetime.date | None,
     last: datetime.date | None,
-    clause: str,
+    clause: str | None,
 ) -> None:
-    assert where_clause(group, groups, "week", first, last) == clause
+    query = replace(QUERY, period="week", group=group, groups=groups, first=first, last=last)
+    assert query.soql.get("$where") == clause
 
 
-def test_all_rows_are_asked_for_without_a_condition(server: TableServer, run: Fetch) -> None:
-    rows = run(pages(server), query=replace(QUERY, groups=(), first=None, last=None))
-    assert len(rows) == len(server.rows)
-    assert all("$where" not in one.parameters for one in server.log)
+@pytest.mark.parametrize("says", [("ETag",), ("Last-Modified",)])
+def test_a_server_that_caps_its_pages(
+    server: TableServer, run: Fetch, says: tuple[str, ...]
+) -> None:
+    server.cap, server.says = 20, says
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert server.places() == [(0, 47), (20, 27), (40, 7)]
 
 
-def test_a_column_needed_twice_is_asked_for_once(server: TableServer, run: Fetch) -> None:
-    run(pages(server), query=replace(QUERY, columns=(*COLUMNS, "beds")))
-    assert server.log[1].parameters["$select"] == ",".join(COLUMNS)
+def test_a_server_that_refuses_large_limits(
+    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpol.data.endpoints.OLD_PAGE", 20)
+    server.refuse_above = 20
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert server.places() == [(0, 47), (0, 20), (20, 20), (40, 7)]
 
 
-def test_progress_is_reported(server: TableServer, run: Fetch) -> None:
-    run(pages(server))
-    lines = [line for line in run.log if "rows/s" in line]
-    assert len(lines) == PAGES
-    assert lines[1].startswith("20 of 46 rows, ")
-    assert lines[-1].endswith(" rows/s, 0 s left")
+@pytest.mark.parametrize(
+    "way",
+    [
+        changed(framing="chunked"),
+        changed(framing="close"),
+        packed(),
+        replaced("hospital_pk", "\ufeffhospital_pk"),
+    ],
+    ids=["chunked", "until the line closes", "compressed", "with a byte order mark"],
+)
+def test_other_ways_to_send_rows(server: TableServer, run: Fetch, way: Fault) -> None:
+    run(rows_of(server))
+    first = run.destination.read_bytes()
+    server.faults["page"] = [way]
+    run(rows_of(server))
+    assert run.destination.read_bytes() == first
+    assert first[3:8] == bytes(5)  # neither name nor time in the gzip header
+    assert run.pauses == []
+
+
+# A whole file
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
+def test_a_whole_file(big: TableServer, run: Fetch, name: str) -> None:
+    assert run(f"{big.url}/{name}") == big.rows
+    assert big.ranges() == [None, None]  # the file, and its version once more
+    first = run.destination.read_bytes()
+    assert name == "table.csv" or first == gzip.compress(big.csv(), mtime=0)
+    run(f"{big.url}/{name}")
+    assert run.destination.read_bytes() == first
+    assert not run.partial.exists()
+
+
+def test_a_gzip_file_may_end_without_a_newline_or_length(server: TableServer, run: Fetch) -> None:
+    content = gzip.compress(server.csv()[:-1])
+    server.faults["file"] = [changed(body=content, framing="close")]
+    assert run(f"{server.url}/table.csv.gz") == server.rows
+
+
+def test_a_server_that_keeps_the_line_open(server: TableServer, run: Fetch) -> None:
+    server.faults["file"] = [changed(behaviour="open")]
+    assert run(file_of(server), timeout_seconds=0.2) == server.rows
+
+
+# Provenance and endpoints
 
 
 def test_provenance(server: TableServer, run: Fetch) -> None:
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    run(pages(server))
+    run(rows_of(server))
     record = json.loads(run.provenance.read_text())
     retrieved = datetime.datetime.fromisoformat(record.pop("retrieved"))
     assert before <= retrieved <= datetime.datetime.now(datetime.UTC)
+    headers = server.validators(str(server.log[0].parameters))
     assert record == {
-        "url": pages(server),
+        "url": rows_of(server),
+        "final_url": rows_of(server),
         "kind": "socrata",
-        "query": {key: server.log[1].parameters[key] for key in ("$select", "$where", "$order")},
+        "query": QUERY.soql,
         "rows": ROWS_WANTED,
+        "etag": headers["ETag"],
+        "last_modified": headers["Last-Modified"],
         "sha256": hashlib.sha256(run.destination.read_bytes()).hexdigest(),
         "dpol": importlib.metadata.version("dpol"),
     }
+
+
+def test_the_final_address_is_recorded(server: TableServer, run: Fetch) -> None:
+    moved = status(302, Location="/table.csv?signature=secret")
+    server.faults["file"] = [moved, None, moved]
+    run(f"{server.url}/nothing.csv")
+    record = json.loads(run.provenance.read_text())
+    assert record["url"] == f"{server.url}/nothing.csv"
+    assert record["final_url"] == file_of(server)
+    assert (record["kind"], record["query"], record["rows"]) == ("file", None, len(server.rows))
 
 
 def test_the_provenance_is_there_before_the_table(
@@ -121,105 +183,73 @@ def test_the_provenance_is_there_before_the_table(
 ) -> None:
     real = os.replace
 
-    def crash(source: Path, target: Path) -> None:
-        if Path(target) == run.destination:
+    def crash(old: Path, new: Path) -> None:
+        if Path(new) == run.destination:
             raise Crash
-        real(source, target)
+        real(old, new)
 
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(Crash):
-        run(pages(server))
+        run(rows_of(server))
     assert run.provenance.exists()
     assert not run.destination.exists()
 
 
-def test_repeating_gives_identical_bytes(server: TableServer, run: Fetch, tmp_path: Path) -> None:
-    run(pages(server))
-    first = run.destination.read_bytes()
-    other = Fetch(tmp_path / "elsewhere")
-    other(pages(server), page_size=7)
-    assert other.destination.read_bytes() == first
-    assert first[3] == 0  # no file name in the gzip header
-    assert first[4:8] == bytes(4)  # no time
-
-
-# Endpoints
-
-
-def test_the_second_endpoint_is_used_when_the_first_is_dead(
-    server: TableServer, run: Fetch
-) -> None:
+def test_the_next_endpoint_is_used_when_one_fails(server: TableServer, run: Fetch) -> None:
+    server.faults["page"] = [status(403)]
     with dead_address() as dead:
-        rows = run(f"{dead}/resource/table.csv", pages(server))
-    assert rows == wanted(server.rows)
-    assert json.loads(run.provenance.read_text())["url"] == pages(server)
+        assert run(f"{dead}/resource/table.csv", rows_of(server), file_of(server)) == server.rows
+    assert server.kinds() == ["count", "page", "file", "file"]
     assert len(run.pauses) == 2
-    assert any(dead in line and "Connection refused" in line for line in run.log)
-
-
-def test_a_file_can_stand_in_for_a_socrata_server(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [None, status(403)]
-    rows = run(pages(server), f"{server.url}/table.csv")
-    assert rows == server.rows
-    assert not run.partial.exists()
-    record = json.loads(run.provenance.read_text())
-    assert (record["kind"], record["query"]) == ("file", None)
-    assert "rows" not in record
-
-
-def test_the_first_endpoint_that_delivers_ends_the_search(server: TableServer, run: Fetch) -> None:
-    run(pages(server), f"{server.url}/table.csv")
-    assert "file" not in server.kinds()
+    assert any(dead in line and "Connection refused (tried 3x)" in line for line in run.log)
 
 
 def test_the_message_when_everything_is_dead(run: Fetch) -> None:
     with dead_address() as dead:
-        message = run.fails(
-            f"{dead}/resource/table.csv", f"{dead}/table.csv", "http://no-such-host.invalid/t.csv"
-        )
-    lines = message.splitlines()
-    assert lines[0] == f"cannot fetch {run.destination}; no endpoint delivered:"
-    assert lines[1].startswith(f"  socrata {dead}/resource/table.csv: ")
-    assert "Connection refused (tried 3x)" in lines[1]
-    assert lines[2].startswith(f"  file {dead}/table.csv: ")
-    assert lines[3].startswith("  file http://no-such-host.invalid/t.csv: ")
-    rest = "\n".join(lines[4:])
-    assert "may be offline" in rest
-    assert f"by hand as {run.destination}, a gzip-compressed CSV" in rest
-    assert ", ".join(COLUMNS) in rest
-    assert "state is NM or O'Brien" in rest
-    assert (
-        "collection_week is 2021-01-08 or later, collection_week is 2021-02-05 or earlier" in rest
-    )
-    assert "snakemake --cores 2 --configfile config/demo.yaml (or: make demo)" in rest
-    assert "Traceback" not in message
+        addresses = (f"{dead}/resource/t.csv", f"{dead}/t.csv", "http://no-such.invalid/t.csv")
+        assert run.fails(*addresses).startswith(f"  file {addresses[-1]}: ")
+    assert "socrata" in run.log[3]
+    assert "Connection refused (tried 3x)" in run.log[3]
+    with dead_address() as dead, pytest.raises(Exception, match="no endpoint") as raised:
+        run(f"{dead}/t.csv")
+    message = str(raised.value)
+    for words in (
+        "may be offline",
+        f"by hand as {run.destination}, a gzip-compressed CSV",
+        ", ".join(COLUMNS),
+        "state is NM or O'Brien, collection_week is 2021-01-08 or later",
+        "snakemake --cores 2 --configfile config/demo.yaml (or: make demo)",
+    ):
+        assert words in message
     assert "HTTPConnection" not in message
     assert not run.partial.exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("page_size", 20_000, "page_size is gone, remove it"),
+        ("time_limit_minutes", 0, "greater than 0"),
+        ("timeout_seconds", float("inf"), "less than or equal to 3600"),
+        ("size_limit_mb", float("inf"), "finite number"),
+    ],
+)
+def test_keys_that_are_refused(key: str, value: float, words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        source("http://example.invalid/t.csv", **{key: value})
 
 
 # Places that cannot be written
 
 
-def test_a_folder_that_cannot_be_made(server: TableServer, run: Fetch) -> None:
+def test_places_that_cannot_be_written(server: TableServer, run: Fetch) -> None:
     run.destination.parent.write_text("a file, not a folder")
     with pytest.raises(OutputError, match=r"cannot write .*raw"):
-        run(pages(server))
-    assert server.log == []
-
-
-def test_a_destination_that_is_a_folder(server: TableServer, run: Fetch) -> None:
+        run(rows_of(server))
+    run.destination.parent.unlink()
     run.destination.mkdir(parents=True)
     with pytest.raises(OutputError, match=r"hhs.csv.gz: it is a folder"):
-        run(pages(server))
-    assert server.log == []
-
-
-def test_a_folder_without_permission(
-    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != run.destination.parent)
-    with pytest.raises(OutputError, match=r"raw: permission denied; .* choose another place"):
-        run(pages(server))
+        run(rows_of(server))
     assert server.log == []
 
 
@@ -228,27 +258,27 @@ def test_a_file_larger_than_the_system_allows(big: TableServer, run: Fetch) -> N
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
         with pytest.raises(OutputError, match=r"hhs.csv.gz: File too large; make room"):
-            run(f"{big.url}/table.csv", pages(big))
+            run(file_of(big), rows_of(big))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert big.kinds() == ["file"]
 
 
-@pytest.mark.parametrize("kind", ["/resource/table.csv", "/table.csv"])
+@pytest.mark.parametrize("name", ["/resource/table.csv", "/table.csv"])
 def test_a_full_disk_is_not_blamed_on_the_server(
-    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch, kind: str
+    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"(the disk is full|No space left)"):
-        run(f"{server.url}{kind}", pages(server))
+        run(f"{server.url}{name}", rows_of(server))
     assert not run.destination.exists()
     assert run.pauses == []
 
 
-# Fetching again
+# Fetching again, and at the same time
 
 
 def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
@@ -261,9 +291,25 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
     assert not must_fetch(QUERY, table), "a whole file"
     record.write_text("{")
     assert not must_fetch(QUERY, table), "a damaged record"
-    where = where_clause(QUERY.group, QUERY.groups, QUERY.period, QUERY.first, QUERY.last)
-    order = f"{QUERY.period},{QUERY.entity},:id"
+    where = (
+        "state in ('NM','O''Brien') and "
+        "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
+    )
+    order = "collection_week,hospital_pk,:id"
     same = {"$select": ",".join(QUERY.columns), "$where": where, "$order": order}
     record.write_text(json.dumps({"query": same}))
-    assert not must_fetch(QUERY, table)
+    assert not must_fetch(QUERY, table), "as earlier versions wrote it"
     assert must_fetch(replace(QUERY, groups=("XX",)), table)
+
+
+def test_two_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:
+    results: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(len(run(file_of(big))))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [len(big.rows)] * 3
+    assert len(list(run.destination.parent.iterdir())) == 2

@@ -1,220 +1,307 @@
-"""Servers that fail, and what is asked of them again."""
+"""Servers that fail, change or lie: a table is taken as a whole one, or not at all."""
 
 from __future__ import annotations
 
 import datetime
+import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from email.utils import format_datetime
 
 import pytest
 
-from data.fetching import (
-    PAGES,
-    QUERY,
-    ROWS_WANTED,
-    Fetch,
-    one_row_less,
-    one_row_more,
-    pages,
-    wanted,
-)
+from data.fetching import QUERY, WEEKS, Fetch, file_of, rows_of, wanted
 from data.http_server import (
     Answer,
     Fault,
+    Row,
     TableServer,
+    changed,
     cut,
-    framed,
+    edited,
+    headed,
     html,
     packed,
     replaced,
-    silence,
+    stale,
     status,
     then,
 )
+from dpol.data.download import next_address
+from dpol.errors import FetchError
+
+NEW = ("N9", f"{WEEKS[2]}T00:00:00", "NM", "new")
+
+
+def revise(rows: list[Row]) -> None:
+    """Change numbers, but not how many rows there are."""
+    rows[:] = [(*row[:3], "7") for row in rows]
+
+
+CHANGES: dict[str, Callable[[list[Row]], object]] = {
+    "revised": revise,
+    "one row less": lambda rows: rows.remove(wanted(rows)[-1]),
+    "one row more": lambda rows: rows.append(NEW),
+    "one row for another": lambda rows: rows.__setitem__(rows.index(wanted(rows)[0]), NEW),
+}
 
 # Faults that pass
 
 
 def test_retry_after_is_honoured(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [None, status(429, Retry_After="37")]
-    assert run(pages(server)) == wanted(server.rows)
-    assert run.pauses == [37.0]
-    assert any("status 429" in line and "try 2 of 3 in 37 s" in line for line in run.log)
-
-
-def test_retry_after_may_be_a_date(server: TableServer, run: Fetch) -> None:
     when = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=90)
-    server.faults["count"] = [status(503, Retry_After=format_datetime(when, usegmt=True))]
-    run(pages(server))
-    assert len(run.pauses) == 1
-    assert 60 < run.pauses[0] <= 90
-
-
-@pytest.mark.parametrize("value", ["soon", "-5", ""])
-def test_a_senseless_retry_after_is_ignored(server: TableServer, run: Fetch, value: str) -> None:
-    server.faults["count"] = [status(429, Retry_After=value)]
-    run(pages(server))
-    assert len(run.pauses) == 1
-    assert 1 <= run.pauses[0] <= 2
+    date = format_datetime(when, usegmt=True)
+    server.faults["page"] = [status(429, Retry_After="37"), status(503, Retry_After=date)]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert run.pauses[0] == 37.0
+    assert 60 < run.pauses[1] <= 90
+    assert any("status 429" in line and "try 2 of 3 in 37 s" in line for line in run.log)
 
 
 def test_a_server_that_wants_hours_counts_as_failed(server: TableServer, run: Fetch) -> None:
     server.faults["count"] = [status(429, Retry_After="86400")]
-    assert "come back in 86400 s" in run.fails(pages(server))
+    assert "come back in 86400 s" in run.fails(rows_of(server))
     assert run.pauses == []
 
 
-def test_server_errors_pass_with_growing_pauses(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [status(500), status(502), status(503)]
-    assert run(pages(server), attempts=4) == wanted(server.rows)
-    assert [low <= pause <= low + 1 for low, pause in zip((1, 2, 4), run.pauses, strict=True)] == [
-        True,
-        True,
-        True,
-    ]
+def test_pauses_grow(server: TableServer, run: Fetch) -> None:
+    server.faults["count"] = [status(500), status(408), status(202)]
+    assert run(rows_of(server), attempts=4) == wanted(server.rows)
+    assert all(low <= pause <= low + 1 for low, pause in zip((1, 2, 4), run.pauses, strict=True)), (
+        run.pauses
+    )
+
+
+def short_to_the_row(server: TableServer, answer: Answer) -> Answer:
+    """State a length that ends with a row."""
+    length = answer.body.index(b"\nN", 60) + 1
+    return headed({"Content-Length": str(length)})(server, answer)
 
 
 PASSING: dict[str, Fault] = {
-    "cut, length stated": cut(50),
-    "cut, no length stated": cut(50, framing="close"),
-    "cut at the end of a row": lambda _, answer: replace(
-        answer, sent=answer.body.index(b"\nN") + 1, framing="close"
-    ),
-    "cut in the last number": cut(-2, framing="close"),
+    "cut": cut(50),
     "cut before anything": cut(0),
     "cut in a chunk": cut(50, framing="chunked"),
     "cut at the end of a chunk": cut(-20, framing="chunked"),
     "cut while compressed": packed(sent=60),
-    "not compressed as it says": lambda _, answer: replace(
-        answer, headers={**answer.headers, "Content-Encoding": "gzip"}
-    ),
-    "CSV called a web page": lambda _, answer: replace(
-        answer, headers={"Content-Type": "text/html"}
-    ),
+    "Content-Length too small": headed({"Content-Length": "100"}),
+    "Content-Length too small, but a whole row": short_to_the_row,
+    "Content-Length too large": headed({"Content-Length": "10000"}),
+    "Content-Length no number": headed({"Content-Length": "\xb2"}),
+    "damaged gzip": edited(lambda body: gzip.compress(body)[:-8] + b"x" * 8),
     "web page": html(),
     "web page called CSV": html("text/csv"),
-    "timeout": status(408),
-    "still computing": status(202),
+}
+PASSING_OF_ROWS: dict[str, Fault] = {
+    **PASSING,
+    "cut in a row, no length stated": cut(50, framing="close"),
+    "cut in the last number, no length stated": cut(-2, framing="close"),
     "other header": replaced("beds", "seats"),
-    "field missing in a row": replaced("NM,", "NM"),
-    "open quote": replaced('"\n', ""),
-    "not UTF-8": lambda _, answer: replace(answer, body=answer.body.replace(b"N", b"\xff")),
-    "JSON": lambda _, answer: Answer(200, {"Content-Type": "application/json"}, b"[]"),
+    "JSON": edited(lambda _: b"[]\n"),
+}
+NO_COUNT: dict[str, Fault] = {
+    "cut": cut(8),
+    "web page": html("text/csv"),
+    "no number": edited(lambda _: b"count\nmany\n"),
+    "a count of 5,000 digits": edited(lambda _: b"count\n" + b"9" * 5_000 + b"\n"),
+    "two counts": edited(lambda body: body + b"46\n"),
 }
 
 
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING.keys())
-@pytest.mark.parametrize("page", [0, 4])
-def test_a_bad_page_is_asked_for_again(
-    server: TableServer, run: Fetch, fault: Fault, page: int
-) -> None:
-    server.faults["page"] = [*[None] * page, fault]
-    assert run(pages(server)) == wanted(server.rows)
-    asked = [0, 10, 20, 30, 40]
-    assert server.offsets() == sorted([*asked, asked[page]])
+def test_a_bad_file_is_asked_for_again(server: TableServer, run: Fetch, fault: Fault) -> None:
+    server.says = ()
+    server.faults["file"] = [fault]
+    assert run(file_of(server)) == server.rows
     assert len(run.pauses) == 1
 
 
-def test_a_cut_inside_quotes_is_noticed(server: TableServer, run: Fetch) -> None:
-    def inside(_: TableServer, answer: Answer) -> Answer:
-        assert answer.body.endswith(b'"A,""\nB"\n')
-        return replace(answer, sent=len(answer.body) - 3, framing="close")
-
-    server.faults["page"] = [None, inside]
-    assert run(pages(server)) == wanted(server.rows)
-    assert server.offsets() == [0, 10, 10, 20, 30, 40]
+@pytest.mark.parametrize("fault", PASSING_OF_ROWS.values(), ids=PASSING_OF_ROWS.keys())
+def test_bad_rows_are_asked_for_again(server: TableServer, run: Fetch, fault: Fault) -> None:
+    server.faults["page"] = [fault]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert len(run.pauses) == 1
 
 
-@pytest.mark.parametrize(
-    "fault", [html("text/csv"), replaced("46", "many"), cut(0, framing="close")]
-)
-def test_a_bad_count_is_asked_for_again(server: TableServer, run: Fetch, fault: Fault) -> None:
-    server.faults["count"] = [fault]
-    assert run(pages(server)) == wanted(server.rows)
-    assert server.kinds()[:2] == ["count", "count"]
+@pytest.mark.parametrize("fault", NO_COUNT.values(), ids=NO_COUNT.keys())
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_bad_count_is_asked_for_again(
+    server: TableServer, run: Fetch, fault: Fault, at: int
+) -> None:
+    server.faults["count"] = [*[None] * at, fault]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert len(run.pauses) == 1
 
 
-def test_a_missing_last_newline_is_mended(server: TableServer, run: Fetch) -> None:
-    shorten: Fault = lambda _, answer: replace(answer, body=answer.body[:-1])  # noqa: E731
-    server.faults["page"] = [shorten] * PAGES
-    assert run(pages(server)) == wanted(server.rows)
-    assert run.pauses == []
+def test_rows_that_stop_early_are_completed(server: TableServer, run: Fetch) -> None:
+    def whole_rows(_: TableServer, answer: Answer) -> Answer:
+        return replace(answer, sent=answer.body.index(b"\nN") + 1, framing="close")
+
+    server.faults["page"] = [whole_rows]
+    assert run(rows_of(server)) == wanted(server.rows)
 
 
-def test_a_silent_server_is_asked_again(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [None, silence()]
-    assert run(pages(server), timeout=0.5) == wanted(server.rows)
-    assert any("no answer within 0.5 s" in line for line in run.log)
+# A table that changes, or whose pages do not fit
 
 
-@pytest.mark.parametrize(
-    "way",
-    [framed("chunked"), framed("close"), packed(), replaced("hospital_pk", "\ufeffhospital_pk")],
-    ids=["chunked", "until the connection closes", "compressed", "with a byte order mark"],
-)
-def test_other_ways_to_send_a_page(server: TableServer, run: Fetch, way: Fault) -> None:
-    run(pages(server))
-    plain = run.destination.read_bytes()
-    server.faults["page"] = [way] * PAGES
-    run(pages(server))
-    assert run.destination.read_bytes() == plain
-    assert run.pauses == []
-
-
-# Faults that stay
-
-
-def test_other_client_errors_are_final(server: TableServer, run: Fetch) -> None:
-    server.faults["count"] = [status(400, '{"message":\n "No such column: bedz"}')]
-    message = run.fails(pages(server))
-    assert 'status 400 Bad Request: {"message": "No such column: bedz"}' in message
-    assert server.kinds() == ["count"]
-    assert run.pauses == []
-
-
-def test_tries_come_to_an_end(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [None, *[status(500)] * 9]
-    assert "status 500 Internal Server Error (tried 3x)" in run.fails(pages(server))
-    assert server.offsets() == [0, 10, 10, 10]
-
-
-def test_no_matching_row_is_an_error(server: TableServer, run: Fetch) -> None:
-    message = run.fails(pages(server), query=replace(QUERY, groups=("Atlantis",)))
-    assert "no row matches state in ('Atlantis')" in message
-    assert server.kinds() == ["count"]
-
-
-def test_a_server_that_sends_fewer_rows_than_it_counts(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [replaced("N0,2021-01-08T00:00:00,NM,again\n", "")] * 3
-    assert "9 rows instead of 10 (tried 3x)" in run.fails(pages(server))
-
-
-# A table that changes
-
-
-@pytest.mark.parametrize("change", [one_row_less, one_row_more])
-@pytest.mark.parametrize("page", [0, 4])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize("cap", [20, 100])
+@pytest.mark.parametrize("at", ["before the page", "after it"])
+@pytest.mark.parametrize("says", ["ETag", "Last-Modified"])
 def test_a_changed_table_is_read_again(
-    server: TableServer, run: Fetch, change: Callable[[TableServer], None], page: int
+    server: TableServer,
+    run: Fetch,
+    change: Callable[[list[Row]], object],
+    cap: int,
+    at: str,
+    says: str,
 ) -> None:
-    server.faults["page"] = [*[None] * page, then(change)]
-    rows = run(pages(server))
-    assert rows == wanted(server.rows)
-    assert len(rows) != ROWS_WANTED
-    assert server.offsets() == [0, 10, 20, 30, 40] * 2
-    assert any("the table changed from 46 to" in line for line in run.log)
-
-
-def test_pages_are_discarded_even_if_the_old_count_comes_back(
-    server: TableServer, run: Fetch
-) -> None:
-    server.faults["count"] = [None, replaced("46", "47")]
-    assert run(pages(server)) == wanted(server.rows)
-    assert server.offsets() == [0, 10, 20, 30, 40] * 2
+    server.cap, server.says = cap, (says,)
+    server.faults["count" if at == "before the page" else "page"] = [then(change)]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert len(run.pauses) == 1
+    words = ("the table changed while it was read; try", "45 rows instead of 46; try")
+    assert any(line.startswith(words) for line in run.log)
 
 
 def test_a_table_that_never_rests_is_an_error(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [then(one_row_more)] * 100
-    assert "changed while it was read, 3 times" in run.fails(pages(server))
-    assert server.offsets().count(0) == 3
+    server.faults["page"] = [then(revise)] * 9
+    assert "the table changed while it was read (tried 3x)" in run.fails(rows_of(server))
+    assert server.kinds().count("page") == 3
+
+
+def test_parts_without_a_version_are_refused(server: TableServer, run: Fetch) -> None:
+    server.says = ()
+    assert run(rows_of(server)) == wanted(server.rows), "one answer is one version"
+    run.destination.unlink()
+    run.provenance.unlink()
+    server.cap = 20
+    assert "no version to compare them by" in run.fails(rows_of(server))
+
+
+@pytest.mark.parametrize("cap", [20, 100])
+def test_a_page_of_another_version(server: TableServer, run: Fetch, cap: int) -> None:
+    old = list(server.rows)
+    revise(server.rows)
+    server.cap, server.version = cap, 1
+    server.faults["page"] = [stale(old)]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert any("the table changed while it was read" in line for line in run.log)
+
+
+def overlap(server: TableServer, answer: Answer) -> Answer:
+    """A page that begins with the last row of the page before."""
+    header, *rows = answer.body.splitlines(keepends=True)
+    lines = [header, b"N0,2021-01-08T00:00:00,NM,again,row-0\n", *rows[:-1]]
+    return replace(answer, body=b"".join(lines))
+
+
+LATIN = edited(lambda body: body.decode().encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (overlap, "the table changed while it was read (tried 3x)"),
+        (edited(lambda body: body.partition(b"\n")[0] + b"\n"), "20 rows instead of 46 (tried 3x)"),
+        (replaced(",NM,", ",NM,,"), "row 1 has 6 fields instead of 5"),
+        (replaced(",NM,", ',"NM"x,'), "is not CSV in row 1"),
+        (LATIN, "is not UTF-8 text"),
+        (replaced("NM", "N\0M"), "has a NUL byte"),
+        (changed(status=206), "status 206"),
+        (headed({"Content-Encoding": "br"}), "sends the content encoding br"),
+        (status(403, "no such \x1b[31m column \x9b"), "status 403 Forbidden: no such ?[31m column"),
+    ],
+)
+def test_pages_that_are_never_whole(
+    server: TableServer, run: Fetch, fault: Fault, words: str
+) -> None:
+    server.cap = 20
+    server.faults["page"] = [None, fault] * 3
+    assert words in run.fails(rows_of(server))
+
+
+def test_rows_that_cannot_be_right(server: TableServer, run: Fetch) -> None:
+    query = replace(QUERY, groups=("Atlantis",))
+    assert "0 rows match state in ('Atlantis')" in run.fails(rows_of(server), query=query)
+    server.faults["count"] = [replaced("46", "10000001")]
+    assert "10,000,001 rows match" in run.fails(rows_of(server))
+    assert server.kinds() == ["count", "count"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (edited(lambda body: body.partition(b"\n")[0] + b"\n"), "has a header but no rows"),
+        (edited(lambda _: b""), "has no column hospital_pk"),
+        (replaced("beds", "seats"), "has no column beds; it has hospital_pk, coll"),
+        (LATIN, "is not UTF-8 text"),
+        (edited(lambda body: gzip.compress(body.decode().encode("latin-1"))), "is not UTF-8 text"),
+        (replaced("NM", "N\0M"), "has a NUL byte"),
+        (edited(lambda body: body[:-2]), "ends in the middle of a line (tried 3x)"),
+        (edited(lambda body: body + b'"\n'), "is not CSV in row"),
+        (changed(framing="close"), "states no length"),
+    ],
+)
+@pytest.mark.parametrize("says", [(), ("ETag",)])
+def test_files_that_are_never_whole(
+    server: TableServer, run: Fetch, fault: Fault, words: str, says: tuple[str, ...]
+) -> None:
+    server.says = says
+    server.faults["file"] = [fault, *([None, fault] if says else [fault]) * 3]
+    assert words in run.fails(file_of(server))
+    assert not run.partial.exists()
+
+
+@pytest.mark.parametrize("says", ["ETag", "Last-Modified"])
+def test_a_file_that_changes_while_it_is_sent(server: TableServer, run: Fetch, says: str) -> None:
+    def mixed(server: TableServer, answer: Answer) -> Answer:
+        then(list.reverse)(server, answer)
+        half = len(answer.body) // 2
+        return replace(answer, body=answer.body[:half] + server.csv()[half:])
+
+    server.says = (says,)
+    server.rows = [(*row[:3], "123") for row in server.rows]
+    server.faults["file"] = [mixed]
+    assert run(file_of(server)) == server.rows
+    assert any("the table changed while it was read" in line for line in run.log)
+
+
+# Malformed headers and redirects
+
+
+@pytest.mark.parametrize(
+    "value", ["soon", "-5", "", "\xb2", "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 -2300"]
+)
+def test_a_senseless_retry_after_is_ignored(server: TableServer, run: Fetch, value: str) -> None:
+    server.faults["count"] = [status(429, Retry_After=value)]
+    run(rows_of(server))
+    assert len(run.pauses) == 1
+    assert 1 <= run.pauses[0] <= 2
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("http://[::1", "cannot be asked"),
+        ("gopher://example.invalid/", "cannot be asked"),
+        ("http://\xff.invalid/", "cannot be asked"),
+        ("http://" + "a" * 70 + ".invalid/\x1b[31m", ""),
+        ("/table.csv", "more than 5 redirects"),
+    ],
+)
+def test_redirects_that_lead_nowhere(
+    server: TableServer, run: Fetch, location: str, words: str
+) -> None:
+    server.faults["file"] = [status(302, Location=location)] * 30
+    assert words in run.fails(file_of(server))
+
+
+def test_a_redirect_does_not_give_up_encryption() -> None:
+    with pytest.raises(
+        FetchError, match=r"redirects to http://b.invalid/t, which is not encrypted"
+    ):
+        next_address("https://a.invalid/", "http://b.invalid/t")
+    assert next_address("https://a.invalid/s", "t") == "https://a.invalid/t"
+    assert next_address("http://a.invalid/", "https://b.invalid/") == "https://b.invalid/"
+    assert next_address("http://a.invalid/", "//b.invalid/") == "http://b.invalid/"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
     HttpUrl,
-    PositiveFloat,
     model_validator,
 )
 
@@ -35,7 +34,7 @@ class Endpoint(Model):
 
     kind: Literal["socrata", "file"]
     """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
-    columns are asked for, page by page. `file`: the whole table as one CSV file."""
+    columns are asked for. `file`: the whole table as one CSV file, plain or gzip."""
     url: HttpUrl
     """Its address."""
 
@@ -49,12 +48,21 @@ class WebSource(Model):
     """Tried in this order until one delivers."""
     file: Annotated[TableFile, AfterValidator(relative)]
     """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
-    page_size: Annotated[int, Field(ge=1, le=50_000)] = 20_000
-    """Rows in one page of a Socrata server."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
-    """Tries of one request before the next endpoint is taken."""
-    timeout_seconds: PositiveFloat = 60.0
+    """Tries at one endpoint before the next one is taken."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
     """Longest silence of a server before a try counts as failed."""
+    time_limit_minutes: Annotated[float, Field(gt=0, le=10_080)] = 60.0
+    """Longest time one endpoint may take, with all its tries."""
+    size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
+    """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_pages(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "page_size" in values:
+            raise ValueError("page_size is gone, remove it: a table is read with one request")
+        return values
 
 
 class LocalSource(Model):

@@ -1,57 +1,52 @@
-"""HTTP requests with retries, and tables that are one CSV file on the web."""
+"""Downloads over HTTP that end with the whole body of an answer, or with one plain line."""
 
 from __future__ import annotations
 
-import csv
-import datetime
-import gzip
-import json
-import zlib
+import http.client
+import importlib.metadata
+import io
+import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import requests
 import tenacity
 import urllib3
 
+from dpol.config import WebSource
 from dpol.errors import FetchError
-from dpol.files import write_json
 
 LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for a longer pause counts as failed."""
 CHUNK = 1 << 16
-"""Bytes read at once; also the part of a file in which its header must lie."""
+_REDIRECTS = 5
 _LOG_EVERY = 1 << 24
+_HEADERS = {
+    "User-Agent": f"dpol/{importlib.metadata.version('dpol')}",
+    "Accept-Encoding": "identity",
+    "Cache-Control": "no-cache",
+    "Connection": "close",
+}
 _PASSING = (
     requests.ConnectionError,
     requests.Timeout,
     requests.exceptions.ChunkedEncodingError,
     urllib3.exceptions.HTTPError,
+    http.client.HTTPException,
 )
 
 _Result = TypeVar("_Result")
 _backoff = tenacity.wait_exponential_jitter(initial=1.0, max=60.0, jitter=1.0)
 
 
-@dataclass(frozen=True)
-class Http:
-    """How requests are made and what is heard of them."""
-
-    session: requests.Session
-    attempts: int
-    """Tries of one request."""
-    timeout: float
-    """Longest silence of the server, in seconds."""
-    sleep: Callable[[float], None]
-    log: Callable[[str], None]
-
-
 class PassingError(Exception):
-    """A try failed in a way that may pass; the text says how, in one line."""
+    """A try failed in a way that may pass; the text says how."""
 
     def __init__(self, reason: str, pause: float = 0.0) -> None:
         super().__init__(reason)
@@ -59,207 +54,223 @@ class PassingError(Exception):
         """Seconds the server wants to be left alone."""
 
 
-def with_retries(http: Http, action: Callable[[], _Result]) -> _Result:
+class RefusedError(FetchError):
+    """An answer with status 400: the server does not take the request as it is."""
+
+
+class Client(requests.Session):
+    """What an endpoint is asked with; all its requests share one time and one size limit.
+
+    Args:
+        source: how patient it is, and its limits.
+        sleep: pauses for a number of seconds.
+        log: takes a line on the progress.
+    """
+
+    def __init__(
+        self, source: WebSource, sleep: Callable[[float], None], log: Callable[[str], None]
+    ) -> None:
+        super().__init__()
+        self.headers.update(_HEADERS)
+        for scheme in ("https://", "http://"):
+            self.mount(scheme, _Adapter(self))
+        self.source, self.sleep, self.log = source, sleep, log
+        self._end = time.monotonic() + 60 * source.time_limit_minutes
+        self._travelled = 0
+
+    def get_redirect_target(self, _: requests.Response) -> None:
+        """Nothing, so that the session follows no redirect by itself; `get` does."""
+
+    def patience(self, pause: float = 0.0) -> float:
+        """Seconds to wait for the next byte, after a pause. Raises FetchError if none are left."""
+        left = self._end - time.monotonic() - pause
+        if left <= 0:
+            raise FetchError(
+                f"not done within {self.source.time_limit_minutes:g} min; raise"
+                " dataset.source.time_limit_minutes if the server is only slow"
+            )
+        return min(left, self.source.timeout_seconds)
+
+    def spend(self, count: int) -> None:
+        """Add bytes that have arrived. Raises FetchError if they are too many."""
+        self._travelled += count
+        self.check_size(self._travelled, "sends")
+
+    def check_size(self, size: int, verb: str) -> None:
+        """Raise FetchError if so many bytes are too many."""
+        if size > self.source.size_limit_mb * 1e6:
+            raise FetchError(
+                f"{verb} more than {self.source.size_limit_mb:g} MB; raise"
+                " dataset.source.size_limit_mb if the table is that large"
+            )
+
+
+class _Metered(io.RawIOBase):
+    """The bytes of a socket. The limits are checked at each read, so that headers count too."""
+
+    def __init__(self, socket: Any, raw: Any, client: Client) -> None:
+        self._socket, self._raw, self._client = socket, raw, client
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._socket.settimeout(self._client.patience())
+        count: int = self._raw.readinto(buffer) or 0
+        self._client.spend(count)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Adapter(requests.adapters.HTTPAdapter):
+    """Connections whose answers keep to the limits and are read until the server closes them."""
+
+    def __init__(self, client: Client) -> None:
+        class Response(http.client.HTTPResponse):
+            def __init__(self, sock: Any, *args: Any, **kwargs: Any) -> None:
+                super().__init__(sock, *args, **kwargs)
+                self.fp: Any = io.BufferedReader(_Metered(sock, self.fp.detach(), client))
+
+            def begin(self) -> None:
+                super().begin()
+                # A body that is longer than it is said to be must not look whole.
+                self.length, self.will_close = self.length and None, True
+
+        self._response = Response
+        super().__init__()
+
+    def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
+        pool: Any = super().get_connection_with_tls_context(*args, **kwargs)
+        base = type(pool).ConnectionCls
+        pool.ConnectionCls = type("Metered", (base,), {"response_class": self._response})
+        return pool
+
+
+def plain(text: str) -> str:
+    """Text from a server as one line without control characters, of at most 400 characters."""
+    return "".join(one if one.isprintable() else "?" for one in " ".join(text.split()))[:400]
+
+
+def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
     """The result of `action`, repeated while it raises `PassingError`.
 
     Pauses grow exponentially, with jitter, and are never shorter than the server asked for.
 
     Raises:
-        FetchError: the last try failed as well.
+        FetchError: the last try failed as well, or there is no time for another one.
     """
 
+    def reason(state: tenacity.RetryCallState) -> Any:
+        return state.outcome and state.outcome.exception()
+
     def report(state: tenacity.RetryCallState) -> None:
-        number = f"try {state.attempt_number + 1} of {http.attempts}"
-        http.log(f"{_failure(state)}; {number} in {state.upcoming_sleep:.0f} s")
+        client.patience(state.upcoming_sleep)
+        number = f"try {state.attempt_number + 1} of {client.source.attempts}"
+        client.log(f"{plain(str(reason(state)))}; {number} in {state.upcoming_sleep:.0f} s")
 
     retrying = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(http.attempts),
-        wait=lambda state: max(_backoff(state), _failure(state).pause),
+        stop=tenacity.stop_after_attempt(client.source.attempts),
+        wait=lambda state: max(_backoff(state), reason(state).pause),
         retry=tenacity.retry_if_exception_type(PassingError),
-        sleep=http.sleep,
+        sleep=client.sleep,
         before_sleep=report,
         reraise=True,
     )
     try:
         return retrying(action)
     except PassingError as error:
-        raise FetchError(f"{error} (tried {http.attempts}x)") from error
+        raise FetchError(f"{error} (tried {client.source.attempts}x)") from error
 
 
 @contextmanager
 def get(
-    http: Http,
+    client: Client,
     url: str,
     parameters: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[requests.Response]:
-    """One try of a GET request: the response, its body not yet read.
+    """One try of a GET request: a response with status 200, its body not yet read.
 
-    Statuses 200, 206 and 416 are let through; the last two come only if `headers` ask for a range.
-    What goes wrong while the caller reads the body is raised in the same way.
+    If `headers` ask for a range, statuses 206 and 416 are let through as well. What goes wrong
+    while the caller reads the body is raised in the same way.
 
     Raises:
         PassingError: no connection, silence, a body cut short, or a status that may pass.
-        FetchError: another status, or the address is unusable.
+        FetchError: another status, a limit is passed, or the address is unusable.
     """
     try:
-        with http.session.get(
-            url, params=parameters, headers=headers, timeout=http.timeout, stream=True
-        ) as response:
-            _check_status(response)
-            yield response
+        for _ in range(_REDIRECTS + 1):
+            with client.get(
+                url, params=parameters, headers=headers, timeout=client.patience(), stream=True
+            ) as response:
+                target = requests.Session.get_redirect_target(client, response)
+                if not target:
+                    _check_status(response, ranged="Range" in (headers or {}))
+                    yield response
+                    return
+            url, parameters = next_address(response.url, target), None
+        raise FetchError(f"more than {_REDIRECTS} redirects")
     except _PASSING as error:
         text = _innermost(error)
-        silent = isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError)
-        if silent or "timed out" in text:
-            raise PassingError(f"no answer within {http.timeout:g} s") from error
+        if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError) or (
+            "timed out" in text
+        ):
+            raise PassingError(f"no answer within {client.patience():.3g} s") from error
         raise PassingError(f"no connection, or it was cut: {text}") from error
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:
         raise FetchError(f"cannot be asked: {_innermost(error)}") from error
 
 
-def says_its_length(response: requests.Response) -> bool:
-    """Whether a cut body is noticed; without a stated length it looks like a short one."""
-    chunked = "chunked" in response.headers.get("Transfer-Encoding", "").lower()
-    return chunked or "Content-Length" in response.headers
+def next_address(url: str, target: str) -> str:
+    """Where a redirect leads. Raises FetchError if it gives up encryption, ValueError if unfit."""
+    address = urljoin(url, target)
+    if urlsplit(url).scheme == "https" and urlsplit(address).scheme != "https":
+        raise FetchError(f"redirects to {address}, which is not encrypted")
+    return address
 
 
-def fetch_file(http: Http, url: str, columns: tuple[str, ...], folder: Path) -> Path:
-    """Download the CSV file at `url`, plain or gzip-compressed, into `folder`.
-
-    What an earlier call left in `folder` is continued if the server still has the same file.
+def save(client: Client, response: requests.Response, part: Path, mode: str = "wb") -> bool:
+    """Write the body to a file, as it travels; return whether its end was certain.
 
     Raises:
-        FetchError: the file does not come, or is not a CSV file with `columns` in its header.
+        PassingError: a web page, or a body that is shorter or longer than its stated length.
+        FetchError: a content encoding other than gzip, or a limit is passed.
     """
-    part = folder / "file.part"
-    with_retries(http, lambda: _try_file(http, url, columns, part))
-    return part
-
-
-def is_gzip(path: Path) -> bool:
-    """Whether the file starts like a gzip file."""
-    with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
-
-
-def _try_file(http: Http, url: str, columns: tuple[str, ...], part: Path) -> None:
-    """One try to get (the rest of) the file; what arrives stays in `part` if it is sound."""
-    note = part.with_suffix(".json")
-    state = _read_state(note, url)
-    have = part.stat().st_size if state and part.exists() else 0
-    if not have or state.get("length") != have:
-        headers = {"Accept-Encoding": "identity"}
-        if have and state.get("validator"):
-            headers |= {"Range": f"bytes={have}-", "If-Range": str(state["validator"])}
-        with get(http, url, headers=headers) as response:
-            if response.status_code == 200:
-                # The old bytes go before the new note comes: the two must never disagree.
-                part.unlink(missing_ok=True)
-                state = _state(url, response)
-                write_json(note, state)
-            elif not _continues(response, have, state):
-                part.unlink(missing_ok=True)
-                raise PassingError("the file changed on the server")
-            _save(http, response, part, state.get("length"))
-    try:
-        _check_end(part, state)
-        _check_start(part, columns)
-    except (PassingError, FetchError):
-        part.unlink(missing_ok=True)  # nothing can be built on wrong bytes
-        raise
-
-
-def _save(http: Http, response: requests.Response, part: Path, length: object) -> None:
-    """Append the body to `part`, as it travels: Range and length count these bytes."""
-    if "html" in response.headers.get("Content-Type", "").lower():
+    headers, raw = response.headers, response.raw
+    if "html" in headers.get("Content-Type", "").lower():
         raise PassingError("a web page instead of a CSV file")
-    of = f" of {length / 1e6:,.0f}" if isinstance(length, int) else ""
-    have = part.stat().st_size if part.exists() else 0
-    with part.open("ab") as stream:
-        for chunk in response.raw.stream(CHUNK, decode_content=False):
-            stream.write(chunk)
-            before, have = have, have + len(chunk)
-            if before // _LOG_EVERY < have // _LOG_EVERY:
-                http.log(f"{have / 1e6:,.0f}{of} MB")
-
-
-def _state(url: str, response: requests.Response) -> dict[str, object]:
-    """What must be known to continue this download, and to tell when it is complete."""
-    etag = response.headers.get("ETag", "")
-    length = response.headers.get("Content-Length", "")
-    return {
-        "url": url,
-        "validator": etag if etag.startswith('"') else response.headers.get("Last-Modified"),
-        "length": int(length) if length.isdigit() else None,
-        "cut_is_noticed": says_its_length(response),
-    }
-
-
-def _read_state(note: Path, url: str) -> dict[str, object]:
-    """The note of an earlier download of `url`; empty if there is none."""
-    try:
-        state = json.loads(note.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return state if isinstance(state, dict) and state.get("url") == url else {}
-
-
-def _continues(response: requests.Response, have: int, state: Mapping[str, object]) -> bool:
-    """Whether a partial answer is the rest of the file that `state` describes."""
-    unit, _, place = response.headers.get("Content-Range", "").partition(" ")
-    etag = response.headers.get("ETag", "")
-    return (
-        unit == "bytes"
-        and place.startswith(f"{have}-")
-        and (not etag.startswith('"') or etag == state.get("validator"))
-        and (state.get("length") is None or place.endswith((f"/{state['length']}", "/*")))
-    )
-
-
-def _check_start(part: Path, columns: tuple[str, ...]) -> None:
-    """Raise unless the file starts with a CSV header that has `columns`."""
-    with part.open("rb") as stream:
-        start = stream.read(CHUNK)
-    if is_gzip(part):
+    if (encoding := headers.get("Content-Encoding", "identity").lower()) not in (
+        "identity",
+        "gzip",
+    ):
+        raise FetchError(f"sends the content encoding {encoding}, which was not asked for")
+    chunked = "chunked" in headers.get("Transfer-Encoding", "").lower()
+    stated = None if chunked else headers.get("Content-Length")
+    if stated is not None and not re.fullmatch("[0-9]{1,15}", stated):
+        raise PassingError(f"Content-Length is {stated!r}, not a number of bytes")
+    raw.enforce_content_length = False  # it is compared below
+    size = 0
+    with part.open(mode) as stream:
         try:
-            start = zlib.decompressobj(wbits=31).decompress(start, CHUNK)
-        except zlib.error as error:
-            raise PassingError(f"a damaged gzip file: {error}") from error
-    line = start.decode("utf-8-sig", errors="replace").lstrip().partition("\n")[0]
-    if line.startswith("<"):
-        raise PassingError("a web page instead of a CSV file")
-    header = next(csv.reader([line.rstrip("\r")]), [])
-    if missing := [column for column in columns if column not in header]:
-        raise FetchError(f"the file has no column {', '.join(missing)}; it starts: {line[:80]!r}")
+            for chunk in raw.stream(CHUNK, decode_content=False):
+                stream.write(chunk)
+                if size // _LOG_EVERY < (size := size + len(chunk)) // _LOG_EVERY:
+                    client.log(f"{size / 1e6:,.0f} MB")
+        except urllib3.exceptions.ReadTimeoutError:
+            if stated is None or size != int(stated):
+                raise  # otherwise all is here, and the server only keeps the line open
+    if stated is not None and size != int(stated):
+        raise PassingError(f"{size:,} bytes instead of {int(stated):,}")
+    return chunked or stated is not None
 
 
-def _check_end(part: Path, state: Mapping[str, object]) -> None:
-    """Raise `PassingError` unless the file is complete, as far as that can be known."""
-    size, length, packed, last = part.stat().st_size, state.get("length"), is_gzip(part), b""
-    if length is not None and size != length:
-        raise PassingError(f"{size:,} bytes instead of {length:,}")
-    try:
-        with gzip.open(part) if packed else part.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                last = chunk
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise PassingError(f"the gzip file is cut short or damaged: {error}") from error
-    if not (packed or state.get("cut_is_noticed") or last.endswith(b"\n")):
-        raise PassingError("the file ends in the middle of a line")
-
-
-def _failure(state: tenacity.RetryCallState) -> PassingError:
-    """Why the last try failed; only `PassingError` is tried again."""
-    error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, PassingError)
-    return error
-
-
-def _check_status(response: requests.Response) -> None:
+def _check_status(response: requests.Response, *, ranged: bool) -> None:
     """Raise unless the status promises a body worth reading."""
     status = response.status_code
-    if status in (200, 206, 416):
+    if status == 200 or (ranged and status in (206, 416)):
         return
     text = f"status {status} {response.reason or ''}".rstrip()
     if status in (202, 408, 429) or status >= 500:
@@ -267,20 +278,21 @@ def _check_status(response: requests.Response) -> None:
         if pause > LONGEST_PAUSE:
             raise FetchError(f"{text}, come back in {pause:.0f} s")
         raise PassingError(text, pause)
-    words = next(response.iter_content(1000), b"").decode("utf-8", errors="replace")
+    words = response.raw.read(300, decode_content=False).decode("utf-8", errors="replace")
     is_page = "html" in response.headers.get("Content-Type", "").lower()
-    raise FetchError(text if is_page or not words else f"{text}: {' '.join(words.split())[:300]}")
+    text = text if is_page or not words else f"{text}: {words}"
+    raise RefusedError(text) if status == 400 else FetchError(text)
 
 
 def _retry_after(value: str) -> float:
-    """Seconds from a Retry-After header, which gives seconds or a date."""
-    if value.strip().isdecimal():
+    """Seconds from a Retry-After header, which gives seconds or a date; 0 from any other text."""
+    if re.fullmatch("[0-9]{1,9}", value.strip()):
         return float(value)
     try:
-        when = parsedate_to_datetime(value).astimezone(datetime.UTC)
-    except ValueError:
+        when = parsedate_to_datetime(value).astimezone(UTC)
+    except (ValueError, OverflowError):
         return 0.0
-    return max(0.0, (when - datetime.datetime.now(datetime.UTC)).total_seconds())
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def _innermost(error: BaseException) -> str:
@@ -289,5 +301,5 @@ def _innermost(error: BaseException) -> str:
         inside = [getattr(error, "reason", None), *error.args, error.__cause__]
         deeper = next((one for one in inside if isinstance(one, BaseException)), None)
         if deeper is None:
-            return " ".join((getattr(error, "strerror", None) or str(error)).split())
+            return getattr(error, "strerror", None) or str(error)
         error = deeper

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import errno
-import gzip
 import importlib.metadata
 import json
 import os
@@ -14,12 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import requests
-
 from dpol.config import Dataset, Endpoint, WebSource
-from dpol.data import download, socrata
+from dpol.data.download import Client, plain, with_retries
+from dpol.data.endpoints import Fetched, fetch_file, fetch_rows
 from dpol.errors import FetchError, OutputError
-from dpol.files import atomic_path, sha256, write_json
+from dpol.files import locked, sha256, write_json
 
 _DEMO = "snakemake --cores 2 --configfile config/demo.yaml"
 
@@ -42,6 +39,22 @@ class Query:
     """First period, included; None for the first in the table."""
     last: datetime.date | None
     """Last period, included; None for the last in the table."""
+
+    @property
+    def soql(self) -> dict[str, str]:
+        """The query in the language of Socrata servers; with `:id` last, no two rows are equal."""
+        select = ",".join(dict.fromkeys(self.columns))
+        where = {"$where": text} if (text := " and ".join(self._conditions())) else {}
+        return {"$select": select, **where, "$order": f"{self.period},{self.entity},:id"}
+
+    def _conditions(self) -> list[str]:
+        quoted = [f"'{value}'" for value in (group.replace("'", "''") for group in self.groups)]
+        groups = [f"{self.group} in ({','.join(quoted)})"] if self.group and quoted else []
+        if self.first and self.last:
+            between = f"'{self.first}T00:00:00' and '{self.last}T00:00:00'"
+            return [*groups, f"{self.period} between {between}"]
+        bounds = ((">=", self.first), ("<=", self.last))
+        return groups + [f"{self.period} {sign} '{day}T00:00:00'" for sign, day in bounds if day]
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
@@ -70,16 +83,7 @@ def must_fetch(query: Query, destination: Path) -> bool:
         recorded = record["query"]
     except (OSError, ValueError, LookupError, TypeError):
         return False
-    return recorded is not None and recorded != _selection(query).parameters
-
-
-@dataclass(frozen=True)
-class _Fetched:
-    """A complete table, not yet at its place."""
-
-    file: Path
-    query: dict[str, str] | None
-    rows: int | None
+    return recorded is not None and recorded != query.soql
 
 
 def fetch_table(
@@ -92,105 +96,76 @@ def fetch_table(
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
-    `<destination>.provenance.json` is written beside it, before it. What arrives is kept in
-    `<destination>.partial/`, where the next call finds it if this one is stopped. A `socrata`
-    endpoint delivers what `query` asks for, a `file` endpoint the whole table. `sleep` pauses
-    for a number of seconds between two tries of a request.
+    `<destination>.provenance.json` is written beside it, before it. A `socrata` endpoint delivers
+    what `query` asks for, a `file` endpoint the whole table. A file that has arrived in part is
+    kept in `<destination>.partial/`, where the next call goes on with it. A second call for the
+    same destination waits for the first. `sleep` pauses for a number of seconds between two tries.
 
     Raises:
         FetchError: no endpoint delivers.
         OutputError: the files cannot be written.
     """
-    destination = Path(destination)
+    destination, failures = Path(destination), []
     partial = Path(f"{destination}.partial")
-    failures = []
-    try:
-        _check_writable(destination, partial)
-        with requests.Session() as session:
-            session.headers["User-Agent"] = f"dpol/{importlib.metadata.version('dpol')}"
-            http = download.Http(session, source.attempts, source.timeout_seconds, sleep, log)
+    if destination.is_dir():
+        raise OutputError(f"cannot write {destination}: it is a folder; rename or remove it")
+    with locked(destination):
+        try:
+            partial.mkdir(exist_ok=True)
             for endpoint in source.endpoints:
                 log(f"fetching {endpoint.url}")
                 try:
-                    fetched = _fetch(http, endpoint, query, source.page_size, partial)
+                    fetched = _fetch(endpoint, query, Client(source, sleep, log), partial)
                 except FetchError as error:
-                    log(f"{endpoint.url}: {error}")
-                    failures.append(f"{endpoint.kind} {endpoint.url}: {error}")
-                else:
-                    _publish(fetched, endpoint, destination)
-                    shutil.rmtree(partial, ignore_errors=True)
-                    log(f"wrote {destination}")
-                    return
-        if not any(partial.glob("page-*.csv")) and not (partial / "file.part").exists():
-            shutil.rmtree(partial)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {error.filename or destination}: {error.strerror or error}; "
-            f"make room or choose another place for {destination}, and run again"
-        ) from error
+                    failures.append(f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
+                    log(failures[-1])
+                    continue
+                _publish(fetched, endpoint, query, destination)
+                shutil.rmtree(partial)
+                log(f"wrote {destination}, {fetched.rows:,} rows")
+                return
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {error.filename or destination}: {error.strerror or error}; "
+                f"make room or choose another place for {destination}, and run again"
+            ) from error
+        finally:
+            if not any(partial.glob("*.part")):
+                shutil.rmtree(partial, ignore_errors=True)
     raise FetchError(_advice(failures, query, destination, partial))
 
 
-def _fetch(
-    http: download.Http, endpoint: Endpoint, query: Query, page_size: int, partial: Path
-) -> _Fetched:
-    """The table from one endpoint, as a gzip file in `partial`."""
-    selection, table = _selection(query), partial / "table.csv.gz"
-    if endpoint.kind == "file":
-        file = download.fetch_file(http, str(endpoint.url), selection.columns, partial)
-        if download.is_gzip(file):
-            return _Fetched(file, None, None)  # unchanged, so that published checksums hold
-        with file.open("rb") as stream:
-            _pack(iter(lambda: stream.read(download.CHUNK), b""), table)
-        return _Fetched(table, None, None)
-    rows = socrata.fetch_pages(http, str(endpoint.url), selection, page_size, partial)
-    _pack(socrata.joined(partial), table)
-    return _Fetched(table, selection.parameters, rows)
+def _fetch(endpoint: Endpoint, query: Query, client: Client, partial: Path) -> Fetched:
+    """The table from one endpoint."""
+    url = str(endpoint.url)
+
+    def one_try() -> Fetched:
+        if endpoint.kind == "socrata":
+            return fetch_rows(client, url, query.soql, partial)
+        return fetch_file(client, url, query.columns, partial)
+
+    with client:
+        return with_retries(client, one_try)
 
 
-def _selection(query: Query) -> socrata.Selection:
-    where = socrata.where_clause(query.group, query.groups, query.period, query.first, query.last)
-    columns = tuple(dict.fromkeys(query.columns))
-    return socrata.Selection(columns, where, f"{query.period},{query.entity},:id")
-
-
-def _pack(chunks: Iterable[bytes], file: Path) -> None:
-    """Compress; equal content gives equal bytes, so neither name nor time goes in."""
-    with (
-        atomic_path(file) as temporary,
-        temporary.open("wb") as stream,
-        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
-    ):
-        for chunk in chunks:
-            packed.write(chunk)
-
-
-def _publish(fetched: _Fetched, endpoint: Endpoint, destination: Path) -> None:
+def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Path) -> None:
     """Put the table and its provenance in place; never a table without provenance."""
-    provenance: dict[str, object] = {
+    provenance = {
         "url": str(endpoint.url),
+        "final_url": plain(fetched.address),
         "kind": endpoint.kind,
-        "query": fetched.query,
+        "query": query.soql if endpoint.kind == "socrata" else None,
+        "rows": fetched.rows,
+        "etag": plain(fetched.version[0]),
+        "last_modified": plain(fetched.version[1]),
         "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "sha256": sha256(fetched.file),
         "dpol": importlib.metadata.version("dpol"),
     }
-    if fetched.rows is not None:
-        provenance["rows"] = fetched.rows
     with fetched.file.open("rb") as stream:
         os.fsync(stream.fileno())
     write_json(f"{destination}.provenance.json", provenance)
     fetched.file.replace(destination)
-
-
-def _check_writable(destination: Path, partial: Path) -> None:
-    """Raise before anything is fetched in vain."""
-    if destination.is_dir():
-        raise OutputError(f"cannot write {destination}: it is a folder; rename or remove it")
-    partial.mkdir(parents=True, exist_ok=True)
-    for folder in (partial, destination.parent):
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, "permission denied", str(folder))
 
 
 def _advice(failures: list[str], query: Query, destination: Path, partial: Path) -> str:
