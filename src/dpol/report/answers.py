@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpol.evaluation.claims.core import FAILS, HOLDS, LOOSE
 from dpol.report.costs import Loss
+from dpol.tables.claims import count_verdicts
 from dpol.tables.reported import load_reported
 from dpol.wording import mu_title, proved
 
@@ -38,10 +38,14 @@ def answer_on_papers(
     """
     more: list[str] = []
     if claims is not None:
-        theirs = claims[~claims["ours"]]
-        found = f"Of {_holding(theirs, 'checks of what the papers state,')}."
+        ours = claims["ours"].astype(bool)
+        theirs = claims[~ours]
+        found = f"Of {len(theirs)} checks of what the papers state, {count_verdicts(theirs)}."
         for paper, rows in theirs.groupby("paper", sort=False):
-            more.append(f"“{paper}”: of {_holding(rows, 'checks')}.")
+            more.append(f"“{paper}”: of {len(rows)} checks, {count_verdicts(rows)}.")
+        if ours.any():
+            rows = claims[ours]
+            more.append(f"Left out: {len(rows)} checks of ours (†), of which {count_verdicts(rows)}.")
     beside = gains.dropna(subset=["reported_mean_gain", "mean_gain"])
     both = [_table_two(beside), *_ranking(summary)]
     more += both[::-1] if beside.empty else both  # what could be compared comes first
@@ -49,17 +53,6 @@ def answer_on_papers(
         found, *more = more
         more.append("No statement of the papers was checked: the config has no block audit.")
     return Answer("Does the paper hold up?", found, tuple(more), ("average-gain", "claims"))
-
-
-def _holding(claims: pd.DataFrame, what: str) -> str:
-    """How many claims hold; those that hold loosely are wrong by a factor of 2 or more."""
-    loose, fails = (int((claims["verdict"] == verdict).sum()) for verdict in (LOOSE, FAILS))
-    held = int((claims["verdict"] == HOLDS).sum()) + loose
-    undecided = len(claims) - held - fails
-    hold = f"{held} hold ({loose} loosely)" if loose else f"{held} hold"
-    parts = [hold, f"{fails} do not hold as stated"]
-    parts += [f"{undecided} are undecided"] if undecided else []
-    return f"{len(claims)} {what} {', '.join(parts)}"
 
 
 def _table_two(beside: pd.DataFrame) -> str:

@@ -199,7 +199,9 @@ class _Batches:
 
 
 def _play(algorithm: RWAdaBatch, noisy: NoisyGains) -> _Batches:
-    played = list(rounds(algorithm, noisy, ReplicateGenerators(())))
+    # The algorithm draws nothing of its own.
+    unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
+    played = list(rounds(algorithm, noisy, unused))
     actions = np.stack([chosen for _, chosen in played], axis=1).astype(float)
     # Before round t, counted from 1, the sum is that of t - 1 rounds.
     cumulative = np.stack([state.cumulative for state, _ in played], axis=1)
