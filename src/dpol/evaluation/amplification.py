@@ -144,9 +144,7 @@ def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFra
     )
 
 
-def study_batching(
-    study: Amplification, *, seed: int, confidence: float = 0.95
-) -> pd.DataFrame:
+def study_batching(study: Amplification, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
     """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
 
     One row per stream, n, mu and bound: mean regrets and the mean of their paired difference

@@ -156,7 +156,8 @@ def _runs(
     nothing = np.full(study.replicates, math.nan)
     yield ConvexRun("dp-ftrl", private.total_losses, nothing)
     plain = OnlineGradientDescent(study.diameter).play(losses)
-    yield ConvexRun("gradient-descent", plain.total_losses, nothing)
+    # It has no randomness: every replicate is the same.
+    yield ConvexRun("gradient-descent", plain.total_losses.repeat(study.replicates), nothing)
 
 
 def _calibrated(game: ConvexGame, epsilon: float) -> ConvexCalibration | None:

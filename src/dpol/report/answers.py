@@ -45,8 +45,11 @@ def answer_on_papers(
             more.append(f"“{paper}”: of {len(rows)} checks, {count_verdicts(rows)}.")
         if ours.any():
             rows = claims[ours]
-            more.append(f"Left out: {len(rows)} checks of ours (†), of which {count_verdicts(rows)}.")
+            more.append(
+                f"Left out: {len(rows)} checks of ours (†), of which {count_verdicts(rows)}."
+            )
     beside = gains.dropna(subset=["reported_mean_gain", "mean_gain"])
+    beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
     both = [_table_two(beside), *_ranking(summary)]
     more += both[::-1] if beside.empty else both  # what could be compared comes first
     if claims is None:
@@ -58,8 +61,11 @@ def answer_on_papers(
 def _table_two(beside: pd.DataFrame) -> str:
     """How many numbers of the paper's Table 2 lie where ours do."""
     if beside.empty:
-        return "Table 2: no number of the paper is comparable (other streams or periods)."
-    reach = beside["ci_half_width"].fillna(0) + beside["reported_ci_half_width"].fillna(0)
+        return (
+            "Table 2: no number of the paper is comparable (other streams or periods, or a single"
+            " run)."
+        )
+    reach = beside["ci_half_width"] + beside["reported_ci_half_width"].fillna(0)
     apart = (beside["mean_gain"] - beside["reported_mean_gain"]).abs()
     data = " Ours are of simulated data." if beside["simulated"].any() else ""
     ratio = (beside["mean_gain"] / beside["reported_mean_gain"]).median()

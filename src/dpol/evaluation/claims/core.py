@@ -43,7 +43,18 @@ _TINY = 1e-12
 
 CLAIM_COLUMNS = (
     *("paper", "statement", "claim", "computed", "claimed", "relation", "trivial"),
-    *("measured", "measured_is", "lower", "upper", "confidence", "slack", "verdict", "counterexample", "note", "ours"),
+    *(
+        "measured",
+        "measured_is",
+        "lower",
+        "upper",
+        "confidence",
+        "slack",
+        "verdict",
+        "counterexample",
+        "note",
+        "ours",
+    ),
 )
 """Columns of the ledger (docs/reference/tables.md)."""
 
