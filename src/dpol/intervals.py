@@ -56,7 +56,7 @@ def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Float
     Raises:
         ValueError: as `student_factor`.
 
-    >>> half_width(np.array([[1.0, 7.0], [3.0, 7.0]]), 0.5).tolist()
+    >>> half_width(np.array([[1.0, 7.0], [3.0, 7.0]]), 0.5).round(6).tolist()
     [1.0, 0.0]
     """
     factor = student_factor(confidence, comparisons, len(values))

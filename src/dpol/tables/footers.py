@@ -56,8 +56,8 @@ def describe_interval(
     """
     return (
         f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
-        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): the same number in all"
-        f" runs, as without randomness. {covers}"
+        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): the same number in"
+        f" all runs, as without randomness. {covers}"
     )
 
 

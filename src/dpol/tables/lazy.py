@@ -78,9 +78,10 @@ def regret_table(regrets: pd.DataFrame, setting: str) -> TextTable:
         headers=tuple(_TITLES[name] for name in algorithms),
         sections=tuple(sections),
         footers=(
-            f"Means over {first['replicates']} runs. Central model, δ = {first['delta']:g}; adjacent: two sequences that differ in one"
-            " round's loss. Accounted ε: by the accountant of the column, for the parameters of a"
-            " theorem by the sound one. A dash: not run, or no parameters reach this ε.",
+            f"Means over {first['replicates']} runs. Central model, δ = {first['delta']:g};"
+            " adjacent: two sequences that differ in one round's loss. Accounted ε: by the"
+            " accountant of the column, for the parameters of a theorem by the sound one. A dash:"
+            " not run, or no parameters reach this ε.",
             footers.describe_interval(
                 first["confidence"], first["ci_comparisons"], "regrets", _COVERS
             ),

@@ -168,7 +168,7 @@ def verdict_of(
     trivial: float | None = None,
     rounding: float = 1e-9,
 ) -> Verdict:
-    """The verdict on a claim about a number of which something between `lower` and `upper` is known.
+    """The verdict on a claim, from what was measured of its number, `lower` to `upper`.
 
     A claim fails if the number is on its wrong side, and holds if it is on its right side. What
     an interval leaves open is undecided; what a bound leaves open is not proved. A claim that

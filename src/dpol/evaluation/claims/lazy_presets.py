@@ -127,8 +127,8 @@ def experts_as_stated(seed: int, logarithm: bool = False) -> Iterator[Claim]:
             Claim(
                 LAZY,
                 "Theorem 3.10, η as stated",
-                "with the η of its statement, which lacks the 1/log(T/δ) of its proof, the algorithm"
-                " is (ε, δ)-DP for some p",
+                "with the η of its statement, which lacks the 1/log(T/δ) of its proof, the"
+                " algorithm is (ε, δ)-DP for some p",
                 f"exact ε at δ = {delta:g} of how often an expert is played, over ε: 2 experts,"
                 " T = 10,000, losses that differ in round 1 only, ε = 0.1, 0.25, 1; the worst, each"
                 f" at the p of {len(lowers)} with the least",

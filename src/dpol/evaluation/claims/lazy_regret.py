@@ -186,8 +186,8 @@ def repeated_loss(seed: int, sharpness: float = 0.5) -> Iterator[Claim]:
             Claim(
                 LAZY,
                 "Lemma 4.4",
-                "on T copies of one fair random loss the exponential mechanism, which is ε-DP, gains"
-                " at most εT²/2",
+                "on T copies of one fair random loss the exponential mechanism, which is ε-DP,"
+                " gains at most εT²/2",
                 "gain over T/2, computed exactly in 27 settings with ε <= 1/T; the worst",
                 claimed=T * T * epsilon / 2,
                 relation="<=",
