@@ -243,7 +243,7 @@ def _draw_runs(ax: Axes, rows: pd.DataFrame, x: str, runs: str) -> None:
     low, high = ax.get_xlim()
     steps = (high / low) ** np.linspace(-_SPREAD, _SPREAD, len(run))
     for algorithm, step in zip(run, steps.tolist(), strict=True):
-        own = rows[rows["algorithm"] == algorithm]
+        own = rows[rows["algorithm"] == algorithm].sort_values(x)
         for place, values in zip(own[x], own[runs], strict=True):
             if isinstance(values, (list, np.ndarray)):  # a median that was not asked for has none
                 shown = [value for value in values if value > 0]

@@ -40,14 +40,12 @@ def answer_on_papers(
     if claims is not None:
         ours = claims["ours"].astype(bool)
         theirs = claims[~ours]
-        found = f"Of {len(theirs)} checks of what the papers state, {count_verdicts(theirs)}."
+        found = f"Of {_checks(theirs)} of what the papers state, {count_verdicts(theirs)}."
         for paper, rows in theirs.groupby("paper", sort=False):
-            more.append(f"“{paper}”: of {len(rows)} checks, {count_verdicts(rows)}.")
+            more.append(f"“{paper}”: of {_checks(rows)}, {count_verdicts(rows)}.")
         if ours.any():
             rows = claims[ours]
-            more.append(
-                f"Left out: {len(rows)} checks of ours (†), of which {count_verdicts(rows)}."
-            )
+            more.append(f"Left out: {_checks(rows)} of ours (†), of which {count_verdicts(rows)}.")
     beside = gains.dropna(subset=["reported_mean_gain", "mean_gain"])
     beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
     both = [_table_two(beside), *_ranking(summary)]
@@ -56,6 +54,10 @@ def answer_on_papers(
         found, *more = more
         more.append("No statement of the papers was checked: the config has no block audit.")
     return Answer("Does the paper hold up?", found, tuple(more), ("average-gain", "claims"))
+
+
+def _checks(rows: pd.DataFrame) -> str:
+    return f"{len(rows)} check{'s' if len(rows) != 1 else ''}"
 
 
 def _table_two(beside: pd.DataFrame) -> str:

@@ -87,9 +87,8 @@ def count_verdicts(claims: pd.DataFrame) -> str:
     counts = claims["verdict"].value_counts()
     loose = int(counts.get(LOOSE, 0))
     held = int(counts.get(HOLDS, 0)) + loose
-    parts = [
-        f"{held} {'holds' if held == 1 else 'hold'}" + (f" ({loose} loosely)" if loose else "")
-    ]
+    hold = f"{held} {'holds' if held == 1 else 'hold'}"
+    parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
     for verdict, (one, several) in _COUNTED.items():
         if count := int(counts.get(verdict, 0)):
             parts.append(f"{count} {one if count == 1 else several}")
