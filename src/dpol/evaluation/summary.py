@@ -102,8 +102,7 @@ def summarize(
             "calibration": cell.calibration,
             "mu_label": names[cell.mu],
             "mu": cell.mu,
-            **_score(cell.gains, streams[cell.stream]),
-            "ci_half_width": float(half_width(cell.gains.sum(axis=1), confidence, comparisons)),
+            **_score(cell.gains, streams[cell.stream], confidence, comparisons),
             "confidence": confidence,
             "ci_comparisons": comparisons,
             "ours": cell.ours,
@@ -136,12 +135,15 @@ def _best_static_gain(stream: GainStream) -> float:
     return float(stream.gains[:, stream.best_static_expert()].sum())
 
 
-def _score(gains: Floats, stream: GainStream) -> dict[str, Any]:
+def _score(
+    gains: Floats, stream: GainStream, confidence: float, comparisons: int
+) -> dict[str, Any]:
     totals = gains.sum(axis=1)
     mean = float(totals.mean())
     return {
         "replicates": len(totals),
         "mean_gain": mean,
+        "ci_half_width": float(half_width(totals, confidence, comparisons)),
         "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
         "static_regret": _best_static_gain(stream) - mean,
     }

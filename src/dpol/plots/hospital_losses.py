@@ -74,7 +74,7 @@ def _draw_points(ax: Axes, rows: pd.DataFrame) -> None:
             x = np.searchsorted(epsilons, own["epsilon"]) + step * (number - (len(NAMES) - 1) / 2)
             label = name.replace("\n", " ")
             ax.plot(x, own["excess"], color=colour, marker=marker, ms=4, mew=0, ls="", label=label)
-            runs = np.stack(own["kl_runs"]) - own["best_kl"].to_numpy()[:, None]
+            runs = np.stack(own["kl_runs"].tolist()) - own["best_kl"].to_numpy()[:, None]
             runs /= own["T"].to_numpy()[:, None]
             # To the right of the mean, which would hide them.
             places = np.broadcast_to(x[:, None] + 0.3 * step, runs.shape)

@@ -193,9 +193,9 @@ def _add_legend(
     for number, (value, (line, name)) in enumerate(kind.dashes.items()):
         if value in present and len(present) > 1:
             fill = "white" if number else style.BLACK
-            look = {"marker": "o", "markersize": 3.5, "markerfacecolor": fill}
-            ls = line if lines else "none"
-            handles.append(Line2D([], [], color=style.BLACK, ls=ls, label=name, **look))
+            handle = Line2D([], [], color=style.BLACK, marker="o", ms=3.5, mfc=fill, label=name)
+            handle.set_linestyle(line if lines else "none")
+            handles.append(handle)
     if rate:
         label = "rate of Theorem 3.12, scaled to the first point"
         handles.append(Line2D([], [], color=style.BLACK, ls=":", lw=1.3, label=label))
