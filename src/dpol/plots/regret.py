@@ -193,9 +193,10 @@ def _add_legend(
     for number, (value, (line, name)) in enumerate(kind.dashes.items()):
         if value in present and len(present) > 1:
             fill = "white" if number else style.BLACK
-            handle = Line2D([], [], color=style.BLACK, marker="o", ms=3.5, mfc=fill, label=name)
-            handle.set_linestyle(line if lines else "none")
-            handles.append(handle)
+            ls = line if lines else "none"
+            handles.append(
+                Line2D([], [], color=style.BLACK, marker="o", ms=3.5, mfc=fill, ls=ls, label=name)
+            )
     if rate:
         label = "rate of Theorem 3.12, scaled to the first point"
         handles.append(Line2D([], [], color=style.BLACK, ls=":", lw=1.3, label=label))
