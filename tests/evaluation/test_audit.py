@@ -35,7 +35,7 @@ from dpol.local.label_messages import (
 from dpol.local.noisy_gains import CALIBRATIONS, achieved_mu, noise_scale
 from dpol.privacy.audit import runs_needed
 from dpol.privacy.tree_noise import TreeNoise
-from dpol.randomness import ReplicateGenerators, replicate_generators
+from dpol.randomness import replicate_generators
 
 SMALL = Audit(runs=3000)
 
@@ -143,7 +143,9 @@ def test_sums_of_batches_are_those_of_their_rounds(alpha):
         audit._two_vectors()[0], "isotropic-constant", 1.0, seed=3, replicates=range(300)
     )
     found = audit._play(RWAdaBatch(alpha), noisy)
-    actions, sizes = play_batches(RWAdaBatch(alpha), noisy, ReplicateGenerators(()))
+    actions, sizes = play_batches(
+        RWAdaBatch(alpha), noisy, replicate_generators(1, (), range(300), "unused")
+    )
     np.testing.assert_array_equal(found.actions, actions)
     for row, size in enumerate(sizes.tolist()):
         # Rounds from 0; batches of the planned sizes from the first on.
