@@ -187,7 +187,8 @@ def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> Non
     """A line with its interval; `shift` in [0, 1) keeps the markers of lines apart."""
     x = runs["x"].to_numpy(dtype=float)
     mean = runs["mean_cumulative_gain"].to_numpy(dtype=float)
-    half = runs["ci_half_width"].to_numpy(dtype=float)
+    # A single run has no interval, so no band.
+    half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0).to_numpy(dtype=float)
     axes.fill_between(
         x, mean - half, mean + half, color=line.style.colour, alpha=0.22, linewidth=0, zorder=2
     )
