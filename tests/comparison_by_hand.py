@@ -39,7 +39,7 @@ def cell(label: str, calibration: str, mu: float, totals: Sequence[float], **fac
     )
     actions = np.zeros(gains.shape, dtype=np.int32)
     played = Played(label, about["family"], about["origin"], guarantee, actions, gains)
-    return Cell(about["stream"], calibration, mu, played, gains)
+    return Cell(about["stream"], calibration, mu, played)
 
 
 def cells(stream: str = "nm") -> list[Cell]:

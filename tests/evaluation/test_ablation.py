@@ -10,7 +10,7 @@ import pytest
 from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells
 from dpol.config import System
 from dpol.evaluation.ablation import TERMS, ablate
-from dpol.evaluation.comparison import simultaneous_factor
+from dpol.intervals import student_factor
 
 SYSTEMS = [
     PAPER,
@@ -106,7 +106,7 @@ def test_intervals_of_losses_by_hand():
     found = row(frame, 1.0, PAPER)
     # 5 terms, 3 levels, 4 systems.
     assert found["ci_comparisons"] == 60
-    factor = simultaneous_factor(0.95, 60, 2)
+    factor = student_factor(0.95, 60, 2)
     # Noise 3, 1; selection 2.5, 3.5; total 5.5, 4.5; own noise 2.5, 1.5.
     expected = {"noise": 1.0, "learner": 0.0, "selection": 0.5, "total": 0.5, "own_noise": 0.5}
     for term, error in expected.items():

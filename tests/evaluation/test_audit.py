@@ -14,7 +14,7 @@ from dpol.local import privatize
 from dpol.local.clipping import Clipping
 from dpol.local.noisy_gains import CALIBRATIONS, achieved_mu, noise_scale
 from dpol.privacy.audit import audit_loss, runs_needed
-from dpol.randomness import ReplicateGenerators
+from dpol.randomness import replicate_generators
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -155,7 +155,8 @@ def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_round
     assert adabatch._promised_size(algorithm) == 15
     noisy = privatize(stream, "isotropic-constant", 2.0, seed=3, replicates=range(300))
     found = adabatch._play(algorithm, noisy)
-    actions, sizes = play_batches(algorithm, noisy, ReplicateGenerators(()))
+    unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
+    actions, sizes = play_batches(algorithm, noisy, unused)
     np.testing.assert_array_equal(found.actions, actions)
     assert (sizes[:, :15] == 15).all()
     expected = noisy.gains[:, :15].sum(axis=1) / math.sqrt(15)

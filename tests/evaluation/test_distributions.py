@@ -19,10 +19,13 @@ from dpol.evaluation import distributions as module
 from dpol.evaluation.distributions import (
     DISTRIBUTION_COLUMNS,
     Setting,
+    collect_settings,
     settings_of,
     study_hospitals,
     study_setting,
 )
+from dpol.evaluation.summary import write_frame
+from dpol.intervals import half_width
 
 MEMBERS = {(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations}
 ROUNDS = Setting("rounds", 4, 6, 90, 1.0)
@@ -116,15 +119,39 @@ def test_every_learner_has_its_row(setting, classes):
 def test_columns_are_those_of_the_table(make_stream):
     of_setting = set(played(ROUNDS).frame.columns)
     of_hospitals = set(hospitals(make_stream)[1].frame.columns)
-    assert of_setting | of_hospitals == set(DISTRIBUTION_COLUMNS)
+    together = {"ci_half_width", "confidence", "ci_comparisons"}
+    assert of_setting | of_hospitals | together == set(DISTRIBUTION_COLUMNS)
     assert of_setting ^ of_hospitals == {
         "lower_bound",
         "tv_average",
+        "tv_average_runs",
         "tv_median",
+        "tv_median_runs",
         "truth_weight",
         "best_kl",
     }
     assert len(set(DISTRIBUTION_COLUMNS)) == len(DISTRIBUTION_COLUMNS)
+
+
+def test_all_settings_share_the_error_of_their_intervals(make_stream, tmp_path):
+    """Also where the tables were on disk, as the workflow has them."""
+    parts = [played(ROUNDS).frame, played(LABELS).frame, hospitals(make_stream)[1].frame]
+    for number, part in enumerate(parts):
+        write_frame(part, tmp_path / f"{number}.parquet")
+    read = [pd.read_parquet(tmp_path / f"{number}.parquet") for number in range(3)]
+    whole = collect_settings(read, confidence=0.9)
+    assert tuple(whole.columns) == DISTRIBUTION_COLUMNS
+    m = sum(map(len, parts))
+    assert (whole["ci_comparisons"] == m).all()
+    assert (whole["confidence"] == 0.9).all()
+    for row in whole.itertuples():
+        expected = float(half_width(np.array(row.kl_runs), 0.9, m))
+        assert row.ci_half_width == pytest.approx(expected, rel=1e-12)
+    write_frame(whole, tmp_path / "whole.parquet")
+    again = pd.read_parquet(tmp_path / "whole.parquet")
+    assert [list(it) for it in again["kl_runs"]] == [list(it) for it in whole["kl_runs"]]
+    has_median = again["tv_median_runs"].notna()
+    assert (has_median == (again["sweep"] == "rounds")).all()
 
 
 def rows_and_runs(found, n_rounds):
@@ -146,8 +173,7 @@ def test_a_row_is_what_its_run_gives(setting):
     T = setting.n_rounds
     for row, (learner, game, run) in rows_and_runs(played(setting), T):
         assert row.mean_kl_risk == pytest.approx(run.kl.mean(), rel=1e-12)
-        error = np.std(run.kl, ddof=1) / math.sqrt(5)
-        assert row.ci_half_width == pytest.approx(1.96 * error, rel=1e-9)
+        assert row.kl_runs == run.kl.tolist()
         assert row.mean_tv == pytest.approx(run.tv.mean() / T, rel=1e-12)
         assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
         expected = row.mean_kl_risk / T + entropies(game)
@@ -169,6 +195,7 @@ def test_the_batch_estimate_is_the_average_of_the_predictions(setting):
         truth = game.laws[game.law, 0]
         distances = [plain.tv(p, q) for p, q in zip(truth, average, strict=True)]
         assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
+        assert row.tv_average_runs == pytest.approx(distances, rel=1e-9)
         assert row.tv_average <= row.mean_tv + 1e-12
 
 

@@ -16,6 +16,7 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.config import Lazy
 from dpol.evaluation.lazy import LazyRun, run_lazy, run_tree, study_lazy, weights_loss
+from dpol.intervals import half_width
 from dpol.lazy import LazyParameters, advance, start
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.weights import WeightsMeasure
@@ -39,9 +40,11 @@ COLUMNS = [
     "accounted_epsilon",
     "replicates",
     "mean_regret",
-    "ci_half_width",
     "redraws",
     *NO_PRIVACY.as_columns(),
+    "ci_half_width",
+    "confidence",
+    "ci_comparisons",
 ]
 ADVERSARIES: list[Losses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
@@ -289,8 +292,9 @@ def test_a_row_is_what_its_parameters_give():
             run = LazyRun(np.full(4, weights_loss(losses)), np.full(4, math.nan))
         regret = run.losses - matrix(losses).sum(axis=0).min()
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
-        error = np.std(regret, ddof=1) / 2
-        assert row.ci_half_width == pytest.approx(1.96 * error, rel=1e-9, abs=1e-12)
+        assert (row.confidence, row.ci_comparisons) == (0.95, len(small()))
+        expected = float(half_width(regret, 0.95, len(small())))
+        assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
         assert row.redraws == pytest.approx(run.redraws.mean(), nan_ok=True)
 
 
@@ -323,7 +327,13 @@ def test_a_study_is_reproducible_and_a_seed_matters():
     small_study = config(n_rounds=[12], epsilons=[4.0])
     one = study_lazy(small_study, seed=5)
     expected = small().query("T == 12 and epsilon == 4").reset_index(drop=True)
-    pd.testing.assert_frame_equal(one, expected)  # whatever else is studied
+    # The means are the same whatever else is studied; all rows share the error of the intervals.
+    shared = ["ci_half_width", "ci_comparisons"]
+    pd.testing.assert_frame_equal(one.drop(columns=shared), expected.drop(columns=shared))
+    assert (one["ci_comparisons"] == len(one)).all()
+    random = one["ci_half_width"] > 0
+    assert random.any()
+    assert (one["ci_half_width"] < expected["ci_half_width"])[random].all()
     other = study_lazy(small_study, seed=6)
     assert (other["mean_regret"] != one["mean_regret"]).any()
 
@@ -360,4 +370,4 @@ def test_the_sound_accountant_has_less_regret_than_the_published_one():
     assert sound["eta"] > 6 * published["eta"]
     without = rows.loc["multiplicative-weights"]
     assert without["mean_regret"] < sound["mean_regret"] - sound["ci_half_width"]
-    assert without["ci_half_width"] == pytest.approx(0.0, abs=1e-9)
+    assert without["ci_half_width"] == 0.0

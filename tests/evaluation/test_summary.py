@@ -3,7 +3,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,11 +14,10 @@ from dpol.evaluation.summary import (
     collect_cells,
     count_comparisons,
     cumulative_curves,
-    half_width,
-    interval_factor,
     summarize,
     write_frame,
 )
+from dpol.intervals import student_factor
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
 
@@ -40,8 +38,7 @@ def block(replicates, *runs, stream="test", calibration="isotropic", mu=0.5):
 
 
 def cell(gains, *, stream="test", calibration="isotropic", mu=0.5, **about):
-    own = played(gains, **about)
-    return Cell(stream, calibration, mu, own, own.gains)
+    return Cell(stream, calibration, mu, played(gains, **about))
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +49,11 @@ def streams(make_stream):
     }
 
 
-def summary_of(cells, streams, factor=2.0, comparisons=3, delta=1e-6):
-    return summarize(
-        cells, streams, levels=LEVELS, delta=delta, factor=factor, comparisons=comparisons
-    )
+TOGETHER = {"confidence": 0.95, "comparisons": 3}
+
+
+def summary_of(cells, streams, delta=1e-6):
+    return summarize(cells, streams, levels=LEVELS, delta=delta, **TOGETHER)
 
 
 # --- Collecting ---
@@ -66,6 +64,19 @@ def test_blocks_are_joined_in_the_order_of_their_replicates():
     (joined,) = collect_cells(blocks)
     assert joined.gains.ravel().tolist() == [0.0, 1.0, 2.0, 3.0]
     assert (joined.stream, joined.calibration, joined.mu) == ("test", "isotropic", 0.5)
+
+
+def test_a_cell_holds_actions_and_gains_of_all_blocks():
+    first, second = (
+        dataclasses.replace(played([[r, r], [r, r]]), actions=np.full((2, 2), r, dtype=np.int32))
+        for r in (0, 1)
+    )
+    (joined,) = collect_cells([block((2, 3), second), block((0, 1), first)])
+    expected = [[0, 0], [0, 0], [1, 1], [1, 1]]
+    assert joined.played.actions.tolist() == expected
+    assert joined.played.gains.tolist() == expected
+    assert joined.gains is joined.played.gains
+    assert joined.played.actions.dtype == np.int32
 
 
 def test_ten_blocks_are_not_sorted_as_words():
@@ -91,7 +102,7 @@ def test_missing_and_repeated_replicates_are_refused(numbers):
         collect_cells(blocks)
 
 
-# --- Intervals ---
+# --- Comparisons ---
 
 
 def test_comparisons_are_the_shown_algorithms_and_the_whole_envelope():
@@ -112,45 +123,6 @@ def test_comparisons_are_the_shown_algorithms_and_the_whole_envelope():
     assert count_comparisons([], ["shown"], "ridge") == 0
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
-@pytest.mark.parametrize("comparisons", [1, 12, 1000])
-def test_the_interval_factor_is_the_normal_quantile_after_bonferroni(confidence, comparisons):
-    tail = float(mpmath.ncdf(-interval_factor(confidence, comparisons)))
-    assert 2 * comparisons * tail == pytest.approx(1 - confidence, rel=1e-9)
-
-
-def test_no_comparison_counts_as_one():
-    assert interval_factor(0.95, 0) == interval_factor(0.95, 1) == pytest.approx(1.959964, abs=1e-6)
-
-
-def test_the_half_width_by_hand():
-    # 1, 3: variance 2, standard error of the mean 1.
-    assert float(half_width(np.array([1.0, 3.0]), 2.5)) == pytest.approx(2.5)
-    both = half_width(np.array([[1.0, 0.0], [3.0, 0.0]]), 2.5)
-    np.testing.assert_allclose(both, [2.5, 0.0])
-
-
-def test_one_replicate_has_no_width():
-    assert half_width(np.array([[1.0, 2.0]]), 2.0).tolist() == [0.0, 0.0]
-    assert float(half_width(np.array([1.0]), 2.0)) == 0.0
-
-
-def test_intervals_hold_for_all_comparisons_together():
-    """4,000 tables of 10 cells with 200 replicates: all ten hold in 95%, up to 5 standard errors.
-
-    Normal quantiles cost less than 0.5% here. Without Bonferroni the share is 60%.
-    """
-    rng = np.random.default_rng(0)
-    values = rng.standard_normal((200, 4000, 10))
-
-    def share(comparisons):
-        widths = half_width(values, interval_factor(0.95, comparisons))
-        return (np.abs(values.mean(axis=0)) <= widths).all(axis=1).mean()
-
-    assert 0.95 - 0.005 - 0.018 < share(10) < 0.95 + 0.018
-    assert share(1) < 0.7
-
-
 # --- The summary ---
 
 
@@ -160,10 +132,11 @@ def test_scores_by_hand(streams):
     assert row["replicates"] == 2
     assert row["mean_gain"] == 1.5
     assert row["std_gain"] == pytest.approx(math.sqrt(0.5))
-    assert row["ci_half_width"] == pytest.approx(2 * math.sqrt(0.5 / 2))
+    factor = student_factor(0.95, 3, 2)
+    assert row["ci_half_width"] == pytest.approx(factor * math.sqrt(0.5 / 2))
     assert row["best_static_gain"] == 1.5
     assert row["static_regret"] == 0.0
-    assert row["ci_comparisons"] == 3
+    assert (row["confidence"], row["ci_comparisons"]) == (0.95, 3)
 
 
 def test_static_regret_can_be_of_both_signs(streams):
@@ -171,9 +144,15 @@ def test_static_regret_can_be_of_both_signs(streams):
     assert rows["static_regret"].tolist() == [-1.0, 1.5]
 
 
-def test_one_replicate_has_neither_width_nor_deviation(streams):
+def test_one_replicate_has_an_infinite_interval_and_no_deviation(streams):
     row = summary_of([cell([[1.0, 0.0, 1.0]])], streams).iloc[0]
-    assert (row["replicates"], row["ci_half_width"], row["std_gain"]) == (1, 0.0, 0.0)
+    assert (row["replicates"], row["ci_half_width"]) == (1, math.inf)
+    assert math.isnan(row["std_gain"])
+
+
+def test_equal_replicates_have_a_width_of_0(streams):
+    row = summary_of([cell([[0.1, 0.0, 0.1]] * 3)], streams).iloc[0]
+    assert row["ci_half_width"] == 0.0
 
 
 def test_facts_of_the_stream(streams):
@@ -192,7 +171,7 @@ def test_rounds_without_dates_have_none(make_stream):
     found = cell([[0.0] * 3])
     rows = summary_of([found], streams)
     assert rows[["first_period", "last_period"]].isna().all(axis=None)
-    curves = cumulative_curves([found], streams, levels=LEVELS, factor=2.0)
+    curves = cumulative_curves([found], streams, levels=LEVELS, **TOGETHER)
     assert curves["period"].isna().all()
     assert curves["round"].tolist() == [1, 2, 3] * 2
 
@@ -239,14 +218,14 @@ def test_what_is_ours(streams, origin, calibration, ours):
 @pytest.fixture
 def curves(streams):
     cells = [cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), cell([[0.5]], stream="other", mu=math.inf)]
-    return cumulative_curves(cells, streams, levels=LEVELS, factor=2.0)
+    return cumulative_curves(cells, streams, levels=LEVELS, **TOGETHER)
 
 
 def test_a_curve_by_hand(curves):
     curve = curves[curves["algorithm"] == "a"].iloc[:3]
     assert curve["round"].tolist() == [1, 2, 3]
     assert curve["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.5]
-    np.testing.assert_allclose(curve["ci_half_width"], 1.0)
+    np.testing.assert_allclose(curve["ci_half_width"], 0.5 * student_factor(0.95, 3, 2))
     assert set(curve["mu_label"]) == {"high"}
     assert [str(day)[:10] for day in curve["period"]] == ["2020-01-05", "2020-01-12", "2020-01-19"]
 
@@ -262,7 +241,7 @@ def test_the_curve_of_the_best_static_expert(curves):
 def test_curves_end_at_the_summary(streams):
     rng = np.random.default_rng(0)
     cells = [cell(rng.random((20, 3)))]
-    last = cumulative_curves(cells, streams, levels=LEVELS, factor=2.0).iloc[-1]
+    last = cumulative_curves(cells, streams, levels=LEVELS, **TOGETHER).iloc[-1]
     row = summary_of(cells, streams).iloc[0]
     assert last["mean_cumulative_gain"] == pytest.approx(row["mean_gain"])
     assert last["ci_half_width"] == pytest.approx(row["ci_half_width"])

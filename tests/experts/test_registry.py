@@ -305,6 +305,16 @@ def test_the_wrong_source_is_refused(member, stream):
         run(member.algorithm, wrong)
 
 
+@pytest.mark.parametrize("count", [0, 1, 6, 8])
+@every_member
+def test_another_number_of_generators_than_replicates_is_refused(member, stream, count):
+    """NumPy would broadcast one generator to seven equal games."""
+    source = source_for(member.algorithm, stream)
+    message = f"plays 7 replicates and needs one generator for each, got {count}"
+    with pytest.raises(ValueError, match=message):
+        play(member.algorithm, source, generators(range(count)))
+
+
 @every_member
 def test_the_guarantee_is_complete(member, stream):
     algorithm = member.algorithm

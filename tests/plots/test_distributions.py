@@ -30,7 +30,7 @@ BASE = {"K": 4, "M": 100, "T": 30_000, "epsilon": 4.0}
 SWEEPS: dict[str, tuple[str, tuple[float, ...]]] = {
     "rounds": ("T", (10_000, 1000, 30_000)),
     "labels": ("M", (100, 10, 10_000)),
-    "hypotheses": ("K", (16, 2)),
+    "hypotheses": ("K", (16, 2, 8)),
     "epsilons": ("epsilon", (4.0, 0.5, 1.0)),
 }
 STREAMS = {"PA": 146, "NM": 24}
@@ -53,6 +53,11 @@ def risk(sweep: str, hypotheses: str, algorithm: str, calibration: str, value: f
     return 10 ** (learner / 2) * (1 + where / 10 + kind / 100) * (1 + math.log1p(value) / 1000)
 
 
+def of_runs(mean: float) -> list[float]:
+    """Three runs; the last has nothing that a logarithmic axis can show."""
+    return [0.75 * mean, 2.25 * mean, 0.0]
+
+
 def row(sweep: str, hypotheses: str, learner: tuple[str, str], **facts: float) -> dict[str, object]:
     settings = {**BASE, **facts}
     column = {**SWEEPS, "hospitals": ("epsilon", ())}[sweep][0]
@@ -65,11 +70,13 @@ def row(sweep: str, hypotheses: str, learner: tuple[str, str], **facts: float) -
         **settings,
         "replicates": 7,
         "mean_kl_risk": mean,
-        "ci_half_width": mean / 4,
+        "kl_runs": of_runs(mean),
         "upper_bound": 3 * settings["T"] ** 0.9 if learner[0] == "exp3" else 1.5,
         "lower_bound": settings["T"] / 1e5 if hypotheses == "hard" else math.nan,
         "tv_average": mean / 1e5,
+        "tv_average_runs": of_runs(mean / 1e5),
         "tv_median": mean / 7e4 if sweep == "rounds" else math.nan,
+        "tv_median_runs": of_runs(mean / 7e4) if sweep == "rounds" else None,
         "best_kl": 50.0 if sweep == "hospitals" else math.nan,
     }
 
@@ -92,6 +99,12 @@ def table(*without: str) -> pd.DataFrame:
 def lines(ax: Axes, colour: str, linestyle: str) -> list[Line2D]:
     found = [line for line in ax.lines if line.get_linestyle() == linestyle]
     return [line for line in found if line.get_color() == colour]
+
+
+def dots(ax: Axes, colour: str) -> list[tuple[float, float]]:
+    """The single runs."""
+    found = [line for line in ax.lines if line.get_marker() == "." and line.get_color() == colour]
+    return [point for line in found for point in points(line)]
 
 
 def points(line: Line2D) -> list[tuple[float, float]]:
@@ -141,16 +154,36 @@ def test_every_panel_of_risks_shows_its_own_rows() -> None:
         assert ax.get_xticks().tolist() == values
 
 
-def test_intervals_of_risks_are_those_of_the_exact_calibration() -> None:
+def test_every_run_of_the_exact_calibration_is_a_dot_near_its_setting() -> None:
     for (sweep, hypotheses), ax in panels(draw_risk(table())).items():
-        bars = [c.get_segments() for c in ax.collections if hasattr(c, "get_segments")]
         values = sorted(SWEEPS[sweep][1])
-        found = [[(s[0][0], s[0][1], s[1][1]) for s in segments] for segments in bars]
-        expected = []
         for algorithm in NAMES:
+            found = dots(ax, NAMES[algorithm][0])
             means = [risk(sweep, hypotheses, algorithm, "exact", value) for value in values]
-            expected.append([(x, 0.75 * y, 1.25 * y) for x, y in zip(values, means, strict=True)])
-        np.testing.assert_allclose(found, expected)
+            expected = [y for mean in means for y in of_runs(mean)[:2]]
+            np.testing.assert_allclose([y for _, y in found], expected)
+            low, high = ax.get_xlim()
+            for (x, _), value in zip(found, np.repeat(values, 2), strict=True):
+                assert abs(math.log(x / value)) < 0.03 * math.log(high / low)
+        places = {dots(ax, colour)[0][0] for colour, *_ in NAMES.values()}
+        assert len(places) == len(NAMES)  # side by side
+
+
+def test_no_figure_calls_runs_an_interval() -> None:
+    for draw in ALL:
+        title = draw(table()).get_suptitle().replace("\n", " ")
+        assert "dots: the 7 runs, not an interval" in title
+        assert "95%" not in title
+
+
+def test_two_values_are_no_rate_and_have_no_line() -> None:
+    rows = table("rounds", "labels", "epsilons")
+    (ax,) = draw_risk(rows[rows["K"] != 8]).axes
+    assert {line.get_linestyle() for line in ax.lines} == {"None"}
+    for colour, marker, _ in NAMES.values():
+        means = [it for it in lines(ax, colour, "None") if it.get_marker() == marker]
+        assert [x for it in means[-1:] for x, _ in points(it)] == [2, 16]
+    assert {line.get_linestyle() for line in draw_risk(rows).axes[0].lines} == {"-", "--", "None"}
 
 
 def test_titles_say_what_is_fixed() -> None:
@@ -167,7 +200,7 @@ def test_titles_say_what_is_fixed() -> None:
     axis = [ax.get_xlabel() for ax in figure.axes]
     rounds = "rounds T"
     assert axis == [rounds, rounds, "labels M", "hypotheses K", "privacy ε of one message"]
-    for words in ("means over 7 runs", "95% intervals", "dashed, pale: as published", "†: ours"):
+    for words in ("means over 7 runs", "not an interval", "dashed, pale: as published", "†: ours"):
         assert words in figure.get_suptitle().lower().replace("\n", " ")
 
 
@@ -285,6 +318,8 @@ def test_selection_shows_both_selectors_on_both_classes() -> None:
             means = [risk("rounds", kind, algorithm, "exact", T) / scale for T in rounds]
             np.testing.assert_allclose(points(line), list(zip(rounds, means, strict=True)))
             assert not lines(ax, colour, "--")
+            runs = [y for mean in means for y in of_runs(mean)[:2]]
+            np.testing.assert_allclose(sorted(y for _, y in dots(ax, colour)), sorted(runs))
 
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
@@ -306,15 +341,14 @@ def test_hospitals_show_the_excess_per_patient() -> None:
     ticks = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
     assert ticks == ["0.25", "4"]
     for ax, stream in zip(figure.axes, STREAMS, strict=True):
-        for bars, algorithm in zip(ax.containers, NAMES, strict=True):
-            line, _, (intervals,) = bars
-            assert line.get_color() == NAMES[algorithm][0]
+        for algorithm, (colour, marker, _) in NAMES.items():
+            (line,) = [it for it in lines(ax, colour, "None") if it.get_marker() == marker]
             means = [risk("hospitals", stream, algorithm, "exact", it) for it in epsilons]
             xs, ys = np.asarray(line.get_xydata()).T
             np.testing.assert_allclose(ys, (np.array(means) - 50) / 1000)
             assert np.round(xs).tolist() == [0, 1]  # nearest to the tick of its epsilon
-            heights = [segment[1][1] - segment[0][1] for segment in intervals.get_segments()]
-            np.testing.assert_allclose(heights, np.array(means) / 2 / 1000)
+            runs = (np.array([of_runs(mean) for mean in means]) - 50) / 1000
+            np.testing.assert_allclose([y for _, y in dots(ax, colour)], runs.ravel())
     zero = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert np.asarray(zero[0].get_ydata()).tolist() == [0, 0]
 

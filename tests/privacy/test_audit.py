@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from dpol.intervals import clopper_pearson_upper
 from dpol.privacy.audit import (
     AuditResult,
     audit_loss,
     audit_runs,
-    clopper_pearson_upper,
     runs_needed,
     selection_half,
     with_fitted_direction,

@@ -36,10 +36,11 @@ def test_claims_of_the_papers_are_counted_without_ours() -> None:
     found_by_hand = found(rows())
     # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
     assert found_by_hand[:3] == [
-        "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 do not hold as stated.",
-        "“One”: of 3 checks 2 hold (1 loosely), 1 do not hold as stated.",
-        "“Two”: of 1 checks 1 hold, 0 do not hold as stated.",
+        "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 does not hold as stated.",
+        "“One”: of 3 checks, 2 hold (1 loosely), 1 does not hold as stated.",
+        "“Two”: of 1 check, 1 holds.",
     ]
+    assert found_by_hand[3] == "Left out: 1 check of ours (†), of which 1 does not hold as stated."
 
 
 def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
@@ -50,8 +51,9 @@ def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
         (8.0, 0.5, 10.0, nan),  # no half width: 2 apart, 0.5 allowed
         (20.0, 0.5, nan, nan),  # none of the paper's
         (nan, nan, 10.0, nan),  # not run
+        (10.0, INF, 10.0, 0.25),  # one run: no interval
     ]
-    text = found(rows(), *cells)[3]
+    text = found(rows(), *cells)[4]
     # Ratios 0.943, 0.926, 0.8.
     assert text == (
         "Table 2: 1 of 3 of our intervals meet the paper’s numbers; the median of ours over theirs"
@@ -65,7 +67,8 @@ def test_what_cannot_be_compared_is_said_last() -> None:
     answer = answer_on_papers(None, gains(), pd.DataFrame(rows()))
     assert answer.found.startswith("RW-Meta (local) beside the better central tree")
     assert answer.more == (
-        "Table 2: no number of the paper is comparable (other streams or periods).",
+        "Table 2: no number of the paper is comparable (other streams or periods, or a single"
+        " run).",
         "No statement of the papers was checked: the config has no block audit.",
     )
 

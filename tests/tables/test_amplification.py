@@ -49,11 +49,13 @@ def costs(streams: tuple[str, ...] = ("all-zero", "two-rivals")) -> pd.DataFrame
                 "bound": bound,
                 "replicates": 500,
                 "ftpl_regret": base,
-                "ftpl_error": base / 100,
+                "ftpl_half_width": base / 100,
                 "adabatch_regret": base + 7.77,
-                "adabatch_error": 9.99,
+                "adabatch_half_width": 9.99,
                 "extra_regret": (base / 10) * (1 if bound == "reflection" else -1),
-                "extra_error": base / 1000,
+                "extra_half_width": base / 1000,
+                "confidence": 0.9,
+                "ci_comparisons": 36,
                 "factor": 1.1,
                 "ftpl_bound": 10 * base,
                 "adabatch_bound": 11 * base,
@@ -158,25 +160,27 @@ def test_the_batching_table_by_hand() -> None:
     assert section.groups[0].lines[0] == (
         "μ = 0.1",
         (
-            Entry("3.0 ± 0.1"),
-            Entry("-0.300 ± 0.006", ("mean batch 1.5",)),
-            Entry("+0.300 ± 0.006", ("mean batch 1.5",)),
+            Entry("3.0 ± <0.1"),
+            Entry("-0.300 ± 0.003", ("mean batch 1.5",)),
+            Entry("+0.300 ± 0.003", ("mean batch 1.5",)),
             Entry("30", ("× 1.1",)),
         ),
     )
     assert section.groups[1].lines[1] == (
         "μ = 1",
         (
-            Entry("112.0 ± 2.2"),
-            Entry("-11.200 ± 0.220", ("mean batch 56.0",)),
-            Entry("+11.200 ± 0.220", ("mean batch 56.0",)),
+            Entry("112.0 ± 1.1"),
+            Entry("-11.200 ± 0.112", ("mean batch 56.0",)),
+            Entry("+11.200 ± 0.112", ("mean batch 56.0",)),
             Entry("1120", ("× 1.1",)),
         ),
     )
-    assert table.sections[1].groups[0].lines[0][1][0] == Entry("11.0 ± 0.2")
+    assert table.sections[1].groups[0].lines[0][1][0] == Entry("11.0 ± 0.1")
     footers = " ".join(table.footers)
     assert "500 runs of T = 60 rounds, α = 0.2" in footers
     assert "times 1 + α/2" in footers
+    assert "90% confidence interval (Student's t), Bonferroni-corrected over 36 regrets" in footers
+    assert "not other streams" in footers
 
 
 @pytest.mark.parametrize("table", [amplification_table(curves()), batching_table(costs())])
@@ -189,6 +193,8 @@ def test_every_format_shows_every_cell(table, tmp_path: Path) -> None:  # type: 
         text = (tmp_path / f"table{suffix}").read_text(encoding="utf-8")
         for entry in entries:
             shown = entry.text.replace("±", r"$\pm$") if suffix == ".tex" else entry.text
+            less = {".tex": r"\textless{}", ".html": "&lt;", ".md": r"\<"}[suffix]
+            shown = shown.replace("<", less)
             assert shown in text
     cells = Cells((tmp_path / "table.html").read_text(encoding="utf-8")).cells
     assert [" ".join(cell.split()) for cell in cells] == [

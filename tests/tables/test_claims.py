@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from dpol.errors import DataError
-from dpol.evaluation.claims.core import CLAIM_COLUMNS, Claim
-from dpol.tables.claims import claims_table
+from dpol.evaluation.claims.core import CLAIM_COLUMNS, WORST_FIRST, Claim, Relation
+from dpol.tables.claims import claims_table, count_verdicts
 from dpol.tables.text import (
     Entry,
     Group,
@@ -51,8 +51,11 @@ def lines(table: TextTable, section: int) -> list[tuple[str, tuple[Entry, ...]]]
 def test_papers_are_sections_and_what_fails_comes_first() -> None:
     table = claims_table(frame())
     assert [(it.title, it.note) for it in table.sections] == [
-        ("“One”", "3 rows: 1 fail, 1 loose, 1 hold"),
-        ("“Two”", "1 rows: 1 fail"),
+        (
+            "“One”",
+            "2 of the paper: 1 holds, 1 does not hold as stated; 1 of ours †: 1 holds (1 loosely)",
+        ),
+        ("“Two”", "1 of the paper: 1 does not hold as stated"),
     ]
     assert [label for label, _ in lines(table, 0)] == ["Theorem 4", "Theorem 1", "Lemma 2 †"]
     assert table.corner == ("paper", "statement")
@@ -74,7 +77,7 @@ def test_every_cell() -> None:
         Entry("≥ 12,346"),
         Entry("30,000"),
         Entry("2.43"),
-        Entry("holds, loose by a factor"),
+        Entry("holds loosely: measured is 2.43 times claimed"),
     )
     assert found["equation (3)"][1:] == (
         Entry("≤ 0"),
@@ -100,8 +103,47 @@ def test_footers_name_the_confidence_only_if_something_was_sampled() -> None:
 def test_undecided_claims_are_shown_and_counted() -> None:
     it = dataclasses.replace(CLAIMS[3], claimed=520.0)
     table = claims_table(frame(it))
-    assert table.sections[0].note == "1 rows: 1 undecided"
+    assert table.sections[0].note == "1 of the paper: 1 is undecided"
     assert lines(table, 0)[0][1][-1].text == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("relation", "claimed", "measured", "verdict"),
+    [
+        ("<=", 515.0, 12.875, "holds loosely: claimed is 40 times measured"),
+        (">=", 2.0, 5.0, "holds loosely: measured is 2.5 times claimed"),
+        ("<=", 515.0, -3.0, "holds loosely: measured is not above 0"),
+    ],
+)
+def test_a_loose_claim_says_by_which_factor_of_what(
+    relation: Relation, claimed: float, measured: float, verdict: str
+) -> None:
+    it = Claim("One", "x", "y", "z", claimed, relation, measured)
+    assert lines(claims_table(frame(it)), 0)[0][1][-1].text == verdict
+
+
+def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
+    unproved = Claim(
+        *("One", "Theorem 5", "small", "bounds", 1.0, "<=", 1.247), measured_is="upper bound"
+    )
+    silent = Claim("One", "Theorem 6", "regret", "runs", 91739.0, "<=", 1190.0, trivial=2773.0)
+    table = claims_table(frame(silent, unproved))
+    (first, entries), (second, others) = lines(table, 0)
+    assert (first, second) == ("Theorem 5", "Theorem 6")  # what is open comes first
+    assert entries[2] == Entry("1.247", ("upper bound",))
+    assert entries[-1].text == "not proved"
+    assert others[1] == Entry("≤ 91,739", ("without it: 2773",))
+    assert others[-1].text == "says nothing here"
+    note = "2 of the paper: 1 is not proved, 1 says nothing here"
+    assert table.sections[0].note == note
+
+
+def test_verdicts_of_several_are_counted_in_the_plural() -> None:
+    rows = pd.DataFrame({"verdict": [it for it in WORST_FIRST for _ in range(2)]})
+    assert count_verdicts(rows) == (
+        "4 hold (2 loosely), 2 do not hold as stated, 2 are not proved, 2 are undecided,"
+        " 2 say nothing here"
+    )
 
 
 def test_a_wrong_table_is_refused() -> None:

@@ -90,7 +90,7 @@ def table(*without: str) -> pd.DataFrame:
                 "guaranteed_epsilon": math.inf if learner[0] == "bayes" else epsilon,
                 "replicates": 7,
                 "mean_kl_risk": risk(number, place),
-                "ci_half_width": risk(number, place) / 4,
+                "kl_runs": [risk(number, place) * share for share in (0.75, 1.5, 0.5)],
                 "mean_log_loss": 2 + risk(number, place) / T,
                 "best_kl": 1000.0 if sweep == "hospitals" else math.nan,
             }
@@ -150,19 +150,20 @@ def test_every_risk_is_in_its_own_cell() -> None:
         for learner, entry in enumerate(entries):
             mean = risk(number, learner)
             digits = 0 if mean >= 100 else 1
-            assert entry == Entry(f"{mean:.{digits}f} ± {mean / 4:.{digits}f}")
+            span = f"{mean / 2:.{digits}f} to {mean * 1.5:,.{digits}f}"
+            assert entry == Entry(f"{mean:.{digits}f}", (span,))
     by_hand = shown.sections[0].groups[0].lines[1][1][0]
-    assert by_hand == Entry("1.2 ± 0.3")
+    assert by_hand == Entry("1.2", ("0.6 to 1.8",))
 
 
 def test_hospitals_by_hand() -> None:
-    """PA at 4 is setting 8: the first learner has (801.2 - 1000) / 2000 and 801.2 / 4 / 2000."""
+    """PA at 4 is setting 8: the first learner has (801.2 - 1000) / 2000; its runs half and 3/2."""
     cells = cells_of(drawn(table()).sections[4])
     first = cells["PA: K = 5, M = 146, T = 2,000", "ε = 4"][0]
-    assert first == Entry("-0.0994 ± 0.1002", ("log loss 2.4006",))
+    assert first == Entry("-0.0994", ("-0.2997 to +0.1009", "log loss 2.4006"))
     # NM at 0.25 is setting 11, and the Bayes mixture the eighth learner: 1171.2.
     last = cells["NM: K = 5, M = 24, T = 2,000", "ε = 0.25"][-1]
-    assert last == Entry("+0.0856 ± 0.1464", ("log loss 2.5856",))
+    assert last == Entry("+0.0856", ("-0.2072 to +0.3784", "log loss 2.5856"))
 
 
 def test_the_first_informative_rounds_are_where_the_bounds_cross() -> None:
@@ -254,7 +255,7 @@ def test_footers_record_the_privacy_and_what_is_ours() -> None:
     text = " ".join(drawn(table()).footers)
     for words in (
         "7 runs",
-        "1.96 standard errors",
+        "the smallest and the largest of the 7, which is not a confidence interval",
         "local model",
         "one person's label in one round",
         "two labels of the same round",
@@ -286,9 +287,10 @@ def test_all_formats_show_every_cell(tmp_path: Path) -> None:
             for entries in cells_of(section).values():
                 assert all(entry.text in text or entry.text == "—" for entry in entries)
     for suffix in (".md", ".csv"):
-        write_with_numbers(shown, rows, tmp_path / f"table{suffix}")
+        write_with_numbers(shown, rows.drop(columns="kl_runs"), tmp_path / f"table{suffix}")
     assert (tmp_path / "table.md").read_text() == to_markdown(shown)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv"), rows, check_dtype=False)
+    numbers = rows.drop(columns="kl_runs")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv"), numbers, check_dtype=False)
 
 
 def test_columns_are_documented() -> None:

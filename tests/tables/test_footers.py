@@ -129,8 +129,10 @@ def test_data() -> None:
 def test_numbers() -> None:
     assert (amount(1 / 3, None), amount(41.25, 0.126)) == ("0.33", "41.25 ± 0.13")
     assert describe_interval(0.95, 12) == (
-        "±: half width of the 95% confidence interval (normal approximation),"
-        " Bonferroni-corrected over 12 cells."
+        "±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12"
+        " cells. (all equal): the same number in all runs, as without randomness. The intervals"
+        " cover the noise, the randomness of the runs, on this one data set. They do not cover"
+        " other data, such as other states or years."
     )
     assert describe_best("best linear model", "ridge").endswith(
         "The cells of all members count in the Bonferroni correction, so the interval of the"

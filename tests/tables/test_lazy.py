@@ -12,7 +12,10 @@ from dpol.errors import DataError
 from dpol.tables.lazy import RATES, regret_table
 from dpol.tables.text import Entry, TextTable, to_html, to_latex, to_markdown, write_table
 
-COLUMNS = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates")
+COLUMNS = (
+    *("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates"),
+    *("confidence", "ci_comparisons"),
+)
 Cell = tuple[str, int, int, float, str, float, float, float]
 CELLS: list[Cell] = [
     # adversary, T, d, epsilon, algorithm, mean regret, half width, accounted epsilon
@@ -31,7 +34,7 @@ CELLS: list[Cell] = [
 def frame(kind: str = "adversary", cells: list[Cell] = CELLS) -> pd.DataFrame:
     names = ("T", "d", "epsilon", "algorithm", "mean_regret", "ci_half_width", "accounted_epsilon")
     rows = pd.DataFrame(cells, columns=[kind, *names])
-    return rows.assign(delta=1e-5, replicates=17)
+    return rows.assign(delta=1e-5, replicates=17, confidence=0.9, ci_comparisons=1234)
 
 
 def cells_of(table: TextTable) -> dict[tuple[str, str, str, str, str], Entry]:
@@ -79,15 +82,15 @@ def test_every_cell_has_its_own_number_and_all_others_a_dash() -> None:
     large, small = ("stochastic losses", "d = 300", "1,000"), ("stochastic losses", "d = 300", "20")
     sound, published, tree, none = regret_table(frame(), "experts").headers
     expected = {
-        (*large, "ε = 4", none): Entry("37"),
+        (*large, "ε = 4", none): Entry("37 (all equal)"),
         (*large, "ε = 4", sound): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
         (*large, "ε = 0.5", sound): Entry("4,322 ± 99", ("accounted ε = 0.5",)),
         (*large, "ε = 0.5", published): Entry("5,555 ± 1", ("accounted ε = 0.5",)),
-        (*large, "ε = 0.5", none): Entry("37"),
-        (*small, "ε = 0.5", none): Entry("4"),
+        (*large, "ε = 0.5", none): Entry("37 (all equal)"),
+        (*small, "ε = 0.5", none): Entry("4 (all equal)"),
         (*small, "ε = 0.5", tree): Entry("-2 ± 2"),
         ("lower-bound losses", "d = 300", "20", "ε = 0.5", sound): Entry(
-            "9 ± 0", ("accounted ε = 0.123",)
+            "9 ± <1", ("accounted ε = 0.123",)
         ),
         ("stochastic losses", "d = 7", "20", "ε = 0.5", sound): Entry(
             "8 ± 1", ("accounted ε = 0.000123",)
@@ -116,7 +119,7 @@ def test_convex_regrets() -> None:
     found = cells_of(table)
     key = ("linear losses", "d = 300", "1,000", "ε = 4")
     assert found[*key, "L2P, Theorem 3.12"] == Entry("1,234 ± 13", ("accounted ε = 3.99",))
-    assert found[*key, "no privacy"] == Entry("37")
+    assert found[*key, "no privacy"] == Entry("37 (all equal)")
     assert found[*key[:3], "ε = 0.5", "no privacy"] == Entry("—")
 
 
@@ -128,6 +131,8 @@ def test_captions_and_footers_say_what_is_measured(setting: str) -> None:
     assert setting in table.name
     text = " ".join(table.footers)
     assert "17 runs" in text
+    assert "90% confidence interval (Student's t), Bonferroni-corrected over 1,234" in text
+    assert "not other losses" in text
     assert "δ = 1e-05" in text
     for rate in RATES[setting]:
         (footer,) = [footer for footer in table.footers if rate in footer]

@@ -13,6 +13,7 @@ rule study_amplification:
         study=model_dump(settings.amplification),
         delta=settings.privacy.delta,
         seed=settings.seed,
+        confidence=settings.report.confidence,
     message:
         "Studying the privacy that batching amplifies"
     script:

@@ -59,11 +59,12 @@ CODE = {
     "data": [*BASE, "config/*.py", "data/*.py"],
     "streams": [*BASE, "config/*.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/memory.py", "evaluation/runs.py"],
-    "summary": [*BASE, "config/*.py", "streams.py", "privacy/*.py", "evaluation/**/*.py"],
-    "amplification": [*PLAY, "config/*.py", "evaluation/**/*.py"],
-    "lazy": [*PLAY, "config/*.py", "convex/*.py", "evaluation/**/*.py"],
+    "summary": [*BASE, "intervals.py", "config/*.py", "streams.py", "privacy/*.py", "evaluation/**/*.py"],
+    "amplification": [*PLAY, "intervals.py", "config/*.py", "evaluation/**/*.py"],
+    "lazy": [*PLAY, "intervals.py", "config/*.py", "convex/*.py", "evaluation/**/*.py"],
     "distributions": [
         *BASE,
+        "intervals.py",
         "config/*.py",
         "streams.py",
         "privacy/*.py",
@@ -73,6 +74,7 @@ CODE = {
     ],
     "audit": [
         *PLAY,
+        "intervals.py",
         "config/*.py",
         "papers.py",
         "convex/*.py",

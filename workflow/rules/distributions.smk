@@ -56,6 +56,8 @@ rule collect_distributions:
         f"{RESULTS}/logs/collect_distributions.log",
     benchmark:
         f"{RESULTS}/benchmarks/collect_distributions.tsv"
+    params:
+        confidence=settings.report.confidence,
     message:
         "Collecting the risks of learning from private labels"
     script:

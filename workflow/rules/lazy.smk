@@ -13,6 +13,7 @@ if settings.lazy is not None:
         params:
             study=model_dump(settings.lazy),
             seed=settings.seed,
+            confidence=settings.report.confidence,
         message:
             "Studying the regret of lazy private experts"
         script:
@@ -34,6 +35,7 @@ if settings.convex is not None:
         params:
             study=model_dump(settings.convex),
             seed=settings.seed,
+            confidence=settings.report.confidence,
         message:
             "Studying the regret of lazy private convex optimisation"
         script:

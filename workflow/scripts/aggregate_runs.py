@@ -4,7 +4,6 @@ from dpol.evaluation.summary import (
     collect_cells,
     count_comparisons,
     cumulative_curves,
-    interval_factor,
     summarize,
     write_frame,
 )
@@ -17,15 +16,14 @@ with job_log(snakemake.log[0]):
     streams = {stream.label: stream for stream in map(read_stream, snakemake.input.streams)}
     cells = collect_cells(map(read_runs, snakemake.input.runs))
     comparisons = count_comparisons(cells, report.algorithms, report.envelope)
-    factor = interval_factor(report.confidence, comparisons)
+    together = {"confidence": report.confidence, "comparisons": comparisons}
     summary = summarize(
         cells,
         streams,
         levels=levels,
         delta=snakemake.params.delta,
-        factor=factor,
-        comparisons=comparisons,
+        **together,
     )
     write_frame(summary, snakemake.output.summary)
-    curves = cumulative_curves(cells, streams, levels=levels, factor=factor)
+    curves = cumulative_curves(cells, streams, levels=levels, **together)
     write_frame(curves, snakemake.output.cumulative)

@@ -6,7 +6,7 @@ from dpol.logs import job_log
 from dpol.plots.distributions import draw_risk, draw_selection
 from dpol.plots.hospital_losses import draw_hospitals
 from dpol.plots.style import save_figure
-from dpol.tables.distributions import distribution_table
+from dpol.tables.distributions import BY_RUN, distribution_table
 from dpol.tables.text import write_with_numbers
 
 with job_log(snakemake.log[0]):
@@ -17,4 +17,4 @@ with job_log(snakemake.log[0]):
     save_figure(draw_hospitals(risks, simulated=simulated), snakemake.output.hospitals)
     table = distribution_table(risks, simulated=simulated)
     for path in map(Path, snakemake.output.table):
-        write_with_numbers(table, risks, path)
+        write_with_numbers(table, risks.drop(columns=list(BY_RUN)), path)

@@ -8,4 +8,5 @@ with job_log(snakemake.log[0]):
     seed = snakemake.params.seed
     curves = study_amplification(study, delta=snakemake.params.delta, seed=seed)
     write_frame(curves, snakemake.output.curves)
-    write_frame(study_batching(study, seed=seed), snakemake.output.batching)
+    batching = study_batching(study, seed=seed, confidence=snakemake.params.confidence)
+    write_frame(batching, snakemake.output.batching)

@@ -5,4 +5,7 @@ from dpol.logs import job_log
 
 with job_log(snakemake.log[0]):
     study = Convex.model_validate(snakemake.params.study)
-    write_frame(study_convex(study, seed=snakemake.params.seed), snakemake.output.regrets)
+    regrets = study_convex(
+        study, seed=snakemake.params.seed, confidence=snakemake.params.confidence
+    )
+    write_frame(regrets, snakemake.output.regrets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,11 +14,11 @@ from dpol.evaluation.comparison import (
     count_replicates,
     family_cells,
     find_cell,
-    half_or_infinite,
-    simultaneous_factor,
     totals_of,
 )
 from dpol.evaluation.summary import Cell
+from dpol.intervals import half_width
+from dpol.randomness import Floats
 
 TERMS = ("noise", "learner", "selection", "total", "own_noise")
 """The losses; the first three add up to `total`."""
@@ -55,14 +55,18 @@ def ablate(
     systems = list(dict.fromkeys((comparison.paper, *comparison.ablations, comparison.ours)))
     streams = by_stream(cells)
     comparisons = len(TERMS) * len(streams) * len(levels) * len(systems)
-    factor = simultaneous_factor(confidence, comparisons, count_replicates(cells))
+    replicates = count_replicates(cells)
+
+    def half(values: Floats) -> float:
+        return float(half_width(values, confidence, comparisons))
+
     rows = [
         {
             "stream": own[0].stream,
             "mu_label": label,
             "mu": mu,
-            **_split(own, system, comparison.paper, mu, factor),
-            "replicates": len(own[0].gains),
+            **_split(own, system, comparison.paper, mu, half),
+            "replicates": replicates,
             "confidence": confidence,
             "ci_comparisons": comparisons,
         }
@@ -74,7 +78,11 @@ def ablate(
 
 
 def _split(
-    cells: Sequence[Cell], system: System, paper: System, mu: float, factor: float
+    cells: Sequence[Cell],
+    system: System,
+    paper: System,
+    mu: float,
+    half: Callable[[Floats], float],
 ) -> dict[str, Any]:
     """A row: the losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
@@ -102,7 +110,7 @@ def _split(
         row |= {name: cell.played.label, f"{name}_gain": float(gains[name].mean())}
     for name in TERMS:
         row[name] = float(losses[name].mean())
-        row[f"{name}_half_width"] = half_or_infinite(losses[name], factor)
+        row[f"{name}_half_width"] = half(losses[name])
     return {**row, **own.played.guarantee.as_columns()}
 
 

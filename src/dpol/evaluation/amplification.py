@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from dpol.config import Amplification
-from dpol.evaluation.summary import half_width
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import LocalSetup, play, setup_of
 from dpol.experts.switching import BOUNDS
+from dpol.intervals import with_half_widths
 from dpol.local import NoisyGains, privatize
 from dpol.logs import progress
 from dpol.privacy.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
@@ -27,6 +27,7 @@ CALIBRATION = "isotropic-constant"
 _LARGEST_BLOCK = 25_000_000
 # Log likelihood ratios of the curves, in units of mu: far into both tails.
 _THRESHOLDS = np.linspace(-6.0, 6.0, 241)
+_BATCHING_MEANS = ("ftpl", "adabatch", "extra")
 
 
 def synthetic_stream(label: str, gains: Floats) -> GainStream:
@@ -143,14 +144,20 @@ def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFra
     )
 
 
-def study_batching(study: Amplification, *, seed: int) -> pd.DataFrame:
-    """Regret of RW-AdaBatch beside RW-FTPL on synthetic streams, with the same noise.
+def study_batching(study: Amplification, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+    """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
 
-    One row per stream, n, mu and bound: mean regrets and their standard errors, the mean of
-    the paired difference and its standard error, the factor 1 + alpha/2 of Corollary 2, the
-    bounds (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
+    One row per stream, n, mu and bound: mean regrets and the mean of their paired difference
+    with half-widths, the factor 1 + alpha/2 of Corollary 2, the bounds
+    (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
+
+    Args:
+        study: the settings.
+        seed: root seed.
+        confidence: of all intervals of the table together.
     """
     rows = []
+    samples: dict[str, list[Floats]] = {f"{name}_half_width": [] for name in _BATCHING_MEANS}
     settings = list(itertools.product(study.n_experts, study.mus))
     for n, mu in progress(settings, "batching, settings"):
         for label, gains in synthetic_gains(study.n_rounds, n).items():
@@ -160,6 +167,8 @@ def study_batching(study: Amplification, *, seed: int) -> pd.DataFrame:
             eta = math.sqrt(n) / mu
             limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
             for bound, (total, batch) in batched.items():
+                for column, it in zip(samples, (plain, total, plain - total), strict=True):
+                    samples[column].append(it)
                 rows.append(
                     {
                         "stream": label,
@@ -170,18 +179,15 @@ def study_batching(study: Amplification, *, seed: int) -> pd.DataFrame:
                         "bound": bound,
                         "replicates": len(plain),
                         "ftpl_regret": best - plain.mean(),
-                        "ftpl_error": float(half_width(plain, 1.0)),
                         "adabatch_regret": best - total.mean(),
-                        "adabatch_error": float(half_width(total, 1.0)),
                         "extra_regret": (plain - total).mean(),
-                        "extra_error": float(half_width(plain - total, 1.0)),
                         "factor": 1 + study.alpha / 2,
                         "ftpl_bound": limit,
                         "adabatch_bound": (1 + study.alpha / 2) * limit,
                         "mean_batch": batch,
                     }
                 )
-    return pd.DataFrame(rows)
+    return with_half_widths(pd.DataFrame(rows), samples, confidence)
 
 
 def _regrets(

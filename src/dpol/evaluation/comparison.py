@@ -9,34 +9,20 @@ neither helps nor harms.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from dpol.config import Comparison, System
-from dpol.evaluation.summary import Cell, half_width
+from dpol.evaluation.summary import Cell
+from dpol.intervals import half_width
 from dpol.randomness import Floats
 
 ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
 Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
-
-
-def simultaneous_factor(confidence: float, comparisons: int, replicates: int) -> float:
-    """Half-width of Student intervals in standard errors, Bonferroni over `comparisons`.
-
-    Student's quantile, because the normal one is too small so far out in the tails. Infinite
-    for one replicate.
-
-    >>> round(simultaneous_factor(0.95, 1, 100), 3)
-    1.984
-    """
-    if replicates < 2:
-        return math.inf
-    return float(-special.stdtrit(replicates - 1, (1 - confidence) / (2 * comparisons)))
 
 
 def verdict_on(difference: float, half: float) -> str:
@@ -85,20 +71,24 @@ def compare(
     pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
     means = {id(cell) for pair in pairs for cell in (pair.ours, pair.other)}
     comparisons = len(pairs) + len(means)
-    factor = simultaneous_factor(confidence, comparisons, count_replicates(cells))
+    replicates = count_replicates(cells)
+
+    def half(values: Floats) -> float:
+        return float(half_width(values, confidence, comparisons))
+
     names = {mu: label for label, mu in levels.items()}
     families = {comparison.paper.learners, comparison.ours.learners}
     rows = [
         {
             "stream": pair.ours.stream,
             "kind": pair.kind,
-            **_side("", pair.ours, names, factor),
-            **_side("other_", pair.other, names, factor),
+            **_side("", pair.ours, names, half),
+            **_side("other_", pair.other, names, half),
             "other_ours": pair.other.ours,
             "other_learner": pair.other.played.family in families,
             "common_noise": _shares_noise(pair.ours, pair.other),
-            **_difference(pair, factor),
-            "replicates": len(pair.ours.gains),
+            **_difference(pair, half),
+            "replicates": replicates,
             "confidence": confidence,
             "ci_comparisons": comparisons,
         }
@@ -176,12 +166,10 @@ def totals_of(cell: Cell) -> Floats:
     return np.asarray(cell.gains.sum(axis=1))
 
 
-def half_or_infinite(values: Floats, factor: float) -> float:
-    """Half-width of the interval for the mean of (R,) values; infinite for one replicate."""
-    return float(half_width(values, factor)) if len(values) > 1 else math.inf
+_Half = Callable[[Floats], float]
 
 
-def _side(prefix: str, cell: Cell, names: Mapping[float, str], factor: float) -> dict[str, Any]:
+def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: _Half) -> dict[str, Any]:
     """One side of a pair: what it is, its mean, and the record of its privacy."""
     totals = totals_of(cell)
     facts = {
@@ -190,7 +178,7 @@ def _side(prefix: str, cell: Cell, names: Mapping[float, str], factor: float) ->
         "mu_label": names[cell.mu],
         "mu": cell.mu,
         "mean_gain": float(totals.mean()),
-        "ci_half_width": half_or_infinite(totals, factor),
+        "ci_half_width": half(totals),
         **cell.played.guarantee.as_columns(),
     }
     return {f"{prefix}{name}": value for name, value in facts.items()}
@@ -203,7 +191,7 @@ def _shares_noise(one: Cell, two: Cell) -> bool:
     return same and models == {"local"} and one.mu < math.inf
 
 
-def _difference(pair: _Pair, factor: float) -> dict[str, Any]:
+def _difference(pair: _Pair, half: _Half) -> dict[str, Any]:
     differences = totals_of(pair.ours) - totals_of(pair.other)
-    mean, half = float(differences.mean()), half_or_infinite(differences, factor)
-    return {"difference": mean, "difference_half_width": half, "verdict": verdict_on(mean, half)}
+    mean, width = float(differences.mean()), half(differences)
+    return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

@@ -16,7 +16,7 @@ from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.gradient_descent import OnlineGradientDescent
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
-from dpol.evaluation.summary import half_width
+from dpol.intervals import with_half_widths
 from dpol.lazy.transform import LazyParameters, Measure, Normaliser, advance, start
 from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -92,9 +92,15 @@ def _batch(losses: Losses, rounds: slice) -> Any:
     return (rounds.start, rounds.stop)
 
 
-def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
-    """One row per family, T, d, epsilon and algorithm (columns: docs/reference/tables.md)."""
-    rows = []
+def study_convex(study: Convex, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+    """One row per family, T, d, epsilon and algorithm (columns: docs/reference/tables.md).
+
+    Args:
+        study: the settings.
+        seed: root seed.
+        confidence: of the intervals of all rows together.
+    """
+    rows, regrets = [], []
     settings = list(itertools.product(study.families, study.n_rounds, study.dimensions))
     for family, T, d in progress(settings, "convex, settings"):
         if family == "logistic" and study.largest_logistic < T:
@@ -105,6 +111,7 @@ def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
         for epsilon in study.epsilons:
             for run in _runs(study, losses, family, epsilon, seed):
                 regret = run.losses - least
+                regrets.append(regret)
                 rows.append(
                     {
                         "family": family,
@@ -117,12 +124,11 @@ def study_convex(study: Convex, *, seed: int) -> pd.DataFrame:
                         **_parameters(run.calibration),
                         "replicates": len(regret),
                         "mean_regret": regret.mean(),
-                        "ci_half_width": float(half_width(regret, 1.96)),
                         "redraws": run.redraws.mean(),
                         **_guarantee(run, study, epsilon).as_columns(),
                     }
                 )
-    return pd.DataFrame(rows)
+    return with_half_widths(pd.DataFrame(rows), {"ci_half_width": regrets}, confidence)
 
 
 def _runs(
@@ -150,7 +156,8 @@ def _runs(
     nothing = np.full(study.replicates, math.nan)
     yield ConvexRun("dp-ftrl", private.total_losses, nothing)
     plain = OnlineGradientDescent(study.diameter).play(losses)
-    yield ConvexRun("gradient-descent", plain.total_losses, nothing)
+    # It has no randomness: every replicate is the same.
+    yield ConvexRun("gradient-descent", plain.total_losses.repeat(study.replicates), nothing)
 
 
 def _calibrated(game: ConvexGame, epsilon: float) -> ConvexCalibration | None:

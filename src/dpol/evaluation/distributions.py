@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from dpol.distributions.registry import REGISTRY, Terms, make_learner
 from dpol.distributions.risk import total_variation
 from dpol.distributions.selection import average_prediction, median_estimate
 from dpol.errors import DataError
-from dpol.evaluation.summary import half_width
+from dpol.intervals import with_half_widths
 from dpol.local.clipping import Rule
 from dpol.local.hypotheses import HypothesisClass
 from dpol.logs import progress
@@ -47,13 +47,18 @@ DISTRIBUTION_COLUMNS = (
     "guaranteed_epsilon",
     "replicates",
     "mean_kl_risk",
+    "kl_runs",
     "ci_half_width",
+    "confidence",
+    "ci_comparisons",
     "mean_tv",
     "mean_log_loss",
     "upper_bound",
     "lower_bound",
     "tv_average",
+    "tv_average_runs",
     "tv_median",
+    "tv_median_runs",
     "truth_weight",
     "best_kl",
     "model",
@@ -116,12 +121,15 @@ def study_setting(study: Distributions, setting: Setting, *, seed: int) -> pd.Da
             lowest = lower_bound(setting.n_hypotheses // 2, setting.n_rounds, setting.epsilon)
         for row, learner, run in _play_all(game, terms, setting.sweep, seed):
             estimate = average_prediction(run.mean_weights, learner.masses[0])
-            truth = game.laws[game.law, 0]
+            average = total_variation(estimate, game.laws[game.law, 0])
+            median = _median_tv(study, game, terms, row, seed)
             rows.append(
                 {
                     **row,
-                    "tv_average": float(total_variation(estimate, truth).mean()),
-                    "tv_median": _median_tv(study, game, terms, row, seed),
+                    "tv_average": float(average.mean()),
+                    "tv_average_runs": average.tolist(),
+                    "tv_median": math.nan if median is None else float(median.mean()),
+                    "tv_median_runs": None if median is None else median.tolist(),
                     "truth_weight": _truth_weight(run, game),
                     "lower_bound": lowest,
                 }
@@ -160,6 +168,18 @@ def study_hospitals(study: Distributions, stream: GainStream, *, seed: int) -> p
         for row, *_ in _play_all(game, terms, "hospitals", seed):
             rows.append({**row, "best_kl": best})
     return pd.DataFrame(rows)
+
+
+def collect_settings(parts: Sequence[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
+    """All settings and streams as one table, with intervals of the risks that hold together.
+
+    Args:
+        parts: tables of `study_setting` and `study_hospitals`, at least one.
+        confidence: of the intervals of all rows together.
+    """
+    whole = pd.concat(parts, ignore_index=True)
+    runs = {"ci_half_width": [np.asarray(it) for it in whole["kl_runs"]]}
+    return with_half_widths(whole, runs, confidence).reindex(columns=list(DISTRIBUTION_COLUMNS))
 
 
 def _classes(study: Distributions, setting: Setting, seed: int) -> Iterator[HypothesisClass]:
@@ -201,7 +221,7 @@ def _play_all(
                     "guaranteed_epsilon": guaranteed[0],
                     "replicates": game.n_replicates,
                     "mean_kl_risk": run.kl.mean(),
-                    "ci_half_width": float(half_width(run.kl, 1.96)),
+                    "kl_runs": run.kl.tolist(),
                     "mean_tv": run.tv.mean() / game.n_rounds,
                     "mean_log_loss": run.kl.mean() / game.n_rounds + entropy,
                     "upper_bound": bound,
@@ -229,11 +249,11 @@ def _play(
 
 def _median_tv(
     study: Distributions, game: LabelGame, terms: Terms, row: Mapping[str, Any], seed: int
-) -> float:
-    """Mean TV of the median selector: G learners, each on its own T/G rounds; nan if not asked."""
+) -> Floats | None:
+    """TV (R,) of the median selector: G learners, each on its own T/G rounds; None if not asked."""
     rounds = game.n_rounds // study.groups
     if row["sweep"] != "rounds" or rounds < 2:
-        return math.nan
+        return None
     copies = np.repeat(game.law, study.groups)
     shorter = LabelGame(game.hypotheses, game.features[:rounds], game.laws, copies)
     rule: Rule = row["calibration"]
@@ -242,7 +262,7 @@ def _median_tv(
     run = _play(learner, shorter, part, f"{row['algorithm']} {rule} median", seed)
     estimates = average_prediction(run.mean_weights, learner.masses[0])
     chosen = median_estimate(estimates.reshape(game.n_replicates, study.groups, -1))
-    return float(total_variation(chosen, game.laws[game.law, 0]).mean())
+    return total_variation(chosen, game.laws[game.law, 0])
 
 
 def _upper_bound(name: str, calibration: Rule, K: int, terms: Terms) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.config import Lazy
-from dpol.evaluation.summary import half_width
+from dpol.intervals import with_half_widths
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
@@ -81,18 +81,24 @@ def run_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> Lazy
     return LazyRun(total, switches - 1)
 
 
-def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
+def study_lazy(study: Lazy, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
     """One row per adversary, T, d, epsilon and algorithm (columns: docs/reference/tables.md).
 
     Settings at which an algorithm cannot be calibrated have no row for it.
+
+    Args:
+        study: the settings.
+        seed: root seed.
+        confidence: of the intervals of all rows together.
     """
-    rows = []
+    rows, regrets = [], []
     settings = list(itertools.product(study.n_rounds, study.n_experts, study.epsilons))
     for T, d, epsilon in progress(settings, "lazy, settings"):
         for adversary, losses in _adversaries(T, d, epsilon, study.gap, seed):
             best = best_loss(losses)
             for algorithm, found, run in _runs(study, losses, epsilon, seed):
                 regret = run.losses - best
+                regrets.append(regret)
                 rows.append(
                     {
                         "adversary": adversary,
@@ -104,12 +110,11 @@ def study_lazy(study: Lazy, *, seed: int) -> pd.DataFrame:
                         **_parameters(found),
                         "replicates": len(regret),
                         "mean_regret": regret.mean(),
-                        "ci_half_width": float(half_width(regret, 1.96)),
                         "redraws": run.redraws.mean(),
                         **_guarantee(algorithm, found, d, epsilon, study.delta).as_columns(),
                     }
                 )
-    return pd.DataFrame(rows)
+    return with_half_widths(pd.DataFrame(rows), {"ci_half_width": regrets}, confidence)
 
 
 def _adversaries(

@@ -105,7 +105,8 @@ def play_suite(
         return played
 
     played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
-    return RunBlock(stream.label, calibration, mu, tuple(replicates), _joined(played))
+    together = tuple(joined(own) for own in zip(*played, strict=True))
+    return RunBlock(stream.label, calibration, mu, tuple(replicates), together)
 
 
 def _play(
@@ -123,15 +124,12 @@ def _play(
     )
 
 
-def _joined(played: Sequence[Sequence[Played]]) -> tuple[Played, ...]:
-    """Each member's parts as one; what is not about single replicates is the same in all."""
-    return tuple(
-        replace(
-            own[0],
-            actions=np.concatenate([part.actions for part in own]),
-            gains=np.concatenate([part.gains for part in own]),
-        )
-        for own in zip(*played, strict=True)
+def joined(parts: Sequence[Played]) -> Played:
+    """One algorithm's runs of several blocks as one; all that is not by replicate is equal."""
+    return replace(
+        parts[0],
+        actions=np.concatenate([part.actions for part in parts]),
+        gains=np.concatenate([part.gains for part in parts]),
     )
 
 

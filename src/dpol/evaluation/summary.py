@@ -13,10 +13,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from scipy import special
 
-from dpol.evaluation.runs import Played, RunBlock
+from dpol.evaluation.runs import Played, RunBlock, joined
 from dpol.files import atomic_path
+from dpol.intervals import half_width
 from dpol.randomness import Floats
 from dpol.streams import GainStream
 
@@ -25,13 +25,17 @@ BEST_STATIC = "best-static-expert"
 
 @dataclass(frozen=True)
 class Cell:
-    """All replicates of one algorithm on one stream at one privacy level; `gains` (R, T)."""
+    """All replicates of one algorithm on one stream at one privacy level."""
 
     stream: str
     calibration: str
     mu: float
     played: Played
-    gains: Floats
+
+    @property
+    def gains(self) -> Floats:
+        """Raw gains of the actions, (R, T)."""
+        return self.played.gains
 
     @property
     def ours(self) -> bool:
@@ -58,8 +62,7 @@ def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
             raise ValueError(
                 f"{stream}, {label}, mu {mu}: replicates {numbers} are not 0, 1, 2, ..."
             )
-        gains = np.concatenate([played.gains for _, played in found])
-        cells.append(Cell(stream, calibration, mu, found[0][1], gains))
+        cells.append(Cell(stream, calibration, mu, joined([played for _, played in found])))
     return cells
 
 
@@ -71,30 +74,13 @@ def count_comparisons(cells: Sequence[Cell], algorithms: Sequence[str], envelope
     return sum(cell.played.label in algorithms or cell.played.family == envelope for cell in cells)
 
 
-def interval_factor(confidence: float, comparisons: int) -> float:
-    """Half-width of a normal interval in standard errors, Bonferroni over `comparisons`.
-
-    >>> round(interval_factor(0.95, 1), 2)
-    1.96
-    """
-    return float(-special.ndtri((1 - confidence) / (2 * max(comparisons, 1))))
-
-
-def half_width(values: Floats, factor: float) -> Floats:
-    """Half-width of the interval for the mean over axis 0 (replicates); 0 for one replicate."""
-    replicates = values.shape[0]
-    if replicates < 2:
-        return np.zeros(values.shape[1:])
-    return np.asarray(factor * values.std(axis=0, ddof=1) / math.sqrt(replicates))
-
-
 def summarize(
     cells: Sequence[Cell],
     streams: Mapping[str, GainStream],
     *,
     levels: Mapping[str, float],
     delta: float,
-    factor: float,
+    confidence: float,
     comparisons: int,
 ) -> pd.DataFrame:
     """One row per stream, algorithm, calibration and mu (the columns: docs/reference/tables.md).
@@ -104,7 +90,7 @@ def summarize(
         streams: the streams they were played on, by label.
         levels: privacy levels by label.
         delta: where epsilon is reported.
-        factor: half-width of the intervals in standard errors.
+        confidence: of all intervals together.
         comparisons: how many cells the intervals hold for together.
     """
     names = {mu: label for label, mu in levels.items()}
@@ -116,7 +102,8 @@ def summarize(
             "calibration": cell.calibration,
             "mu_label": names[cell.mu],
             "mu": cell.mu,
-            **_score(cell.gains, streams[cell.stream], factor),
+            **_score(cell.gains, streams[cell.stream], confidence, comparisons),
+            "confidence": confidence,
             "ci_comparisons": comparisons,
             "ours": cell.ours,
             **_privacy_facts(cell.played, delta),
@@ -148,14 +135,16 @@ def _best_static_gain(stream: GainStream) -> float:
     return float(stream.gains[:, stream.best_static_expert()].sum())
 
 
-def _score(gains: Floats, stream: GainStream, factor: float) -> dict[str, Any]:
+def _score(
+    gains: Floats, stream: GainStream, confidence: float, comparisons: int
+) -> dict[str, Any]:
     totals = gains.sum(axis=1)
     mean = float(totals.mean())
     return {
         "replicates": len(totals),
         "mean_gain": mean,
-        "ci_half_width": float(half_width(totals, factor)),
-        "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else 0.0,
+        "ci_half_width": float(half_width(totals, confidence, comparisons)),
+        "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
         "static_regret": _best_static_gain(stream) - mean,
     }
 
@@ -175,9 +164,12 @@ def cumulative_curves(
     streams: Mapping[str, GainStream],
     *,
     levels: Mapping[str, float],
-    factor: float,
+    confidence: float,
+    comparisons: int,
 ) -> pd.DataFrame:
     """Mean cumulative gain by round, with half-widths, and that of the best static expert.
+
+    In each round the intervals hold for all `comparisons` cells together, as in `summarize`.
 
     Columns: stream, algorithm, family, calibration, mu_label, mu, round (from 1), period,
     mean_cumulative_gain, ci_half_width.
@@ -195,7 +187,7 @@ def cumulative_curves(
                 mu_label=names[cell.mu],
                 mu=cell.mu,
                 mean_cumulative_gain=running.mean(axis=0),
-                ci_half_width=half_width(running, factor),
+                ci_half_width=half_width(running, confidence, comparisons),
             )
         )
     return pd.concat(frames, ignore_index=True)

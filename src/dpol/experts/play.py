@@ -239,13 +239,20 @@ def rounds(
 
     Raises:
         TypeError: a local algorithm is given raw gains, or another one noisy gains.
-        ValueError: the algorithm returns something else than an expert for each replicate, or
-            changes what it is given.
+        ValueError: there is not one generator for each replicate (also where the algorithm draws
+            nothing), or the algorithm returns something else than an expert for each replicate,
+            or changes what it is given.
     """
     if (algorithm.model == "local") != isinstance(source, NoisyGains):
         raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
     setup = setup_of(source)
     name = type(algorithm).__name__
+    if generators.n_replicates != setup.n_replicates:
+        raise ValueError(
+            f"{name} plays {setup.n_replicates} replicates and needs one generator for each, got"
+            f" {generators.n_replicates}; make them by"
+            f" replicate_generators(..., range({setup.n_replicates}), ...)"
+        )
     state = algorithm.init(setup)
     observation: Observation | None = None
     for t, revealed in enumerate(observations(source)):

@@ -200,7 +200,7 @@ def _add_title(figure: Figure, first: pd.Series, simulated: bool) -> None:
         f"{data_title(simulated)}, means over {first['replicates']} runs",
         f"the paper's way: {first['other_algorithm']}, {first['other_calibration']} noise",
         f"ours: {first['algorithm']}, {first['calibration']} noise",
-        f"bars: {100 * first['confidence']:g}% confidence intervals, all together",
+        f"bars: {100 * first['confidence']:g}% intervals for the noise, all together",
         "best rows: chosen in hindsight at every μ",
     )
     add_title(figure, parts)

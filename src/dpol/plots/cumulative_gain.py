@@ -187,7 +187,8 @@ def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> Non
     """A line with its interval; `shift` in [0, 1) keeps the markers of lines apart."""
     x = runs["x"].to_numpy(dtype=float)
     mean = runs["mean_cumulative_gain"].to_numpy(dtype=float)
-    half = runs["ci_half_width"].to_numpy(dtype=float)
+    # A single run has no interval, so no band.
+    half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0).to_numpy(dtype=float)
     axes.fill_between(
         x, mean - half, mean + half, color=line.style.colour, alpha=0.22, linewidth=0, zorder=2
     )
@@ -263,7 +264,7 @@ def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated
     calibration = f"{report.calibration} noise"
     if report.calibration == "capacity":
         calibration += " (not in the paper)"
-    bands = f"bands: {100 * report.confidence:g}% confidence intervals"
+    bands = f"bands: {100 * report.confidence:g}% intervals for the noise, all lines together"
     add_title(figure, (f"{data_title(simulated)}, {when}", calibration, bands))
 
 

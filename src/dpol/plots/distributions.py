@@ -7,6 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,8 @@ from dpol.plots.direct_labels import Label, add_labels
 
 COLUMNS = (
     *("sweep", "hypotheses", "algorithm", "calibration", "K", "M", "T", "epsilon"),
-    *("replicates", "mean_kl_risk", "ci_half_width", "upper_bound", "lower_bound"),
-    *("tv_average", "tv_median", "best_kl"),
+    *("replicates", "mean_kl_risk", "kl_runs", "upper_bound", "lower_bound"),
+    *("tv_average", "tv_average_runs", "tv_median", "tv_median_runs", "best_kl"),
 )
 """Columns the figures need."""
 
@@ -56,8 +57,10 @@ NAMES: Mapping[str, tuple[str, str, str]] = dict(_names())
 """Colour, marker and name of every registered algorithm."""
 
 OURS = "†: ours, not in the paper."
+DOTS: Mapping[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
+"""How single runs are drawn."""
+_SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one x are spread
 _HEIGHT = 1.9  # inches, about, of the axes of a panel
-_LEAST = 1e-9
 _CHARACTERS_PER_INCH = 15.5  # of the 8 point font, rounded down
 _RULES: Mapping[str, str] = {
     "tv_average": "TV of the average prediction",
@@ -111,9 +114,9 @@ def draw_risk(risks: pd.DataFrame) -> Figure:
             add_labels(ax, [*_ends(rows, panel.column, "mean_kl_risk"), *bounds], _HEIGHT)
         finish(
             figure,
-            "KL risk over all T rounds of learning from locally private labels. Means over"
-            f" {risks['replicates'].iloc[0]} runs with 95% intervals. Solid: exact calibration"
-            f" (ours); dashed, pale: as published. {OURS}",
+            "KL risk over all T rounds of learning from locally private labels."
+            f" {describe_runs(risks)} Solid: exact calibration (ours); dashed, pale: as"
+            f" published. {OURS}",
         )
     return figure
 
@@ -136,6 +139,7 @@ def draw_selection(risks: pd.DataFrame) -> Figure:
         for number, (rule, own) in enumerate(panels):
             ax = figure.add_subplot(len(rules), len(kinds), number + 1)
             _draw_lines(ax, own, "T", rule)
+            _draw_runs(ax, own, "T", f"{rule}_runs")
             _set_title(ax, own, "T")
             ax.set_xlabel("rounds T")
             ax.set_ylabel(_RULES[rule])
@@ -146,8 +150,8 @@ def draw_selection(risks: pd.DataFrame) -> Figure:
         finish(
             figure,
             "Selecting the true hypothesis from locally private labels: total variation (TV)"
-            f" between estimate and truth. Means over {risks['replicates'].iloc[0]} runs, exact"
-            f" calibration (ours). Black: slopes only, not bounds. {OURS}",
+            f" between estimate and truth. {describe_runs(risks)} Exact calibration (ours)."
+            f" Black: slopes only, not bounds. {OURS}",
         )
     return figure
 
@@ -155,6 +159,12 @@ def draw_selection(risks: pd.DataFrame) -> Figure:
 def check_risks(risks: pd.DataFrame) -> None:
     """Whether the figures can be drawn. Raises DataError as `draw_risk`."""
     check_frame(risks, COLUMNS, "distributions")
+
+
+def describe_runs(risks: pd.DataFrame) -> str:
+    """What stands for the runs: all of them are shown, since they are few."""
+    runs = risks["replicates"].iloc[0]
+    return f"Large markers: means over {runs} runs; dots: the {runs} runs, not an interval."
 
 
 def empty_figure(text: str) -> Figure:
@@ -192,13 +202,9 @@ def _draw_risk_panel(ax: Axes, rows: pd.DataFrame, panel: _Panel) -> None:
     _draw_lines(ax, rows[rows["calibration"] == "published"], panel.column, "mean_kl_risk", False)
     exact = rows[rows["calibration"] == "exact"]
     _draw_lines(ax, exact, panel.column, "mean_kl_risk")
-    for algorithm, (colour, _, _) in NAMES.items():
-        own = _positive(exact, algorithm, panel.column, "mean_kl_risk")
-        # An interval may reach below 0, where a logarithmic axis has nothing.
-        low = np.maximum(own["mean_kl_risk"] - own["ci_half_width"], _LEAST)
-        high = own["mean_kl_risk"] + own["ci_half_width"]
-        ax.vlines(own[panel.column], low, high, color=colour, linewidth=2.5, alpha=0.3)
-    values = rows.loc[rows["mean_kl_risk"] > 0, "mean_kl_risk"]
+    _draw_runs(ax, exact, panel.column, "kl_runs")
+    values = np.concatenate([rows["mean_kl_risk"], *exact["kl_runs"]])
+    values = values[values > 0]
     ax.set_ylim(values.min() / 2.5, values.max() * 2.5)
     _set_title(ax, rows, panel.column)
     ax.set_xlabel(panel.label)
@@ -206,9 +212,13 @@ def _draw_risk_panel(ax: Axes, rows: pd.DataFrame, panel: _Panel) -> None:
 
 
 def _draw_lines(ax: Axes, rows: pd.DataFrame, x: str, y: str, main: bool = True) -> None:
-    """A line per algorithm; without `main` pale, dashed and without markers."""
+    """A line per algorithm; without `main` pale, dashed and without markers.
+
+    Two values of x would make lines that look like rates: markers alone stand for them.
+    """
     ax.set_xscale("log")
     ax.set_yscale("log")
+    several = rows[x].nunique() > 2
     for algorithm, (colour, marker, _) in NAMES.items():
         own = _positive(rows, algorithm, x, y)
         if not own.empty:
@@ -216,15 +226,28 @@ def _draw_lines(ax: Axes, rows: pd.DataFrame, x: str, y: str, main: bool = True)
                 own[x],
                 own[y],
                 color=colour,
-                marker=marker if main else "",
-                markersize=3.5,
+                marker=marker if main or not several else "",
+                markersize=4.0 if main else 2.5,
                 markeredgewidth=0,
-                linestyle="-" if main else "--",
+                linestyle=("-" if main else "--") if several else "none",
                 linewidth=1.2 if main else 0.9,
                 alpha=1.0 if main else 0.65,
             )
     if main and not rows.empty:
         _label_values(ax, sorted(set(rows[x])))
+
+
+def _draw_runs(ax: Axes, rows: pd.DataFrame, x: str, runs: str) -> None:
+    """A dot for every run that a logarithmic axis can show, algorithms side by side."""
+    run = [name for name in NAMES if name in set(rows["algorithm"])]
+    low, high = ax.get_xlim()
+    steps = (high / low) ** np.linspace(-_SPREAD, _SPREAD, len(run))
+    for algorithm, step in zip(run, steps.tolist(), strict=True):
+        own = rows[rows["algorithm"] == algorithm].sort_values(x)
+        for place, values in zip(own[x], own[runs], strict=True):
+            if isinstance(values, (list, np.ndarray)):  # a median that was not asked for has none
+                shown = [value for value in values if value > 0]
+                ax.plot([step * place] * len(shown), shown, color=NAMES[algorithm][0], **DOTS)
 
 
 def _positive(rows: pd.DataFrame, algorithm: str, x: str, y: str) -> pd.DataFrame:

@@ -8,7 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.plots import style
-from dpol.plots.distributions import NAMES, OURS, check_risks, empty_figure, finish
+from dpol.plots.distributions import (
+    DOTS,
+    NAMES,
+    OURS,
+    check_risks,
+    describe_runs,
+    empty_figure,
+    finish,
+)
 from dpol.plots.titles import data_title
 
 
@@ -26,15 +34,14 @@ def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:
     rows = risks[(risks["sweep"] == "hospitals") & (risks["calibration"] == "exact")]
     if rows.empty:
         return empty_figure("The config asks for no hospitals (distributions.patients_per_week).")
-    per_patient = (rows["mean_kl_risk"] - rows["best_kl"]) / rows["T"]
-    rows = rows.assign(excess=per_patient, half=rows["ci_half_width"] / rows["T"])
+    rows = rows.assign(excess=(rows["mean_kl_risk"] - rows["best_kl"]) / rows["T"])
     streams = list(dict.fromkeys(rows["hypotheses"]))
     with style.figure_style():
         figure = style.new_figure(6.4, 1.5 + 1.8 * len(streams))
         axes = figure.subplots(len(streams), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
         for ax, stream in zip(axes, streams, strict=True):
             own = rows[rows["hypotheses"] == stream]
-            _draw_intervals(ax, own)
+            _draw_points(ax, own)
             first = own.iloc[0]
             ax.set_title(f"{stream}: {first['M']} hospitals, {first['T']:,} patients", loc="left")
         axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
@@ -47,17 +54,16 @@ def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:
         finish(
             figure,
             f"{data_title(simulated)}: in which hospital is a random patient?"
-            f" {rows['K'].iloc[0]} forecasts, none exactly right. Means over"
-            f" {rows['replicates'].iloc[0]} runs with 95% intervals, exact calibration (ours)."
-            f" {OURS}",
+            f" {rows['K'].iloc[0]} forecasts, none exactly right. {describe_runs(rows)} Exact"
+            f" calibration (ours). {OURS}",
         )
         # Level with the panels, not with panels and legend together.
         axis.set_y((axes[0].get_position().y1 + axes[-1].get_position().y0) / 2)
     return figure
 
 
-def _draw_intervals(ax: Axes, rows: pd.DataFrame) -> None:
-    """Points with intervals, those of one epsilon side by side."""
+def _draw_points(ax: Axes, rows: pd.DataFrame) -> None:
+    """Means and single runs, those of one epsilon side by side."""
     epsilons = sorted(set(rows["epsilon"]))
     ax.axhline(0, color=style.BLACK, ls=":", lw=1.2, zorder=1)
     step = 0.78 / len(NAMES)
@@ -65,18 +71,14 @@ def _draw_intervals(ax: Axes, rows: pd.DataFrame) -> None:
         own = rows[rows["algorithm"] == algorithm].sort_values("epsilon")
         if not own.empty:
             # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
-            ax.errorbar(
-                np.searchsorted(epsilons, own["epsilon"]) + step * (number - (len(NAMES) - 1) / 2),
-                own["excess"],
-                yerr=own["half"],
-                color=colour,
-                marker=marker,
-                markersize=4,
-                markeredgewidth=0,
-                linestyle="none",
-                elinewidth=1.1,
-                label=name.replace("\n", " "),
-            )
+            x = np.searchsorted(epsilons, own["epsilon"]) + step * (number - (len(NAMES) - 1) / 2)
+            label = name.replace("\n", " ")
+            ax.plot(x, own["excess"], color=colour, marker=marker, ms=4, mew=0, ls="", label=label)
+            runs = np.stack(own["kl_runs"].tolist()) - own["best_kl"].to_numpy()[:, None]
+            runs /= own["T"].to_numpy()[:, None]
+            # To the right of the mean, which would hide them.
+            places = np.broadcast_to(x[:, None] + 0.3 * step, runs.shape)
+            ax.plot(places.ravel(), runs.ravel(), color=colour, **DOTS)
     ax.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons])
     ax.set_xlim(-0.5, len(epsilons) - 0.5)
     ax.grid(visible=False, axis="x")

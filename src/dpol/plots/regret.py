@@ -14,10 +14,17 @@ from matplotlib.ticker import NullLocator
 
 from dpol.frames import check_frame
 from dpol.plots import style
+from dpol.plots.titles import add_title
 from dpol.randomness import Floats
 
-COLUMNS = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width")
+COLUMNS = (
+    *("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates"),
+    *("confidence", "ci_comparisons"),
+)
 """Columns both figures need, beside the one that tells the kind of losses."""
+
+_FEW = 2
+"""Up to so many values of T are no rate: markers stand alone."""
 
 _NAMES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant (ours)",
@@ -36,8 +43,8 @@ class _Kind:
     """What tells one figure from the other.
 
     Args:
-        column: column with the kind of losses; each kind has its own dashes.
-        dashes: line style and name of each kind.
+        column: column with the kind of losses; each kind has its own dashes and markers.
+        dashes: line style and name of each kind; markers of the first are filled.
         title: title of the figure.
         table: how messages call the table.
     """
@@ -85,11 +92,12 @@ def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
     with style.figure_style():
         figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2.4), 1.7 + 1.8 * len(sizes))
+        shifts, lines = _shifts(regrets, kind), regrets["T"].nunique() > _FEW
         axes = figure.subplots(len(sizes), len(epsilons), squeeze=False, sharex=True, sharey="row")
         for row, d in enumerate(sizes):
             for column, epsilon in enumerate(epsilons):
                 panel = regrets[(regrets["d"] == d) & (regrets["epsilon"] == epsilon)]
-                _draw_panel(axes[row][column], panel, kind, rate)
+                _draw_panel(axes[row][column], panel, kind, rate, shifts, lines)
                 if row == 0:
                     axes[0][column].set_title(f"ε = {epsilon:g}")
             axes[row][0].set_ylabel(f"d = {d}\nmean regret")
@@ -101,7 +109,7 @@ def _draw(regrets: pd.DataFrame, kind: _Kind, rate: bool) -> Figure:
         for ax in axes[-1]:
             ax.set_xlabel("rounds T")
             _label_rounds(ax, sorted(set(regrets["T"])))
-        _add_legend(figure, regrets, kind, rate)
+        _add_legend(figure, regrets, kind, rate, lines)
         style.freeze_layout(figure)
     return figure
 
@@ -113,29 +121,51 @@ def _label_rounds(ax: Axes, rounds: list[int]) -> None:
     labels = [f"$10^{{{power}}}$" for power in powers] if short else [f"{T:,}" for T in rounds]
     ax.set_xticks(rounds, labels)
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlim(rounds[0] / 1.3, rounds[-1] * 1.3)
+    ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
 
 
-def _draw_panel(ax: Axes, panel: pd.DataFrame, kind: _Kind, rate: bool) -> None:
+def _shifts(regrets: pd.DataFrame, kind: _Kind) -> dict[tuple[str, str], float]:
+    """Factors of T that set the points of one T side by side."""
+    found = [
+        (algorithm, value)
+        for algorithm in _NAMES
+        for value in kind.dashes
+        if ((regrets["algorithm"] == algorithm) & (regrets[kind.column] == value)).any()
+    ]
+    reach = 1.15 if regrets["T"].nunique() > _FEW else 1.6
+    places = np.geomspace(1 / reach, reach, len(found)) if len(found) > 1 else np.ones(1)
+    return dict(zip(found, places.tolist(), strict=True))
+
+
+def _draw_panel(
+    ax: Axes,
+    panel: pd.DataFrame,
+    kind: _Kind,
+    rate: bool,
+    shifts: Mapping[tuple[str, str], float],
+    lines: bool,
+) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
-    for algorithm in _NAMES:
+    for (algorithm, value), shift in shifts.items():
         look = style.VARIANT_STYLES[algorithm]
-        for value, (line, _) in kind.dashes.items():
-            own = panel[(panel["algorithm"] == algorithm) & (panel[kind.column] == value)]
-            own = own[own["mean_regret"] > 0].sort_values("T")
-            ax.plot(
-                own["T"],
-                own["mean_regret"],
-                color=look.colour,
-                marker=look.marker,
-                markersize=3.5,
-                linestyle=line,
-                linewidth=1.1,
-            )
-            low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
-            high = own["mean_regret"] + own["ci_half_width"]
-            ax.fill_between(own["T"], low, high, color=look.colour, alpha=0.15, linewidth=0)
+        own = panel[(panel["algorithm"] == algorithm) & (panel[kind.column] == value)]
+        own = own[own["mean_regret"] > 0].sort_values("T")
+        filled = value == next(iter(kind.dashes))
+        ax.plot(
+            shift * own["T"],
+            own["mean_regret"],
+            color=look.colour,
+            marker=look.marker,
+            markersize=3.5,
+            markerfacecolor=look.colour if filled else "white",
+            linestyle=kind.dashes[value][0] if lines else "none",
+            linewidth=1.1,
+        )
+        # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
+        low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
+        high = own["mean_regret"] + own["ci_half_width"]
+        ax.vlines(shift * own["T"], low, high, color=look.colour, linewidth=0.9)
     ours = panel[(panel["algorithm"] == "l2p-sound") & (panel["mean_regret"] > 0)]
     ours = ours[ours[kind.column] == next(iter(kind.dashes))].sort_values("T")
     if rate and not ours.empty:
@@ -150,20 +180,30 @@ def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) 
     return np.asarray(np.sqrt(rounds) + private / epsilon ** (2 / 3))
 
 
-def _add_legend(figure: Figure, regrets: pd.DataFrame, kind: _Kind, rate: bool) -> None:
+def _add_legend(
+    figure: Figure, regrets: pd.DataFrame, kind: _Kind, rate: bool, lines: bool
+) -> None:
+    solid = "-" if lines else "none"
     handles = [
-        Line2D([], [], color=look.colour, marker=look.marker, markersize=3.5, label=name)
+        Line2D([], [], color=look.colour, marker=look.marker, markersize=3.5, label=name, ls=solid)
         for label, name in _NAMES.items()
         if label in set(regrets["algorithm"]) and (look := style.VARIANT_STYLES[label])
     ]
     present = set(regrets[kind.column])
-    handles += [
-        Line2D([], [], color=style.BLACK, ls=line, label=name)
-        for value, (line, name) in kind.dashes.items()
-        if value in present
-    ]
+    for number, (value, (line, name)) in enumerate(kind.dashes.items()):
+        if value in present and len(present) > 1:
+            fill = "white" if number else style.BLACK
+            ls = line if lines else "none"
+            handles.append(
+                Line2D([], [], color=style.BLACK, marker="o", ms=3.5, mfc=fill, ls=ls, label=name)
+            )
     if rate:
         label = "rate of Theorem 3.12, scaled to the first point"
         handles.append(Line2D([], [], color=style.BLACK, ls=":", lw=1.3, label=label))
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
-    figure.suptitle(f"{kind.title}; bands: 95%", x=0.01, ha="left")
+    first = regrets.iloc[0]
+    bars = (
+        f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
+        f" (Student's t), all {first['ci_comparisons']} together"
+    )
+    add_title(figure, (kind.title, bars))

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
+from dpol.intervals import clopper_pearson_upper
 from dpol.randomness import Floats
 
 Parameter = Literal["mu", "epsilon", "distance"]
@@ -156,19 +157,6 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
     gap = other.mean(axis=0) - one.mean(axis=0)
     direction = np.linalg.solve(pooled + _RIDGE * size * np.eye(len(gap)), gap)
     return (first @ direction)[:, None], (second @ direction)[:, None]
-
-
-def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Floats:
-    """The upper confidence bound on a probability: exact, for any number of trials.
-
-    Successes may have any shape; so has the result.
-
-    >>> round(float(clopper_pearson_upper(0, 10, 0.05)), 4) == round(1 - 0.05**0.1, 4)
-    True
-    """
-    k = np.asarray(successes, dtype=float)
-    inner = special.betaincinv(np.minimum(k, trials - 1) + 1, np.maximum(trials - k, 1), 1 - error)
-    return np.where(k >= trials, 1.0, inner)
 
 
 def runs_needed(

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.privacy.audit import AuditResult, clopper_pearson_upper
+from dpol.intervals import clopper_pearson_upper
+from dpol.privacy.audit import AuditResult
 from dpol.randomness import Floats
 
 # Added to a covariance, relative to its size: noise that cancels leaves it singular.

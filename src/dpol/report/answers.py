@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.evaluation.claims.core import FAILS, HOLDS, LOOSE
 from dpol.privacy.audit import exceeds
 from dpol.report.costs import Loss
+from dpol.tables.claims import count_verdicts
 from dpol.tables.reported import load_reported
 from dpol.wording import joint_confidence, mu_title, proved
 
@@ -40,11 +40,16 @@ def answer_on_papers(
     """
     more: list[str] = []
     if claims is not None:
-        theirs = claims[~claims["ours"]]
-        found = f"Of {_holding(theirs, 'checks of what the papers state,')}."
+        ours = claims["ours"].astype(bool)
+        theirs = claims[~ours]
+        found = f"Of {_checks(theirs)} of what the papers state, {count_verdicts(theirs)}."
         for paper, rows in theirs.groupby("paper", sort=False):
-            more.append(f"“{paper}”: of {_holding(rows, 'checks')}.")
+            more.append(f"“{paper}”: of {_checks(rows)}, {count_verdicts(rows)}.")
+        if ours.any():
+            rows = claims[ours]
+            more.append(f"Left out: {_checks(rows)} of ours (†), of which {count_verdicts(rows)}.")
     beside = gains.dropna(subset=["reported_mean_gain", "mean_gain"])
+    beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
     both = [_table_two(beside), *_ranking(summary)]
     more += both[::-1] if beside.empty else both  # what could be compared comes first
     if claims is None:
@@ -53,22 +58,18 @@ def answer_on_papers(
     return Answer("Does the paper hold up?", found, tuple(more), ("average-gain", "claims"))
 
 
-def _holding(claims: pd.DataFrame, what: str) -> str:
-    """How many claims hold; those that hold loosely are wrong by a factor of 2 or more."""
-    loose, fails = (int((claims["verdict"] == verdict).sum()) for verdict in (LOOSE, FAILS))
-    held = int((claims["verdict"] == HOLDS).sum()) + loose
-    undecided = len(claims) - held - fails
-    hold = f"{held} hold ({loose} loosely)" if loose else f"{held} hold"
-    parts = [hold, f"{fails} do not hold as stated"]
-    parts += [f"{undecided} are undecided"] if undecided else []
-    return f"{len(claims)} {what} {', '.join(parts)}"
+def _checks(rows: pd.DataFrame) -> str:
+    return f"{len(rows)} check{'s' if len(rows) != 1 else ''}"
 
 
 def _table_two(beside: pd.DataFrame) -> str:
     """How many numbers of the paper's Table 2 lie where ours do."""
     if beside.empty:
-        return "Table 2: no number of the paper is comparable (other streams or periods)."
-    reach = beside["ci_half_width"].fillna(0) + beside["reported_ci_half_width"].fillna(0)
+        return (
+            "Table 2: no number of the paper is comparable (other streams or periods, or a single"
+            " run)."
+        )
+    reach = beside["ci_half_width"] + beside["reported_ci_half_width"].fillna(0)
     apart = (beside["mean_gain"] - beside["reported_mean_gain"]).abs()
     data = " Ours are of simulated data." if beside["simulated"].any() else ""
     ratio = (beside["mean_gain"] / beside["reported_mean_gain"]).median()

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpol.config import Config
 from dpol.report.tables import Cell, PlainTable, number
+from dpol.tables.footers import COVERS, plus_minus
 from dpol.wording import mu_title
 
 _INFINITE = float("inf")
@@ -114,11 +115,11 @@ def cost_table(found: Sequence[Loss], titles: Mapping[str, str]) -> PlainTable:
         (
             "Lost: mean gain without noise minus mean gain at the level; in brackets the share."
             " ±: the half widths of both means added up, so that all intervals hold together as"
-            " those of the table of total gains do. †: ours, not in the paper.",
+            f" those of the table of total gains do. {COVERS} †: ours, not in the paper.",
         ),
     )
 
 
 def _lost(loss: Loss) -> Cell:
-    text = f"{loss.lost:.2f} ± {loss.half_width:.2f} ({100 * loss.share:.0f}%)"
+    text = f"{loss.lost:.2f}{plus_minus(loss.half_width)} ({100 * loss.share:.0f}%)"
     return number(loss.lost, text.replace("-", "−"))

@@ -100,8 +100,12 @@ def _regret(study: str, against: str) -> FigureOf:
         f"{study}-regret",
         f"Regret against {against}",
         "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
-        " dimension d (rows) and privacy ε (columns); a line for each algorithm; bands are 95%"
-        f" intervals. The numbers are in the table “Measured regret, {SETTINGS[study]}”.",
+        " dimension d (rows) and privacy ε (columns); a marker for each algorithm, those of one T"
+        " side by side, joined by a line where there are at least three T. Bars are intervals"
+        " (Student’s t) that hold together; one that leaves the panel below reaches 0 or less."
+        " They cover the randomness of the runs on these losses, not other losses. Means of 0 or"
+        " less have no marker. All numbers are in the table “Measured regret,"
+        f" {SETTINGS[study]}”.",
     )
 
 
@@ -111,7 +115,8 @@ _CUMULATIVE = FigureOf(
     "Mean cumulative gain against time, from the first round to the last. A row of panels for each"
     " stream, a column for each privacy level; a line with a confidence band for each algorithm, a"
     " dotted line for the best single expert in hindsight, a shade for the range of the single"
-    " learners. Where the lines end, the total gains, is the table of total gains.",
+    " learners. In each round the bands hold for all cells of the table of total gains together,"
+    " where the lines end; they cover the noise on this one data set, not other states or years.",
 )
 _AMPLIFICATION = FigureOf(
     "amplification",
@@ -133,29 +138,32 @@ _RISK = FigureOf(
     "distributions-risk",
     "KL risk of learning from private labels",
     "KL risk in nats on a logarithmic axis, against the number of rounds T, labels M, hypotheses K"
-    " or the privacy ε of a message: a panel for each that was varied, a line for each algorithm,"
-    " black lines for bounds. The numbers are in the table below.",
+    " or the privacy ε of a message: a panel for each that was varied, a line for the mean of each"
+    " algorithm, a dot for each run, black lines for bounds. The numbers are in the table below.",
 )
 _SELECTION = FigureOf(
     "distributions-selection",
     "Selecting the true hypothesis",
     "Total variation distance between estimate and truth against the number of rounds T, both on"
     " logarithmic axes: a panel for each class of hypotheses and rule of selection, a line for"
-    " each algorithm, black lines for the slopes T^(−1/4) and T^(−1/2).",
+    " the mean of each algorithm, a dot for each run, black lines for the slopes T^(−1/4) and"
+    " T^(−1/2).",
 )
 _HOSPITALS = FigureOf(
     "distributions-hospitals",
     "In which hospital is a random patient?",
-    "Log loss minus that of the best forecast in hindsight, in nats per patient, with 95%"
-    " intervals: a panel for each stream, groups of points for each ε, a point for each algorithm.",
+    "Log loss minus that of the best forecast in hindsight, in nats per patient: a panel for each"
+    " stream, groups of points for each ε, a marker for the mean of each algorithm, a dot for each"
+    " run. The runs differ in their noise only; they do not cover other states or years.",
 )
 _COMPARISON = FigureOf(
     "comparison",
     "The paper’s way and ours",
     "Total gain against the privacy level, from no privacy on the left to the most privacy on the"
     " right, a panel for each stream. Lines: the paper’s way, ours, the best other local row, the"
-    " best with a curator; dotted: the best of the paper’s learners without noise. The numbers are"
-    " in the table below.",
+    " best with a curator; dotted: the best of the paper’s learners without noise. Intervals cover"
+    " the noise on this one data set, not other states or years. The numbers are in the table"
+    " below.",
 )
 _AUDIT = FigureOf(
     "audit",

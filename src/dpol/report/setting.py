@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from dpol.config import Config
+from dpol.tables.footers import COVERS
 from dpol.wording import mu_title
 
 
@@ -21,9 +22,9 @@ def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
         _noise(summary),
         _protected(config, summary),
         f"Every total gain is a mean over {config.replicates} runs whose randomness follows from"
-        f" the seed {config.seed}; intervals have {100 * config.report.confidence:g}% confidence"
-        " for all cells of a table together, [paper: …] is reported by the paper and not computed"
-        " here, and † is ours and not in the papers.",
+        f" the seed {config.seed}. Intervals have {100 * config.report.confidence:g}% confidence"
+        f" for all cells of a table together (Student's t). {COVERS} [paper: …] is reported by the"
+        " paper and not computed here, and † is ours and not in the papers.",
     )
 
 

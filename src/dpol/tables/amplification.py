@@ -8,16 +8,19 @@ import pandas as pd
 
 from dpol.frames import check_frame
 from dpol.papers import EXPERTS
+from dpol.tables import footers
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title
 
 PAPER = f"“{EXPERTS}”"
 BOUND_TITLES = {"borell-tis": "Borell-TIS", "reflection": "reflection †"}
 _BATCHING = [
-    *("stream", "n", "T", "mu", "alpha", "bound", "replicates", "ftpl_regret", "ftpl_error"),
-    *("extra_regret", "extra_error", "factor", "ftpl_bound", "mean_batch"),
+    *("stream", "n", "T", "mu", "alpha", "bound", "replicates", "ftpl_regret"),
+    *("ftpl_half_width", "extra_regret", "extra_half_width", "factor", "ftpl_bound", "mean_batch"),
+    *("confidence", "ci_comparisons"),
 ]
 _OURS = "†: ours, not in the paper."
+_COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
 
 
 def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
@@ -84,10 +87,12 @@ def batching_table(batching: pd.DataFrame) -> TextTable:
 
     def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
         plain = rows.iloc[0]
-        cells = [Entry(f"{plain['ftpl_regret']:.1f} ± {1.96 * plain['ftpl_error']:.1f}")]
+        half = footers.plus_minus(plain["ftpl_half_width"], 1)
+        cells = [Entry(f"{plain['ftpl_regret']:.1f}{half}")]
         for bound in bounds:
             found = rows[rows["bound"] == bound].iloc[0]
-            extra = f"{found['extra_regret']:+.3f} ± {1.96 * found['extra_error']:.3f}"
+            half = footers.plus_minus(found["extra_half_width"], 3)
+            extra = f"{round(found['extra_regret'], 3) + 0.0:+.3f}{half}"
             cells.append(Entry(extra, (f"mean batch {found['mean_batch']:.1f}",)))
         cells.append(Entry(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
         return tuple(cells)
@@ -104,8 +109,11 @@ def batching_table(batching: pd.DataFrame) -> TextTable:
         sections=_sections(batching, "stream", str, entries),
         footers=(
             f"Means over {first['replicates']} runs of T = {first['T']} rounds, α ="
-            f" {first['alpha']:g}; ± is 1.96 standard errors. Both algorithms see the same noise,"
-            " so the error of the difference is that of pairs.",
+            f" {first['alpha']:g}. Both algorithms see the same noise, so the interval of the"
+            " difference is that of pairs.",
+            footers.describe_interval(
+                first["confidence"], first["ci_comparisons"], "regrets", _COVERS
+            ),
             "Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for"
             f" RW-AdaBatch. {PAPER}, Corollary 2. {_OURS}",
         ),

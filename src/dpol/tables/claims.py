@@ -7,16 +7,31 @@ from typing import Any
 import pandas as pd
 
 from dpol.errors import DataError
-from dpol.evaluation.claims.core import CLAIM_COLUMNS, FAILS, HOLDS, LOOSE, UNDECIDED
+from dpol.evaluation.claims.core import (
+    CLAIM_COLUMNS,
+    FAILS,
+    HOLDS,
+    LOOSE,
+    NOT_PROVED,
+    SILENT,
+    UNDECIDED,
+    WORST_FIRST,
+)
 from dpol.frames import check_frame
 from dpol.tables.text import Entry, Group, Section, TextTable
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
-_COUNTED = {FAILS: "fail", LOOSE: "loose", HOLDS: "hold", UNDECIDED: "undecided"}
+_COUNTED = {
+    FAILS: ("does not hold as stated", "do not hold as stated"),
+    NOT_PROVED: ("is not proved", "are not proved"),
+    UNDECIDED: ("is undecided", "are undecided"),
+    SILENT: ("says nothing here", "say nothing here"),
+}
+"""Verdicts other than that a claim holds, of one and of several."""
 
 
 def claims_table(frame: pd.DataFrame) -> TextTable:
-    """The ledger, one section for each paper; what fails comes first in its section.
+    """The ledger, one section for each paper; what fails or is open comes first in its section.
 
     Args:
         frame: table of `dpol.evaluation.claims.study.study_claims`.
@@ -27,9 +42,10 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
     _check(frame)
     sections = []
     for paper, rows in frame.groupby("paper", sort=False):
-        ordered = rows.iloc[(rows["verdict"] != FAILS).to_numpy().argsort(kind="stable")]
+        order = rows["verdict"].map(WORST_FIRST.index).clip(upper=WORST_FIRST.index(HOLDS))
+        ordered = rows.iloc[order.to_numpy().argsort(kind="stable")]
         lines = tuple((_statement(row), _entries(row)) for row in ordered.to_dict("records"))
-        sections.append(Section(f"“{paper}”", _count(rows["verdict"]), (Group("", lines),)))
+        sections.append(Section(f"“{paper}”", _counts(rows), (Group("", lines),)))
     return TextTable(
         caption="Claims of the papers, checked",
         name="claims",
@@ -37,10 +53,13 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
         headers=("claim", "claimed", "measured", "slack", "verdict"),
         sections=tuple(sections),
         footers=(
-            "A claim holds if the measured number compares with the claimed one as it says; it is"
-            " loose if it is off by a factor of 2 or more. It does not hold as stated if the"
-            " number, with the whole of its interval where it was sampled, is on the wrong side."
-            " Slack is measured over claimed.",
+            "A claim holds if the measured number compares with the claimed one as it says, and"
+            " holds loosely if the two differ by a factor of 2 or more. It does not hold as stated"
+            " if the number, with the whole of its interval where it was sampled, is on the wrong"
+            " side. Slack is measured over claimed.",
+            "Not proved: only a bound on the number was computed, and it is above the claim. That"
+            " neither proves nor refutes it. Says nothing here: the claim is no better than what"
+            " is reached without it (last line of the claimed number).",
             *_on_intervals(frame),
             "A verdict is about what was computed. What holds here is not thereby proved; the"
             " settings are in the table.",
@@ -52,17 +71,38 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
 
 def _check(frame: pd.DataFrame) -> None:
     check_frame(frame, CLAIM_COLUMNS, "claims")
-    unknown = sorted(set(frame["verdict"]) - set(_COUNTED))
+    unknown = sorted(set(frame["verdict"]) - set(WORST_FIRST))
     if unknown:
         raise DataError(
             f"the table of claims has the verdict {unknown[0]!r}; delete it and run again"
         )
 
 
-def _count(verdicts: pd.Series) -> str:
-    counts = {word: int((verdicts == verdict).sum()) for verdict, word in _COUNTED.items()}
-    found = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"{len(verdicts)} rows: {found}"
+def count_verdicts(claims: pd.DataFrame) -> str:
+    """How many claims hold, and how many do not.
+
+    >>> count_verdicts(pd.DataFrame({"verdict": [HOLDS, LOOSE, FAILS]}))
+    '2 hold (1 loosely), 1 does not hold as stated'
+    """
+    counts = claims["verdict"].value_counts()
+    loose = int(counts.get(LOOSE, 0))
+    held = int(counts.get(HOLDS, 0)) + loose
+    hold = f"{held} {'holds' if held == 1 else 'hold'}"
+    parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
+    for verdict, (one, several) in _COUNTED.items():
+        if count := int(counts.get(verdict, 0)):
+            parts.append(f"{count} {one if count == 1 else several}")
+    return ", ".join(parts)
+
+
+def _counts(rows: pd.DataFrame) -> str:
+    """The counts of a paper's own statements, and those of ours, which no other count has."""
+    ours = rows["ours"].astype(bool)
+    found = []
+    for own, whose in ((rows[~ours], "of the paper"), (rows[ours], "of ours †")):
+        if len(own):
+            found.append(f"{len(own)} {whose}: {count_verdicts(own)}")
+    return "; ".join(found)
 
 
 def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -71,7 +111,8 @@ def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
         return ()
     return (
         f"Below a sampled number: its interval, of confidence {100 * sampled.min():.4g}% or"
-        " more (means: normal approximation; probabilities: Clopper-Pearson).",
+        " more (means: Student; probabilities: Clopper-Pearson). It covers the randomness of the"
+        " runs on the streams of the row, not other streams.",
     )
 
 
@@ -81,17 +122,33 @@ def _statement(row: dict[Any, Any]) -> str:
 
 def _entries(row: dict[Any, Any]) -> tuple[Entry, ...]:
     sampled = row["confidence"] < 1
-    interval = (f"{_number(row['lower'])} to {_number(row['upper'])}",) if sampled else ()
+    below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
+    if row["measured_is"] != "number":
+        below.append(str(row["measured_is"]))
+    without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
     reasons = {"Counterexample": row["counterexample"], "Note": row["note"]}
     if reasons["Note"] in reasons["Counterexample"]:
         del reasons["Note"]
     return (
         Entry(row["claim"], (f"Computed: {row['computed']}.",)),
-        Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}"),
-        Entry(_number(row["measured"]), interval),
+        Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
+        Entry(_number(row["measured"]), tuple(below)),
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
-        Entry(row["verdict"], tuple(f"{of}: {it}." for of, it in reasons.items() if it)),
+        Entry(_verdict(row), tuple(f"{of}: {it}." for of, it in reasons.items() if it)),
     )
+
+
+def _verdict(row: dict[Any, Any]) -> str:
+    """The verdict; of a loose claim also by which factor it is loose."""
+    if row["verdict"] != LOOSE:
+        return str(row["verdict"])
+    larger, smaller = row["claimed"], row["measured"]
+    names = "claimed", "measured"
+    if row["relation"] == ">=":
+        larger, smaller, names = smaller, larger, names[::-1]
+    if not smaller > 0:
+        return f"{LOOSE}: measured is not above 0"
+    return f"{LOOSE}: {names[0]} is {_number(larger / smaller, 3)} times {names[1]}"
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -175,7 +175,7 @@ def _amounts(row: pd.Series) -> tuple[Entry, Entry, Entry]:
 
 
 def _difference(row: dict[Any, Any] | pd.Series) -> str:
-    return f"{row['difference']:+.2f} ± {row['difference_half_width']:.2f}"
+    return f"{row['difference']:+.2f}{footers.plus_minus(row['difference_half_width'])}"
 
 
 def _comparison_footers(
@@ -218,10 +218,10 @@ def _comparison_footers(
 def describe_intervals(frame: pd.DataFrame) -> str:
     """What the half widths are, in a table with `confidence` and `ci_comparisons`."""
     first = frame.iloc[0]
-    return (
-        f"±: half width of the {100 * first['confidence']:g}% confidence interval (Student's t),"
-        f" Bonferroni-corrected over all {first['ci_comparisons']:,} intervals of the numbers"
-        " behind this table (.csv)."
+    return footers.describe_interval(
+        first["confidence"],
+        first["ci_comparisons"],
+        "intervals of the numbers behind this table (.csv)",
     )
 
 

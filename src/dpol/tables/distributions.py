@@ -16,10 +16,11 @@ from dpol.tables.text import Entry, Group, Section, TextTable
 PAPER = f"“{DISTRIBUTIONS}”"
 COLUMNS = (
     *("sweep", "hypotheses", "algorithm", "calibration", "K", "M", "T", "epsilon", "delta"),
-    *("guaranteed_epsilon", "replicates", "mean_kl_risk", "ci_half_width", "mean_log_loss"),
-    "best_kl",
+    *("guaranteed_epsilon", "replicates", "mean_kl_risk", "kl_runs", "mean_log_loss", "best_kl"),
 )
 """Columns the table needs."""
+BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
+"""Columns with a list in each cell, which a CSV cannot hold."""
 
 _NAMES: Mapping[tuple[str, str], str] = {
     ("wma", "exact"): "private WMA, exact †",
@@ -171,16 +172,20 @@ def _entries(rows: pd.DataFrame, learners: Sequence[_Learner], show: _Cell) -> t
 
 
 def _risk(row: pd.Series) -> Entry:
-    mean, half = row["mean_kl_risk"], row["ci_half_width"]
+    mean, runs = row["mean_kl_risk"], row["kl_runs"]
     digits = 0 if mean >= 100 else 1
-    return Entry(f"{mean:,.{digits}f} ± {half:,.{digits}f}", _uncovered(row))
+    span = f"{min(runs):,.{digits}f} to {max(runs):,.{digits}f}"
+    return Entry(f"{mean:,.{digits}f}", (span, *_uncovered(row)))
 
 
 def _excess(row: pd.Series) -> Entry:
     """Beside what the best forecast has in hindsight; the log loss itself as a note."""
-    excess = (row["mean_kl_risk"] - row["best_kl"]) / row["T"]
-    text = f"{excess:+.4f} ± {row['ci_half_width'] / row['T']:.4f}"
-    return Entry(text, (f"log loss {row['mean_log_loss']:.4f}", *_uncovered(row)))
+    excess, *ends = (
+        (kl - row["best_kl"]) / row["T"]
+        for kl in (row["mean_kl_risk"], min(row["kl_runs"]), max(row["kl_runs"]))
+    )
+    span = f"{ends[0]:+.4f} to {ends[1]:+.4f}"
+    return Entry(f"{excess:+.4f}", (span, f"log loss {row['mean_log_loss']:.4f}", *_uncovered(row)))
 
 
 def _uncovered(row: pd.Series) -> tuple[str, ...]:
@@ -198,9 +203,13 @@ def _power(value: float) -> str:
 
 def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     data = "The hospitals are simulated, not measured. " if simulated else ""
+    runs = risks["replicates"].iloc[0]
     return (
-        f"Means over {risks['replicates'].iloc[0]} runs; ± is 1.96 standard errors. A dash: not"
-        " run, or the paper has no such bound.",
+        f"Means over {runs} runs; below them the smallest and the largest of the {runs}, which is"
+        " not a confidence interval. The runs differ in their noise and, on random and hard"
+        " classes, in which hypothesis is true; they do not cover other classes, states or years."
+        " Student's intervals of the risks are in distributions.parquet. A dash: not run, or the"
+        " paper has no such bound.",
         "Privacy: local model; unit: one person's label in one round; adjacent: two labels of the"
         f" same round. Every message is (ε, δ)-private at the ε of its line{_except(risks)}. “only"
         " ε”: the published calibration does not cover its claim there; what its noise gives.",

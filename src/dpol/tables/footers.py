@@ -12,7 +12,19 @@ from dpol.wording import mu_title
 
 def amount(mean: float, half_width: float | None) -> str:
     """A mean and the half width of its interval, if there is one."""
-    return f"{mean:.2f}" if half_width is None else f"{mean:.2f} ± {half_width:.2f}"
+    return f"{mean:.2f}" if half_width is None else f"{mean:.2f}{plus_minus(half_width)}"
+
+
+def plus_minus(half_width: float, digits: int = 2) -> str:
+    """A half width as it is written behind its number.
+
+    >>> [plus_minus(half) for half in (0.125, 0.001, 0.0, float("inf"))]
+    [' ± 0.12', ' ± <0.01', ' (all equal)', ' ± ∞']
+    """
+    if half_width in (0.0, float("inf")):
+        return " ± ∞" if half_width else " (all equal)"
+    text = f"{half_width:,.{digits}f}"
+    return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
 
 
 def describe_data(simulated: Mapping[str, bool]) -> str:
@@ -25,11 +37,28 @@ def describe_data(simulated: Mapping[str, bool]) -> str:
     return f"Data: simulated, not measured, in {', '.join(made_up)}; real in the other streams."
 
 
-def describe_interval(confidence: float, comparisons: int) -> str:
-    """What the half widths are."""
+COVERS = (
+    "The intervals cover the noise, the randomness of the runs, on this one data set. They do not"
+    " cover other data, such as other states or years."
+)
+"""What no interval of a run covers."""
+
+
+def describe_interval(
+    confidence: float, comparisons: int, intervals: str = "cells", covers: str = COVERS
+) -> str:
+    """What the half widths are.
+
+    Args:
+        confidence: of all intervals together.
+        comparisons: their number.
+        intervals: what there is one interval for.
+        covers: what they cover.
+    """
     return (
-        f"±: half width of the {100 * confidence:g}% confidence interval (normal approximation),"
-        f" Bonferroni-corrected over {comparisons} cells."
+        f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
+        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): the same number in"
+        f" all runs, as without randomness. {covers}"
     )
 
 

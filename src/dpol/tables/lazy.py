@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpol.frames import check_frame
 from dpol.papers import LAZY
+from dpol.tables import footers
 from dpol.tables.text import Entry, Group, Section, TextTable
 
 PAPER = f"“{LAZY}”"
@@ -37,7 +38,11 @@ _TITLES: Mapping[str, str] = {
     "multiplicative-weights": "no privacy",
     "gradient-descent": "no privacy",
 }
-_NEEDED = ("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates")
+_NEEDED = (
+    *("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates"),
+    *("confidence", "ci_comparisons"),
+)
+_COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 
 
 def regret_table(regrets: pd.DataFrame, setting: str) -> TextTable:
@@ -73,10 +78,13 @@ def regret_table(regrets: pd.DataFrame, setting: str) -> TextTable:
         headers=tuple(_TITLES[name] for name in algorithms),
         sections=tuple(sections),
         footers=(
-            f"Means over {first['replicates']} runs; ± is 1.96 standard errors."
-            f" Central model, δ = {first['delta']:g}; adjacent: two sequences that differ in one"
-            " round's loss. Accounted ε: by the accountant of the column, for the parameters of a"
-            " theorem by the sound one. A dash: not run, or no parameters reach this ε.",
+            f"Means over {first['replicates']} runs. Central model, δ = {first['delta']:g};"
+            " adjacent: two sequences that differ in one round's loss. Accounted ε: by the"
+            " accountant of the column, for the parameters of a theorem by the sound one. A dash:"
+            " not run, or no parameters reach this ε.",
+            footers.describe_interval(
+                first["confidence"], first["ci_comparisons"], "regrets", _COVERS
+            ),
             f"Rate that the paper states for L2P: {new}; for prior work: {prior}. Not measured;"
             " logarithms of T and 1/δ are left out.",
             f"{PAPER}, Table 1. †: ours, not in the paper.",
@@ -92,9 +100,7 @@ def _entries(rows: pd.DataFrame, algorithms: Sequence[str]) -> tuple[Entry, ...]
             cells.append(Entry("—"))
             continue
         row = found.iloc[0]
-        text = f"{row['mean_regret']:,.0f}"
-        if row["ci_half_width"] > 0:
-            text += f" ± {row['ci_half_width']:,.0f}"
+        text = f"{row['mean_regret']:,.0f}{footers.plus_minus(row['ci_half_width'], 0)}"
         accounted = row.get("accounted_epsilon", math.nan)
         notes = () if pd.isna(accounted) else (f"accounted ε = {accounted:.3g}",)
         cells.append(Entry(text, notes))

@@ -18,7 +18,7 @@ from dpol.experts.play import rounds
 from dpol.local import NoisyGains, privatize
 from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.audit_laws import audit_covariance
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
 
 _EXPERTS, _ROUNDS = 6, 40
@@ -111,7 +111,9 @@ class _Game:
 
 
 def _play(algorithm: RWAdaBatch, noisy: NoisyGains) -> _Game:
-    played = list(rounds(algorithm, noisy, ReplicateGenerators(())))
+    # The algorithm draws nothing of its own.
+    unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
+    played = list(rounds(algorithm, noisy, unused))
     actions = np.stack([chosen for _, chosen in played], axis=1).astype(float)
     # In round t, counted from 0, the sum is that of z_0 and t rounds.
     cumulative = np.stack([state.cumulative for state, _ in played], axis=1)

@@ -8,30 +8,53 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
 
-from dpol.privacy.audit import clopper_pearson_upper
+from dpol import intervals
 from dpol.randomness import Floats, seed_sequence
 
 Relation = Literal["<=", ">=", "="]
-Verdict = Literal["holds", "holds, loose by a factor", "does not hold as stated", "undecided"]
+MeasuredIs = Literal["number", "upper bound", "lower bound"]
+"""What was measured: the number that the claim is about, or a proved bound on it."""
+Verdict = Literal[
+    "holds",
+    "holds loosely",
+    "says nothing here",
+    "undecided",
+    "not proved",
+    "does not hold as stated",
+]
 
 HOLDS: Verdict = "holds"
-LOOSE: Verdict = "holds, loose by a factor"
-FAILS: Verdict = "does not hold as stated"
+LOOSE: Verdict = "holds loosely"
+SILENT: Verdict = "says nothing here"
 UNDECIDED: Verdict = "undecided"
+NOT_PROVED: Verdict = "not proved"
+FAILS: Verdict = "does not hold as stated"
+WORST_FIRST: tuple[Verdict, ...] = (FAILS, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SILENT)
+"""All verdicts; of several settings the claim is judged by the first."""
 
 CONFIDENCE = 0.9999
 """Of the interval of every sampled row, all comparisons in that row together."""
 LOOSE_FACTOR = 2.0
-"""A bound is loose if it is wrong by this factor at least, whatever chance did."""
+"""A claim is loose if claimed and measured number differ by this factor, whatever chance did."""
 WIDEST = 0.1
 """An equality is decided only if its interval is at most this wide, relative to the claim."""
 _TINY = 1e-12
 
 CLAIM_COLUMNS = (
-    *("paper", "statement", "claim", "computed", "claimed", "relation", "measured"),
-    *("lower", "upper", "confidence", "slack", "verdict", "counterexample", "note", "ours"),
+    *("paper", "statement", "claim", "computed", "claimed", "relation", "trivial"),
+    *(
+        "measured",
+        "measured_is",
+        "lower",
+        "upper",
+        "confidence",
+        "slack",
+        "verdict",
+        "counterexample",
+        "note",
+        "ours",
+    ),
 )
 """Columns of the ledger (docs/reference/tables.md)."""
 
@@ -48,6 +71,11 @@ class Claim:
         claimed: the number that the statement gives.
         relation: how `measured` should compare with it.
         measured: the number that was found.
+        measured_is: whether `measured` is the number itself or a bound on it. An upper bound
+            cannot refute that the number is small, and a lower bound cannot prove it.
+        trivial: what is reached without what the claim is about (no messages, no learning), or
+            known of any number of this kind; None if there is no such number. A claim that is no
+            better than this says nothing.
         interval: confidence interval of `measured`; None if nothing was sampled.
         confidence: of the interval; 1 if nothing was sampled.
         rounding: relative accuracy of the computation.
@@ -56,7 +84,8 @@ class Claim:
         ours: whether the statement is ours and not the paper's.
 
     Raises:
-        ValueError: a number is not finite, or the interval does not hold `measured`.
+        ValueError: a number is not finite, the interval does not hold `measured`, or an equality
+            has a bound or a trivial number.
     """
 
     paper: str
@@ -66,6 +95,8 @@ class Claim:
     claimed: float
     relation: Relation
     measured: float
+    measured_is: MeasuredIs = "number"
+    trivial: float | None = None
     interval: tuple[float, float] | None = None
     confidence: float = 1.0
     rounding: float = 1e-9
@@ -74,7 +105,7 @@ class Claim:
     ours: bool = False
 
     def __post_init__(self) -> None:
-        numbers = (self.claimed, self.measured, *self.bounds)
+        numbers = (self.claimed, self.measured, self.trivial or 0.0, *self.bounds)
         if not all(map(math.isfinite, numbers)):
             raise ValueError(f"{self.statement}: numbers must be finite, got {numbers}")
         lower, upper = self.bounds
@@ -82,6 +113,8 @@ class Claim:
             raise ValueError(f"{self.statement}: {self.measured} is not in its {self.bounds}")
         if (self.interval is None) != (self.confidence == 1.0):
             raise ValueError(f"{self.statement}: an interval needs a confidence below 1")
+        if self.relation == "=" and (self.measured_is != "number" or self.trivial is not None):
+            raise ValueError(f"{self.statement}: an equality has no bound and no trivial number")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -91,7 +124,14 @@ class Claim:
     @property
     def verdict(self) -> Verdict:
         """See `verdict_of`."""
-        return verdict_of(self.claimed, self.relation, *self.bounds, rounding=self.rounding)
+        return verdict_of(
+            self.claimed,
+            self.relation,
+            *self.bounds,
+            measured_is=self.measured_is,
+            trivial=self.trivial,
+            rounding=self.rounding,
+        )
 
     @property
     def slack(self) -> float:
@@ -106,7 +146,8 @@ class Claim:
     def as_row(self) -> dict[str, Any]:
         """A row of the ledger, by `CLAIM_COLUMNS`."""
         lower, upper = self.bounds
-        values = {"lower": lower, "upper": upper}
+        trivial = math.nan if self.trivial is None else self.trivial
+        values = {"lower": lower, "upper": upper, "trivial": trivial}
         return {
             column: values[column] if column in values else getattr(self, column)
             for column in CLAIM_COLUMNS
@@ -118,18 +159,43 @@ Row = Callable[[int], Iterable[Claim]]
 
 
 def verdict_of(
-    claimed: float, relation: Relation, lower: float, upper: float, *, rounding: float = 1e-9
+    claimed: float,
+    relation: Relation,
+    lower: float,
+    upper: float,
+    *,
+    measured_is: MeasuredIs = "number",
+    trivial: float | None = None,
+    rounding: float = 1e-9,
 ) -> Verdict:
-    """The verdict on a claim about a number that lies between `lower` and `upper`.
+    """The verdict on a claim, from what was measured of its number, `lower` to `upper`.
 
-    A claim fails if the whole interval lies on its wrong side, and holds if all of it lies on
-    its right side; what is between is undecided. An equality holds if the interval contains it
-    and is narrow.
+    A claim fails if the number is on its wrong side, and holds if it is on its right side. What
+    an interval leaves open is undecided; what a bound leaves open is not proved. A claim that
+    holds and is no better than the trivial number says nothing. An equality holds if the interval
+    contains it and is narrow.
+
+    Args:
+        claimed: the number of the claim.
+        relation: how the number should compare with it.
+        lower: lower end of the interval of what was measured.
+        upper: upper end.
+        measured_is: what was measured: the number, or a bound on it.
+        trivial: what is known without the claim.
+        rounding: relative accuracy of the computation.
 
     >>> verdict_of(127.0, "<=", 520.0, 532.0), verdict_of(127.0, "<=", 30.0, 40.0)
-    ('does not hold as stated', 'holds, loose by a factor')
+    ('does not hold as stated', 'holds loosely')
+    >>> verdict_of(1.0, "<=", 1.2, 1.2, measured_is="upper bound")
+    'not proved'
+    >>> verdict_of(127.0, "<=", 30.0, 40.0, trivial=100.0)
+    'says nothing here'
     """
     slop = rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
+    if measured_is == "upper bound":
+        lower = -math.inf
+    elif measured_is == "lower bound":
+        upper = math.inf
     if relation == ">=":
         wrong, doubtful = upper < claimed - slop, lower < claimed - slop
         loose = lower >= LOOSE_FACTOR * claimed > 0
@@ -142,14 +208,16 @@ def verdict_of(
     if wrong:
         return FAILS
     if doubtful:
-        return UNDECIDED
+        return UNDECIDED if measured_is == "number" else NOT_PROVED
+    if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
+        return SILENT
     return LOOSE if loose else HOLDS
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
-    """The claim that comes off worst: one that fails if there is one, else the least slack."""
+    """The claim that comes off worst: by its verdict (`WORST_FIRST`), then by the least slack."""
 
-    def badness(claim: Claim) -> tuple[bool, float]:
+    def badness(claim: Claim) -> tuple[bool, int, float]:
         lower, upper = claim.bounds
         if claim.relation == ">=":
             excess = claim.claimed - lower
@@ -157,7 +225,10 @@ def worst(claims: Iterable[Claim]) -> Claim:
             excess = upper - claim.claimed
         else:
             excess = abs(claim.measured - claim.claimed)
-        return claim.verdict == FAILS, excess / abs(claim.claimed) if claim.claimed else excess
+        # What holds is judged by the settings in which the claim says something.
+        open_or_failed = claim.verdict in WORST_FIRST[:3]
+        rank = -WORST_FIRST.index(claim.verdict) if open_or_failed else -(claim.verdict == SILENT)
+        return open_or_failed, rank, excess / abs(claim.claimed) if claim.claimed else excess
 
     return max(claims, key=badness)
 
@@ -168,19 +239,15 @@ def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:
 
 
 def mean_interval(sample: Floats, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """An interval for the mean of a large sample, by the normal approximation."""
-    error = sample.std(ddof=1) / math.sqrt(len(sample))
-    reach = float(-special.ndtri((1 - confidence) / 2) * error)
-    return float(sample.mean()) - reach, float(sample.mean()) + reach
+    """Student's interval for the mean of a sample, at the confidence of the ledger."""
+    return intervals.mean_interval(sample, confidence)
 
 
 def share_interval(
     successes: int, trials: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The Clopper-Pearson interval of a probability."""
-    error = (1 - confidence) / 2
-    below = 1 - float(clopper_pearson_upper(trials - successes, trials, error))
-    return below, float(clopper_pearson_upper(successes, trials, error))
+    """The Clopper-Pearson interval of a probability, at the confidence of the ledger."""
+    return intervals.share_interval(successes, trials, confidence)
 
 
 def shared(comparisons: int) -> float:

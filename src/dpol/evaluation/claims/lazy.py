@@ -217,6 +217,7 @@ def published_over_sound(
         claimed=1.0,
         relation=">=",
         measured=ratios[at],
+        measured_is="lower bound",
         witness=f"{case}: ratio {ratios[at]:.3f}",
         note=f"{case}; the proof has a gap (equation (3)), so this is no proof of its value",
     )

@@ -25,7 +25,7 @@ from dpol.local import privatize
 from dpol.papers import EXPERTS
 from dpol.privacy.amplification import BatchMixture, delta_of_trade_off, gap_survival
 from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.randomness import Floats, replicate_generators
 
 # ---- switching -------------------------------------------------------------------------------
 
@@ -78,6 +78,7 @@ def switching(seed: int, stretch: float = 1.0) -> Iterator[Claim]:
                     claimed=limit,
                     relation="<=",
                     measured=count / _RUNS,
+                    trivial=1.0,
                     interval=share_interval(count, _RUNS, confidence),
                     confidence=confidence,
                     witness=f"{case}: {count / _RUNS:.4f} of the walks, bound {limit:.4f}",
@@ -197,7 +198,8 @@ def containing_batches(seed: int, claimed_alpha: float = 1.0) -> Iterator[Claim]
     for n in (2, 5):
         zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
         noisy = privatize(zeros, CALIBRATION, mu, seed=seed, replicates=range(runs))
-        sizes = play_batches(RWAdaBatch(1.0), noisy, ReplicateGenerators(()))[1]
+        unused = replicate_generators(seed, ("unused",), range(runs), "none")
+        sizes = play_batches(RWAdaBatch(1.0), noisy, unused)[1]
         for t, b in itertools.product((20, 100, 200), (2, 4, 8, 16)):
             mixture = analytic_mixture(RWAdaBatch(claimed_alpha), zeros, mu, t)
             count = int((sizes[:, t - 1] > b).sum())

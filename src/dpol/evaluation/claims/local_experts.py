@@ -19,7 +19,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.local import noise_scale, privatize
 from dpol.papers import EXPERTS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
 
 # ---- the local mechanism ---------------------------------------------------------------------
@@ -87,11 +87,12 @@ def regrets(seed: int, alpha: float = 4.0, allowed: float = 1.0) -> Iterator[Cla
             bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n)) * allowed
             own, other = _regrets(seed, label, gains, mu, alpha)
             case = f"{label}, n = {n}, η = {eta:.3g}"
-            plain.append(_regret_claim("ftpl", own, bound, case, confidence))
-            batched.append(
-                _regret_claim("adabatch", other, (1 + alpha / 2) * bound, case, confidence)
-            )
-            extra.append(_regret_claim("extra", other - own, alpha / 2 * bound, case, confidence))
+            random = float(gains.sum(axis=0).max() - gains.sum(axis=0).mean())
+            batches = (1 + alpha / 2) * bound
+            plain.append(_regret_claim("ftpl", own, bound, random, case, confidence))
+            batched.append(_regret_claim("adabatch", other, batches, random, case, confidence))
+            added, most = other - own, random - float(own.mean())
+            extra.append(_regret_claim("extra", added, alpha / 2 * bound, most, case, confidence))
     yield from (worst(claims) for claims in (plain, batched, extra))
 
 
@@ -112,8 +113,12 @@ _REGRETS: dict[_Kind, tuple[str, str]] = {
 }
 
 
-def _regret_claim(kind: _Kind, sample: Floats, bound: float, case: str, confidence: float) -> Claim:
+def _regret_claim(
+    kind: _Kind, sample: Floats, bound: float, random: float, case: str, confidence: float
+) -> Claim:
+    """`random` is the same number of an algorithm that plays a random expert in every round."""
     statement, claim = _REGRETS[kind]
+    case = f"{case}; a random expert has {random:.0f}"
     return Claim(
         EXPERTS,
         statement,
@@ -123,6 +128,7 @@ def _regret_claim(kind: _Kind, sample: Floats, bound: float, case: str, confiden
         claimed=bound,
         relation="<=",
         measured=float(sample.mean()),
+        trivial=random,
         interval=mean_interval(sample, confidence) if sample.any() else None,
         confidence=confidence if sample.any() else 1.0,
         witness=f"{case}: mean {sample.mean():.1f}, bound {bound:.1f}",
@@ -149,7 +155,7 @@ def _regrets(
     """Regrets (R,) of RW-FTPL and RW-AdaBatch on the same noisy gains."""
     stream = synthetic_stream(f"claims: {label}, n = {gains.shape[1]}", gains)
     noisy = privatize(stream, CALIBRATION, mu, seed=seed, replicates=range(_REPLICATES))
-    none = ReplicateGenerators(())
+    none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
     time, best = np.arange(len(gains)), gains.sum(axis=0).max()
     plain = play(RandomWalkFTPL(), noisy, none)
     batched, _ = play_batches(RWAdaBatch(alpha), noisy, none)
