@@ -374,11 +374,18 @@ def test_ctrl_c_ends_a_process_in_one_line(tmp_path):
     """While it waits for its table, which is a pipe; nothing is left."""
     os.mkfifo(tmp_path / "pipe.csv")
     command = [*COMMAND, "privatize", "pipe.csv", *OPTIONS]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where the tests run in the background of a shell, Ctrl-C would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
         with (tmp_path / "pipe.csv").open("w"):
             time.sleep(0.1)
             process.send_signal(signal.SIGINT)
-            assert process.wait() == 130
+            assert process.wait(timeout=60) == 130
         assert process.stderr.read() == "\nstopped: nothing was released\n"
     assert [path.name for path in tmp_path.iterdir()] == ["pipe.csv"]
 

@@ -154,8 +154,8 @@ def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_round
     # alpha^2 log n = 16.1: any gap will do for batches that end before round 16.
     assert adabatch._promised_size(algorithm) == 15
     noisy = privatize(stream, "isotropic-constant", 2.0, seed=3, replicates=range(300))
-    found = adabatch._play(algorithm, noisy)
     unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
+    found = adabatch._play(algorithm, noisy, unused)
     actions, sizes = play_batches(algorithm, noisy, unused)
     np.testing.assert_array_equal(found.actions, actions)
     assert (sizes[:, :15] == 15).all()

@@ -26,6 +26,7 @@ def weights_actions(raw, crowd):
 class FixedUniform:
     def __init__(self, values):
         self.values = np.asarray(values)
+        self.n_replicates = len(self.values)
 
     def uniform(self):
         return self.values

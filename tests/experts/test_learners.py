@@ -143,12 +143,12 @@ def test_every_learner_is_an_algorithm_of_the_family_too(name, source):
 # ---- banks without a line of their own in the registry of algorithms -----------------------------
 
 
-def test_a_learner_of_a_bank_can_be_played_alone(source):
+def test_a_learner_of_a_bank_can_be_played_alone(source, crowd):
     bank = RidgeBank((2, 3), {"weak": 0.1})
     said = actions_of(bank, source)
     for place in range(2):
         np.testing.assert_array_equal(
-            play(LearnerAlone(bank, place), source, None), said[..., place]
+            play(LearnerAlone(bank, place), source, crowd(source.n_replicates)), said[..., place]
         )
     with pytest.raises(ValueError, match="one learner alone is needed, got ridge-w2-weak, ridge-"):
         LearnerAlone(bank)

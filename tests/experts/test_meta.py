@@ -191,8 +191,10 @@ def test_without_decorrelation_the_leading_learner_is_played_by_hand(make_noisy,
 
 def test_round_one_plays_the_first_learner_and_draws_nothing(draw_noisy):
     noisy = draw_noisy(np.zeros((1, 3)), 1.0, 4)
-    actions = play(RWMeta(), noisy, replicate_generators(1, (), [], "none"))
-    assert not actions.any()
+    generators = replicate_generators(1, (), range(4), "none")
+    before = [generator.bit_generator.state for generator in generators.generators]
+    assert not play(RWMeta(), noisy, generators).any()
+    assert [generator.bit_generator.state for generator in generators.generators] == before
 
 
 @pytest.mark.parametrize("decorrelate", [True, False])

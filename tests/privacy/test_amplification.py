@@ -210,7 +210,7 @@ def played(name, initial, gains, mu, make_noisy, at):
     game[:last] = gains
     noisy = make_noisy(game.transpose(1, 0, 2), math.sqrt(n) / mu, initial)
     found = {}
-    states = rounds(RWAdaBatch(0.1, name), noisy, SimpleNamespace())
+    states = rounds(RWAdaBatch(0.1, name), noisy, SimpleNamespace(n_replicates=noisy.n_replicates))
     for t, (state, _) in enumerate(itertools.islice(states, max(at)), start=1):
         if t in at:
             found[t] = state.planned

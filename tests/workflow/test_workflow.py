@@ -61,10 +61,6 @@ GAMES = (
     *("summary.parquet", "cumulative.parquet", "tables/average-gain.csv"),
     *("comparison.parquet", "ablation.parquet"),
 )
-STUDIES = tuple(
-    f"{name}.parquet"
-    for name in ("amplification", "batching", "lazy", "convex", "distributions", "audit", "claims")
-)
 
 
 def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
@@ -128,7 +124,7 @@ def test_second_run_has_nothing_to_do(whole: Path) -> None:
 
 
 def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
-    names = (*GAMES, *STUDIES)
+    names = (*GAMES, "distributions.parquet")  # every other study is one job
     succeed(snakemake(tmp_path, write_config(tmp_path), *targets(names), "--cores", "1"))
     assert contents(tmp_path, names) == contents(whole, names)
 
@@ -224,7 +220,8 @@ def test_full_disk_is_told_and_leaves_no_half_file(small_disk: Path, tmp_path: P
     config = write_plain(tmp_path, replicates=600)
     done = snakemake(tmp_path, config)
     assert done.returncode != 0
-    assert "disk is full" in done.stdout + done.stderr
+    # Ours if a result met the full disk, Snakemake's if its own measurement of a job did.
+    assert re.search("disk is full|No space left on device", done.stdout + done.stderr)
     for path in small_disk.rglob("*.parquet"):
         pd.read_parquet(path)
 

@@ -18,7 +18,7 @@ from dpol.experts.play import rounds
 from dpol.local import NoisyGains, privatize
 from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.audit_laws import audit_covariance
-from dpol.randomness import Floats, replicate_generators
+from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
 
 _EXPERTS, _ROUNDS = 6, 40
@@ -51,7 +51,12 @@ def audit_adabatch(
         mechanism(stream, CALIBRATION, local, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
-    played = [_play(algorithm, it) for it in noisy]
+    # The algorithm draws nothing of its own.
+    unused = [
+        replicate_generators(seed, ("audit: vectors",), replicates, "unused")
+        for replicates in replicates_of(settings)
+    ]
+    played = [_play(algorithm, *it) for it in zip(noisy, unused, strict=True)]
     guarantee = noisy[0].guarantee
     inputs = f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change"
     about = inputs, guarantee.adjacency, guarantee.unit
@@ -110,10 +115,8 @@ class _Game:
     reads: list[Floats]
 
 
-def _play(algorithm: RWAdaBatch, noisy: NoisyGains) -> _Game:
-    # The algorithm draws nothing of its own.
-    unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
-    played = list(rounds(algorithm, noisy, unused))
+def _play(algorithm: RWAdaBatch, noisy: NoisyGains, generators: ReplicateGenerators) -> _Game:
+    played = list(rounds(algorithm, noisy, generators))
     actions = np.stack([chosen for _, chosen in played], axis=1).astype(float)
     # In round t, counted from 0, the sum is that of z_0 and t rounds.
     cumulative = np.stack([state.cumulative for state, _ in played], axis=1)
