@@ -191,7 +191,7 @@ garbage = (
 )
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(good_rows(), st.sampled_from(["utf-8", "utf-8-sig"]), st.booleans())
 def test_every_good_table_is_released_completely(rows, encoding, blank_lines):
     table = as_csv(rows, encoding)
@@ -199,13 +199,13 @@ def test_every_good_table_is_released_completely(rows, encoding, blank_lines):
     assert released(*run_on(table, *MEANT), rows=len(rows) - 1)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(bad_tables())
 def test_every_table_with_a_fault_is_refused_in_one_line(table):
     assert refused(*run_on(table, *MEANT))
 
 
-@settings(max_examples=700)
+@settings(max_examples=250)
 @given(garbage | st.binary(max_size=300))
 @example((",".join(HEADER) + "\n" + "A,2021-01-01,1,1\n" * 2).encode())
 def test_garbage_is_refused_in_one_line(table):
@@ -218,7 +218,7 @@ def test_garbage_is_refused_in_one_line(table):
         assert refused(result, left)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(bad_tables(), good_rows(), st.sampled_from(["--append", "--again"]))
 def test_a_fault_leaves_an_earlier_release_as_it_was(table, rows, flag):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

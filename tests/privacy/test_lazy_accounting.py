@@ -342,8 +342,7 @@ def objective(T, d, B, eta):
 
 CASES = [
     (T, epsilon, delta, d, s)
-    for T in (1, 20, 60)
-    for epsilon in (0.1, 4.0)
+    for T, epsilon in ((1, 0.1), (20, 0.1), (20, 4.0))
     for delta, d, s in ((1e-6, 300, 1.0), (1e-6, 2, 0.05), (1e-2, 10, 1.0))
 ]
 
@@ -351,8 +350,6 @@ CASES = [
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 def test_calibrated_parameters_reach_the_epsilon_asked_for(accountant):
     for c, (T, epsilon, delta, d, s) in itertools.product(NORMALISERS, CASES):
-        if (c, T) == (2.0, 60):
-            continue
         game = LazyGame(T, delta, s, c)
         found = calibrate(game, epsilon=epsilon, n_experts=d, accountant=accountant)
         B, eta, p = found.batch_size, found.eta, found.fake_switch
@@ -422,13 +419,13 @@ def test_calibration_is_within_three_percent_of_a_fine_search(accountant, T, eps
 
 def test_more_privacy_and_smaller_delta_cost_regret():
     values = [
-        calibrate(LazyGame(60, 1e-6), epsilon=epsilon, n_experts=10).objective
-        for epsilon in (0.1, 0.5, 2.0, math.inf)
+        calibrate(LazyGame(20, 1e-6), epsilon=epsilon, n_experts=10).objective
+        for epsilon in (0.1, 2.0, math.inf)
     ]
     assert (np.diff(values) < 0).all()
     values = [
-        calibrate(LazyGame(60, delta), epsilon=1.0, n_experts=10).objective
-        for delta in (1e-12, 1e-6, 1e-2)
+        calibrate(LazyGame(20, delta), epsilon=1.0, n_experts=10).objective
+        for delta in (1e-12, 1e-2)
     ]
     assert (np.diff(values) < 0).all()
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from dpol.errors import DataError
+from dpol.privacy.rounding import rounded_up
 from dpol.tables.amplification import amplification_table, batching_table, settings_of
 from dpol.tables.text import Entry, to_html, to_latex, to_markdown, write_table
 
@@ -113,10 +114,12 @@ def test_cells_of_the_amplification_table_hold_the_numbers_of_their_setting() ->
         for group, t in zip(section.groups, (50, 9), strict=True):
             for (_, cells), mu in zip(group.lines, (0.25, 1.0), strict=True):
                 plain = epsilon(n, t, mu, BOUNDS[0], KINDS[0])
-                expected = [Entry(f"{plain:.4g}")]
+                expected = [Entry(rounded_up(plain, 4))]
                 for bound, kind in itertools.product(BOUNDS, KINDS[1:]):
                     number = epsilon(n, t, mu, bound, kind)
-                    expected.append(Entry(f"{number:.4g}", (f"mean batch {10 * number:.1f}",)))
+                    expected.append(
+                        Entry(rounded_up(number, 4), (f"mean batch {10 * number:.1f}",))
+                    )
                 assert list(cells) == expected
 
 

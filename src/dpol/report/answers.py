@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.audit import exceeds
+from dpol.privacy.rounding import rounded_up
 from dpol.report.costs import Loss
 from dpol.tables.claims import count_verdicts
 from dpol.tables.reported import load_reported
@@ -129,7 +130,9 @@ _SAMPLERS = {
 def _levels(private: pd.DataFrame) -> str:
     """The largest epsilon at each level; smaller ones count as it."""
     largest = private.groupby("mu", sort=True)["epsilon"].max().iloc[::-1]
-    texts = [f"{_mu(mu)} means ε\xa0≤\xa0{epsilon:.3g}" for mu, epsilon in largest.items()]
+    texts = [
+        f"{_mu(mu)} means ε\xa0≤\xa0{rounded_up(epsilon, 3)}" for mu, epsilon in largest.items()
+    ]
     delta = " / ".join(f"{value:g}" for value in dict.fromkeys(private["delta"]))
     return f"{', '.join(texts)} at δ = {delta}"
 

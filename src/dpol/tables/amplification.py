@@ -8,6 +8,7 @@ import pandas as pd
 
 from dpol.frames import check_frame
 from dpol.papers import EXPERTS
+from dpol.privacy.rounding import rounded_up
 from dpol.tables import footers
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title
@@ -43,12 +44,12 @@ def amplification_table(curves: pd.DataFrame) -> TextTable:
 
     def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
         plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
-        cells = [Entry(f"{plain:.4g}")]
+        cells = [Entry(rounded_up(plain, 4))]
         for bound in bounds:
             for kind in ("analytic", "monte-carlo"):
                 found = rows[(rows["bound"] == bound) & (rows["kind"] == kind)].iloc[0]
                 batch = f"mean batch {found['mean_batch']:.1f}"
-                cells.append(Entry(f"{found['epsilon_at_delta']:.4g}", (batch,)))
+                cells.append(Entry(rounded_up(found["epsilon_at_delta"], 4), (batch,)))
         return tuple(cells)
 
     return TextTable(

@@ -11,6 +11,7 @@ from dpol.distributions.bounds import informative_from
 from dpol.distributions.registry import REGISTRY, title_of
 from dpol.frames import check_frame
 from dpol.papers import DISTRIBUTIONS
+from dpol.privacy.rounding import rounded_up
 from dpol.tables.text import Entry, Group, Section, TextTable
 
 PAPER = f"“{DISTRIBUTIONS}”"
@@ -193,7 +194,7 @@ def _uncovered(row: pd.Series) -> tuple[str, ...]:
     guaranteed = row["guaranteed_epsilon"]
     if guaranteed == math.inf or guaranteed <= row["epsilon"] * (1 + 1e-9):
         return ()
-    return (f"only ε = {guaranteed:.4g}",)
+    return (f"only ε = {rounded_up(guaranteed, 4)}",)
 
 
 def _power(value: float) -> str:
