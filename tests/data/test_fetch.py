@@ -10,7 +10,7 @@ import importlib.metadata
 import json
 import os
 import resource
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from data.fetching import (
     Crash,
     Fetch,
     file_of,
+    read,
     rows_of,
     source,
     wanted,
@@ -143,6 +144,7 @@ def test_a_gzip_file_may_end_without_a_newline_or_length(server: TableServer, ru
 def test_a_server_that_keeps_the_line_open(server: TableServer, run: Fetch) -> None:
     server.faults["file"] = [changed(behaviour="open")]
     assert run(file_of(server), timeout_seconds=0.2) == server.rows
+    assert run.pauses == []
 
 
 # Provenance and endpoints
@@ -303,13 +305,14 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
 
 
 def test_two_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:
-    results: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: results.append(len(run(file_of(big))))) for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [len(big.rows)] * 3
+    children = [run.child(file_of(big)) for _ in range(3)]
+    assert [child.wait() for child in children] == [0] * 3
+    assert read(run.destination) == big.rows
     assert len(list(run.destination.parent.iterdir())) == 2
+    assert big.kinds() == ["file"] * 6
+
+
+def test_a_thread_in_which_no_time_limit_holds_is_refused(server: TableServer, run: Fetch) -> None:
+    with ThreadPoolExecutor() as pool, pytest.raises(ValueError, match="main thread"):
+        pool.submit(run, file_of(server)).result()
+    assert server.log == []
