@@ -47,18 +47,23 @@ def test_without_a_strong_etag_a_file_is_not_continued(
     assert big.ranges() == [None, None, None]
 
 
-def rest(status: int = 206, size: int | None = None, **headers: str | None) -> Fault:
-    """A rest of other bytes, to the end of the file or of another `size`."""
+def rest(size: int | None = None, **headers: str | None) -> Fault:
+    """A rest of other bytes, or, with a `size`, the true one up to there."""
 
     def fault(server: TableServer, answer: Answer) -> Answer:
         assert answer.status == 206
-        body = b"x" * ((size or len(answer.body)) - 1) + b"\n"
+        body = answer.body[:size] if size else b"x" * (len(answer.body) - 1) + b"\n"
         total = CUT - 1 + len(body)
-        default = f"bytes {CUT - 1}-{total - 1}/{total}"
-        named = {"Content-Range": default} | {k.replace("_", "-"): v for k, v in headers.items()}
-        return headed(named)(server, replace(answer, status=status, body=body))
+        named = {"Content-Range": f"bytes {CUT - 1}-{total - 1}/{total}"}
+        named |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return headed(named)(server, replace(answer, body=body))
 
     return fault
+
+
+def to_row_end(server: TableServer, answer: Answer) -> Answer:
+    """A rest that ends with a row, but too early, and says that this is the end."""
+    return rest(answer.body.index(b"\n", 100) + 1)(server, answer)
 
 
 WRONG_RESTS = {
@@ -69,9 +74,9 @@ WRONG_RESTS = {
     "another end": rest(size=10, Content_Range=f"bytes {CUT - 1}-{CUT + 8}/{CUT + 90}"),
     "too short": rest(size=10, Content_Range=f"bytes {CUT - 1}-{CUT + 98}/{CUT + 99}"),
     "no length": rest(Content_Range=f"bytes {CUT - 1}-{CUT + 8}/*"),
-    "another length": lambda server, answer: rest(size=1)(server, answer),
+    "another length": to_row_end,
     "200": changed(status=200, body=b"a new table\n"),
-    "416": rest(status=416),
+    "416": status(416),
 }
 
 

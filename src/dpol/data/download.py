@@ -50,13 +50,7 @@ class RefusedError(FetchError):
 
 
 class Client(requests.Session):
-    """What an endpoint is asked with; all that it sends counts towards one size limit.
-
-    Args:
-        source: how patient it is, and its limits.
-        sleep: pauses for a number of seconds.
-        log: takes a line on the progress.
-    """
+    """What an endpoint is asked with; all that it sends counts towards one size limit."""
 
     def __init__(
         self, source: WebSource, sleep: Callable[[float], None], log: Callable[[str], None]
@@ -64,17 +58,17 @@ class Client(requests.Session):
         super().__init__()
         self.headers.update(_HEADERS)
         self.source, self.sleep, self.log = source, sleep, log
-        self._received = 0
+        self.received = 0
 
     def get_redirect_target(self, _: requests.Response) -> None:
         """Nothing, so that the session follows no redirect by itself; `get` does."""
 
     def receive(self, count: int) -> None:
         """Count bytes that have arrived. Raises FetchError if they are too many."""
-        before, self._received = self._received, self._received + count
-        self.check_size(self._received, "sends")
-        if before // _LOG_EVERY < self._received // _LOG_EVERY:
-            self.log(f"{self._received / 1e6:,.0f} MB")
+        self.received += count
+        self.check_size(self.received, "sends")
+        if self.received % _LOG_EVERY < count:
+            self.log(f"{self.received / 1e6:,.0f} MB")
 
     def check_size(self, size: int, verb: str) -> None:
         """Raise FetchError if so many bytes are too many."""
@@ -193,12 +187,10 @@ def save(client: Client, response: requests.Response, part: Path, mode: str = "w
     """Write the body to a file, as it travels; return whether its end was certain.
 
     Raises:
-        PassingError: a web page, or a body that is shorter or longer than its stated length.
+        PassingError: the body is shorter or longer than its stated length.
         FetchError: a content encoding other than gzip, or too many bytes.
     """
     headers, raw = response.headers, cast(Any, response.raw)
-    if "html" in headers.get("Content-Type", "").lower():
-        raise PassingError("a web page instead of a CSV file")
     encoding = headers.get("Content-Encoding", "identity").lower()
     if encoding not in ("identity", "gzip"):
         raise FetchError(f"sends the content encoding {encoding}, which was not asked for")
@@ -235,8 +227,8 @@ def _check_status(response: requests.Response, *, ranged: bool) -> None:
             raise FetchError(f"{text}, come back in {pause:.0f} s")
         raise PassingError(text, pause)
     words = response.raw.read(300, False).decode("utf-8", errors="replace")
-    is_page = "html" in response.headers.get("Content-Type", "").lower()
-    text = text if is_page or not words else f"{text}: {words}"
+    if words and "html" not in response.headers.get("Content-Type", "").lower():
+        text = f"{text}: {words}"
     raise RefusedError(text) if status == 400 else FetchError(text)
 
 

@@ -48,11 +48,7 @@ class Fetched:
 def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path) -> Fetched:
     """One try to read rows of a Socrata table, sorted, between two counts that must agree.
 
-    Args:
-        client: makes the requests.
-        url: the resource, ending in `.csv`.
-        query: `$select`, `$order` and perhaps `$where`; the order ends with `:id`.
-        folder: where files may be made.
+    The query has `$select`, perhaps `$where`, and `$order`, which ends with `:id`.
 
     Raises:
         PassingError: something that may pass, such as a table that changed meanwhile.
