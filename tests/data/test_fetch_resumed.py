@@ -37,6 +37,20 @@ def test_a_cut_file_is_continued(big: TableServer, run: Fetch, name: str, framin
     assert big.log[1].headers["if-range"] == big.validators(f"/{name}")["ETag"]
 
 
+def test_the_rest_need_not_repeat_last_modified(big: TableServer, run: Fetch) -> None:
+    big.faults["file"] = [cut(CUT), headed({"Last-Modified": None})]
+    assert run(file_of(big)) == big.rows
+    assert big.ranges() == [None, REST, None]
+
+
+def test_a_failed_look_at_the_version_costs_no_second_download(
+    big: TableServer, run: Fetch
+) -> None:
+    big.faults["file"] = [None, status(503)]
+    assert run(file_of(big)) == big.rows
+    assert big.ranges() == [None, None, f"bytes={len(big.csv()) - 1}-", None]
+
+
 @pytest.mark.parametrize("etag", [None, 'W/"weak"', "unquoted"])
 def test_without_a_strong_etag_a_file_is_not_continued(
     big: TableServer, run: Fetch, etag: str | None
