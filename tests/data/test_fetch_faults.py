@@ -165,6 +165,16 @@ def test_a_table_that_changes_after_an_answer_is_read_again(
     assert any(line.startswith(words) for line in run.log)
 
 
+@pytest.mark.parametrize("counts", [("46", "47"), ("45", "46"), ("45", "45")])
+def test_rows_that_are_not_as_many_as_counted(
+    server: TableServer, run: Fetch, counts: tuple[str, str]
+) -> None:
+    server.says = ()
+    server.faults["count"] = [replaced("46", count) for count in counts]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert run.pauses
+
+
 def test_a_table_that_never_rests_is_an_error(server: TableServer, run: Fetch) -> None:
     server.faults["page"] = [then(revise)] * 9
     assert "the table changed while it was read (tried 3x)" in run.fails(rows_of(server))
