@@ -240,6 +240,7 @@ NEVER_WHOLE: list[tuple[str, Fault, str]] = [
     ("file", edited(lambda body: body[:-2]), "ends in the middle of a line (tried 3x)"),
     ("file", edited(lambda body: body + b'"\n'), "is not CSV in row"),
     ("file", changed(framing="close"), "states no length"),
+    ("file", headed({"Content-Encoding": "br"}), "sends the content encoding br"),
 ]
 
 

@@ -27,8 +27,7 @@ OLD_PAGE = 50_000
 """Rows that a server of SODA 2.0 sends at once; from 2.1 on there is no maximum."""
 LONGEST_ROW = 1 << 20
 """Characters; a longer row might not fit into memory."""
-RESUMABLE = "file.etag"
-"""Name of the note that a partial file can be continued."""
+_PART, _NOTE = "file.tmp", "file.etag"
 
 Version = tuple[str, str]
 """The headers ETag and Last-Modified, by which states of a table are told apart; may be empty."""
@@ -126,7 +125,7 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
         PassingError: something that may pass, such as a body cut short.
         FetchError: the file does not come, or is not a CSV file with `columns` in its header.
     """
-    part, note = folder / "file.tmp", folder / RESUMABLE
+    part, note = folder / _PART, folder / _NOTE
     version, address = _download(client, url, part, note)
     now, length = version, (size := str(part.stat().st_size))
     if any(version):
@@ -150,6 +149,11 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
     with part.open("rb") as stream, _packed(table) as packed:
         shutil.copyfileobj(stream, packed, CHUNK)
     return Fetched(table, count, address, now)
+
+
+def resumable(folder: Path) -> bool:
+    """Whether a file that has arrived in part can be continued."""
+    return (folder / _NOTE).exists() and (folder / _PART).exists()
 
 
 def _download(client: Client, url: str, part: Path, note: Path) -> tuple[Version, str]:

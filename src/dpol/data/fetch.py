@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpol.config import Dataset, Endpoint, WebSource
 from dpol.data.download import Client, plain, time_limit, with_retries
-from dpol.data.endpoints import RESUMABLE, Fetched, fetch_file, fetch_rows
+from dpol.data.endpoints import Fetched, fetch_file, fetch_rows, resumable
 from dpol.errors import FetchError, OutputError
 from dpol.files import locked, sha256, write_json
 
@@ -131,7 +131,7 @@ def fetch_table(
                 f"make room or choose another place for {destination}, and run again"
             ) from error
         finally:
-            if not (partial / RESUMABLE).exists():
+            if not resumable(partial):
                 shutil.rmtree(partial, ignore_errors=True)
     raise FetchError(_advice(failures, query, destination, partial))
 
