@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import datetime
 import gzip
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 
 from data.http_server import Row, TableServer
 from dpol.config import WebSource
+from dpol.data import fetch
 from dpol.data.download import CHUNK
 from dpol.data.fetch import Query, fetch_table
 from dpol.errors import FetchError
@@ -86,11 +91,26 @@ class Fetch:
         self.provenance = folder / "raw" / "hhs.csv.gz.provenance.json"
         self.log: list[str] = []
         self.pauses: list[float] = []
+        self.sleep: Callable[[float], None] = self.pauses.append
 
     def __call__(self, *endpoints: str, query: Query = QUERY, **keys: Any) -> list[Row]:
         web = source(*endpoints, **keys)
-        fetch_table(web, query, self.destination, self.log.append, sleep=self.pauses.append)
+        fetch_table(web, query, self.destination, self.log.append, sleep=self.sleep)
         return read(self.destination)
+
+    def child(self, address: str) -> subprocess.Popen[bytes]:
+        """Another process that fetches into the same place."""
+        program = (
+            "import sys; from pathlib import Path; from data import fetching\n"
+            "from dpol.data.fetch import fetch_table\n"
+            "fetch_table(fetching.source(sys.argv[1]), fetching.QUERY, Path(sys.argv[2]), print)\n"
+        )
+        paths = [str(Path(fetch.__file__).parents[2]), str(Path(__file__).parents[1])]
+        return subprocess.Popen(
+            [sys.executable, "-c", program, address, str(self.destination)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            stdout=subprocess.DEVNULL,
+        )
 
     def fails(self, *endpoints: str, **options: Any) -> str:
         """The reason why the last endpoint failed, in a fetch that must fail."""

@@ -10,9 +10,10 @@ import importlib.metadata
 import json
 import os
 import resource
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -25,68 +26,71 @@ from data.fetching import (
     Crash,
     Fetch,
     file_of,
+    read,
     rows_of,
     source,
     wanted,
 )
 from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
 from dpol.data.fetch import must_fetch
-from dpol.errors import OutputError
+from dpol.errors import FetchError, OutputError
 
-# A Socrata server
+WHERE = (
+    "state in ('NM','O''Brien') and "
+    "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
+)
+ORDER = "collection_week,hospital_pk,:id"
 
 
 def test_rows_come_with_one_request_between_two_counts(server: TableServer, run: Fetch) -> None:
-    assert run(rows_of(server)) == wanted(server.rows)
+    before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    query = replace(QUERY, columns=(*COLUMNS, "beds"))
+    assert run(rows_of(server), query=query) == wanted(server.rows)
     assert server.kinds() == ["count", "page", "count"]
-    assert server.places() == [(0, ROWS_WANTED + 1)]
     assert run.pauses == []
-    assert sorted(path.name for path in run.destination.parent.iterdir()) == [
-        "hhs.csv.gz",
-        "hhs.csv.gz.provenance.json",
-    ]
-
-
-def test_the_query_reaches_the_server(server: TableServer, run: Fetch) -> None:
-    run(rows_of(server), query=replace(QUERY, columns=(*COLUMNS, "beds")))
-    where = (
-        "state in ('NM','O''Brien') and "
-        "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
-    )
-    assert {one.parameters["$where"] for one in server.log} == {where}
-    assert server.log[1].parameters["$order"] == "collection_week,hospital_pk,:id"
-    assert server.log[1].parameters["$select"] == ",".join([*COLUMNS, ":id"])
+    count, page, _ = (one.parameters for one in server.log)
+    assert count == {"$select": "count(*)", "$where": WHERE}
+    place = {"$limit": str(ROWS_WANTED + 1), "$offset": "0"}
+    select = ",".join([*COLUMNS, ":id"])
+    assert page == {"$select": select, "$where": WHERE, "$order": ORDER, **place}
     for name, value in (("accept-encoding", "identity"), ("cache-control", "no-cache")):
         assert {one.headers[name] for one in server.log} == {value}
     assert server.log[1].headers["user-agent"].startswith("dpol/")
+    record = json.loads(run.provenance.read_text())
+    retrieved = datetime.datetime.fromisoformat(record.pop("retrieved"))
+    assert before <= retrieved <= datetime.datetime.now(datetime.UTC)
+    headers = server.validators(str(count))
+    assert record == {
+        "url": rows_of(server),
+        "final_url": rows_of(server),
+        "kind": "socrata",
+        "query": {"$select": ",".join(COLUMNS), "$where": WHERE, "$order": ORDER},
+        "rows": ROWS_WANTED,
+        "etag": headers["ETag"],
+        "last_modified": headers["Last-Modified"],
+        "sha256": hashlib.sha256(run.destination.read_bytes()).hexdigest(),
+        "dpol": importlib.metadata.version("dpol"),
+    }
+    assert set(run.destination.parent.iterdir()) == {run.destination, run.provenance}
 
 
 @pytest.mark.parametrize(
-    ("group", "groups", "first", "last", "clause"),
+    ("changes", "clause"),
     [
-        (None, ("NM",), None, None, None),
-        ("state", (), None, None, None),
-        ("state", ("a') or ('1'='1",), None, None, "state in ('a'') or (''1''=''1')"),
-        ("state", ("NM",), WEEKS[0], None, "state in ('NM') and week >= '2021-01-01T00:00:00'"),
-        (None, (), None, WEEKS[1], "week <= '2021-01-08T00:00:00'"),
+        ({"group": None}, None),
+        ({"groups": ()}, None),
+        ({"groups": ("a') or ('1'='1",)}, "state in ('a'') or (''1''=''1')"),
+        ({"first": WEEKS[0]}, "state in ('NM') and week >= '2021-01-01T00:00:00'"),
+        ({"group": None, "last": WEEKS[1]}, "week <= '2021-01-08T00:00:00'"),
     ],
 )
-def test_conditions(
-    group: str | None,
-    groups: tuple[str, ...],
-    first: datetime.date | None,
-    last: datetime.date | None,
-    clause: str | None,
-) -> None:
-    query = replace(QUERY, period="week", group=group, groups=groups, first=first, last=last)
-    assert query.soql.get("$where") == clause
+def test_conditions(changes: dict[str, Any], clause: str | None) -> None:
+    query = replace(QUERY, period="week", groups=("NM",), first=None, last=None)
+    assert replace(query, **changes).soql.get("$where") == clause
 
 
-@pytest.mark.parametrize("says", [("ETag",), ("Last-Modified",)])
-def test_a_server_that_caps_its_pages(
-    server: TableServer, run: Fetch, says: tuple[str, ...]
-) -> None:
-    server.cap, server.says = 20, says
+def test_a_server_that_caps_its_pages(server: TableServer, run: Fetch) -> None:
+    server.cap, server.says = 20, ("Last-Modified",)
     assert run(rows_of(server)) == wanted(server.rows)
     assert server.places() == [(0, 47), (20, 27), (40, 7)]
 
@@ -120,9 +124,6 @@ def test_other_ways_to_send_rows(server: TableServer, run: Fetch, way: Fault) ->
     assert run.pauses == []
 
 
-# A whole file
-
-
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
 def test_a_whole_file(big: TableServer, run: Fetch, name: str) -> None:
     assert run(f"{big.url}/{name}") == big.rows
@@ -135,6 +136,7 @@ def test_a_whole_file(big: TableServer, run: Fetch, name: str) -> None:
 
 
 def test_a_gzip_file_may_end_without_a_newline_or_length(server: TableServer, run: Fetch) -> None:
+    server.says = ()
     content = gzip.compress(server.csv()[:-1])
     server.faults["file"] = [changed(body=content, framing="close")]
     assert run(f"{server.url}/table.csv.gz") == server.rows
@@ -143,29 +145,7 @@ def test_a_gzip_file_may_end_without_a_newline_or_length(server: TableServer, ru
 def test_a_server_that_keeps_the_line_open(server: TableServer, run: Fetch) -> None:
     server.faults["file"] = [changed(behaviour="open")]
     assert run(file_of(server), timeout_seconds=0.2) == server.rows
-
-
-# Provenance and endpoints
-
-
-def test_provenance(server: TableServer, run: Fetch) -> None:
-    before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    run(rows_of(server))
-    record = json.loads(run.provenance.read_text())
-    retrieved = datetime.datetime.fromisoformat(record.pop("retrieved"))
-    assert before <= retrieved <= datetime.datetime.now(datetime.UTC)
-    headers = server.validators(str(server.log[0].parameters))
-    assert record == {
-        "url": rows_of(server),
-        "final_url": rows_of(server),
-        "kind": "socrata",
-        "query": QUERY.soql,
-        "rows": ROWS_WANTED,
-        "etag": headers["ETag"],
-        "last_modified": headers["Last-Modified"],
-        "sha256": hashlib.sha256(run.destination.read_bytes()).hexdigest(),
-        "dpol": importlib.metadata.version("dpol"),
-    }
+    assert run.pauses == []
 
 
 def test_the_final_address_is_recorded(server: TableServer, run: Fetch) -> None:
@@ -205,15 +185,12 @@ def test_the_next_endpoint_is_used_when_one_fails(server: TableServer, run: Fetc
 
 
 def test_the_message_when_everything_is_dead(run: Fetch) -> None:
-    with dead_address() as dead:
-        addresses = (f"{dead}/resource/t.csv", f"{dead}/t.csv", "http://no-such.invalid/t.csv")
-        assert run.fails(*addresses).startswith(f"  file {addresses[-1]}: ")
-    assert "socrata" in run.log[3]
-    assert "Connection refused (tried 3x)" in run.log[3]
-    with dead_address() as dead, pytest.raises(Exception, match="no endpoint") as raised:
-        run(f"{dead}/t.csv")
+    with dead_address() as dead, pytest.raises(FetchError) as raised:
+        run(f"{dead}/resource/t.csv", "http://no-such.invalid/t.csv")
     message = str(raised.value)
     for words in (
+        f"  socrata {dead}/resource/t.csv: no connection, or it was cut: Connection refused (tr",
+        "  file http://no-such.invalid/t.csv: no connection, or it was cut: ",
         "may be offline",
         f"by hand as {run.destination}, a gzip-compressed CSV",
         ", ".join(COLUMNS),
@@ -239,9 +216,6 @@ def test_keys_that_are_refused(key: str, value: float, words: str) -> None:
         source("http://example.invalid/t.csv", **{key: value})
 
 
-# Places that cannot be written
-
-
 def test_places_that_cannot_be_written(server: TableServer, run: Fetch) -> None:
     run.destination.parent.write_text("a file, not a folder")
     with pytest.raises(OutputError, match=r"cannot write .*raw"):
@@ -264,21 +238,18 @@ def test_a_file_larger_than_the_system_allows(big: TableServer, run: Fetch) -> N
     assert big.kinds() == ["file"]
 
 
-@pytest.mark.parametrize("name", ["/resource/table.csv", "/table.csv"])
+@pytest.mark.parametrize("address", [rows_of, file_of])
 def test_a_full_disk_is_not_blamed_on_the_server(
-    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch, name: str
+    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch, address: Any
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"(the disk is full|No space left)"):
-        run(f"{server.url}{name}", rows_of(server))
+        run(address(server), rows_of(server))
     assert not run.destination.exists()
     assert run.pauses == []
-
-
-# Fetching again, and at the same time
 
 
 def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
@@ -287,29 +258,22 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
     assert must_fetch(QUERY, table)
     table.touch()
     assert not must_fetch(QUERY, table), "placed by hand"
-    record.write_text('{"query": null}')
-    assert not must_fetch(QUERY, table), "a whole file"
-    record.write_text("{")
-    assert not must_fetch(QUERY, table), "a damaged record"
-    where = (
-        "state in ('NM','O''Brien') and "
-        "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
-    )
-    order = "collection_week,hospital_pk,:id"
-    same = {"$select": ",".join(QUERY.columns), "$where": where, "$order": order}
-    record.write_text(json.dumps({"query": same}))
-    assert not must_fetch(QUERY, table), "as earlier versions wrote it"
+    same = {"$select": ",".join(QUERY.columns), "$where": WHERE, "$order": ORDER}
+    for text in ('{"query": null}', "{", json.dumps({"query": same})):
+        record.write_text(text)
+        assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
     assert must_fetch(replace(QUERY, groups=("XX",)), table)
 
 
-def test_two_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:
-    results: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: results.append(len(run(file_of(big))))) for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [len(big.rows)] * 3
+def test_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:
+    children = [run.child(file_of(big)) for _ in range(3)]
+    assert [child.wait() for child in children] == [0] * 3
+    assert read(run.destination) == big.rows
     assert len(list(run.destination.parent.iterdir())) == 2
+    assert big.kinds() == ["file"] * 6
+
+
+def test_a_thread_in_which_no_time_limit_holds_is_refused(server: TableServer, run: Fetch) -> None:
+    with ThreadPoolExecutor() as pool, pytest.raises(ValueError, match="main thread"):
+        pool.submit(run, file_of(server)).result()
+    assert server.log == []

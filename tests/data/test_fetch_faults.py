@@ -64,12 +64,20 @@ def test_a_server_that_wants_hours_counts_as_failed(server: TableServer, run: Fe
     assert run.pauses == []
 
 
+@pytest.mark.parametrize(
+    "value", ["soon", "-5", "", "\xb2", "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 -2300"]
+)
+def test_a_senseless_retry_after_is_ignored(server: TableServer, run: Fetch, value: str) -> None:
+    server.faults["count"] = [status(429, Retry_After=value)]
+    run(rows_of(server))
+    assert len(run.pauses) == 1
+    assert 1 <= run.pauses[0] <= 2
+
+
 def test_pauses_grow(server: TableServer, run: Fetch) -> None:
     server.faults["count"] = [status(500), status(408), status(202)]
     assert run(rows_of(server), attempts=4) == wanted(server.rows)
-    assert all(low <= pause <= low + 1 for low, pause in zip((1, 2, 4), run.pauses, strict=True)), (
-        run.pauses
-    )
+    assert all(low <= pause <= low + 1 for low, pause in zip((1, 2, 4), run.pauses, strict=True))
 
 
 def short_to_the_row(server: TableServer, answer: Answer) -> Answer:
@@ -92,44 +100,37 @@ PASSING: dict[str, Fault] = {
     "web page": html(),
     "web page called CSV": html("text/csv"),
 }
-PASSING_OF_ROWS: dict[str, Fault] = {
-    **PASSING,
-    "cut in a row, no length stated": cut(50, framing="close"),
-    "cut in the last number, no length stated": cut(-2, framing="close"),
-    "other header": replaced("beds", "seats"),
-    "JSON": edited(lambda _: b"[]\n"),
+BAD_ANSWERS: dict[str, dict[str, Fault]] = {
+    "file": PASSING,
+    "page": {
+        **PASSING,
+        "cut in a row, no length stated": cut(50, framing="close"),
+        "cut in the last number, no length stated": cut(-2, framing="close"),
+        "other header": replaced("beds", "seats"),
+        "JSON": edited(lambda _: b"[]\n"),
+    },
+    "count": {
+        "cut": cut(8),
+        "web page": html("text/csv"),
+        "no number": edited(lambda _: b"count\nmany\n"),
+        "5,000 digits": edited(lambda _: b"count\n" + b"9" * 5_000 + b"\n"),
+        "two counts": edited(lambda body: body + b"46\n"),
+    },
 }
-NO_COUNT: dict[str, Fault] = {
-    "cut": cut(8),
-    "web page": html("text/csv"),
-    "no number": edited(lambda _: b"count\nmany\n"),
-    "a count of 5,000 digits": edited(lambda _: b"count\n" + b"9" * 5_000 + b"\n"),
-    "two counts": edited(lambda body: body + b"46\n"),
-}
 
 
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING.keys())
-def test_a_bad_file_is_asked_for_again(server: TableServer, run: Fetch, fault: Fault) -> None:
-    server.says = ()
-    server.faults["file"] = [fault]
-    assert run(file_of(server)) == server.rows
-    assert len(run.pauses) == 1
-
-
-@pytest.mark.parametrize("fault", PASSING_OF_ROWS.values(), ids=PASSING_OF_ROWS.keys())
-def test_bad_rows_are_asked_for_again(server: TableServer, run: Fetch, fault: Fault) -> None:
-    server.faults["page"] = [fault]
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert len(run.pauses) == 1
-
-
-@pytest.mark.parametrize("fault", NO_COUNT.values(), ids=NO_COUNT.keys())
-@pytest.mark.parametrize("at", [0, 1])
-def test_a_bad_count_is_asked_for_again(
-    server: TableServer, run: Fetch, fault: Fault, at: int
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, faults in BAD_ANSWERS.items() for name in faults]
+)
+def test_a_bad_answer_is_asked_for_again(
+    server: TableServer, run: Fetch, kind: str, name: str
 ) -> None:
-    server.faults["count"] = [*[None] * at, fault]
-    assert run(rows_of(server)) == wanted(server.rows)
+    fault = BAD_ANSWERS[kind][name]
+    if kind == "file":
+        server.says = ()
+    server.faults[kind] = [None, fault] if kind == "count" else [fault]
+    right = server.rows if kind == "file" else wanted(server.rows)
+    assert run((file_of if kind == "file" else rows_of)(server)) == right
     assert len(run.pauses) == 1
 
 
@@ -146,22 +147,29 @@ def test_rows_that_stop_early_are_completed(server: TableServer, run: Fetch) -> 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 @pytest.mark.parametrize("cap", [20, 100])
-@pytest.mark.parametrize("at", ["before the page", "after it"])
-@pytest.mark.parametrize("says", ["ETag", "Last-Modified"])
-def test_a_changed_table_is_read_again(
+@pytest.mark.parametrize("kind", ["count", "page"])
+def test_a_table_that_changes_after_an_answer_is_read_again(
     server: TableServer,
     run: Fetch,
     change: Callable[[list[Row]], object],
     cap: int,
-    at: str,
-    says: str,
+    kind: str,
 ) -> None:
-    server.cap, server.says = cap, (says,)
-    server.faults["count" if at == "before the page" else "page"] = [then(change)]
+    server.cap, server.says = cap, ("Last-Modified",)
+    server.faults[kind] = [then(change)]
     assert run(rows_of(server)) == wanted(server.rows)
     assert len(run.pauses) == 1
     words = ("the table changed while it was read; try", "45 rows instead of 46; try")
     assert any(line.startswith(words) for line in run.log)
+
+
+@pytest.mark.parametrize("counts", [("46", "47"), ("45", "46"), ("45", "45")])
+def test_rows_that_are_not_as_many_as_counted(
+    server: TableServer, run: Fetch, counts: tuple[str, str]
+) -> None:
+    server.faults["count"] = [replaced("46", count) for count in counts]
+    assert run(rows_of(server)) == wanted(server.rows)
+    assert run.pauses
 
 
 def test_a_table_that_never_rests_is_an_error(server: TableServer, run: Fetch) -> None:
@@ -170,13 +178,12 @@ def test_a_table_that_never_rests_is_an_error(server: TableServer, run: Fetch) -
     assert server.kinds().count("page") == 3
 
 
-def test_parts_without_a_version_are_refused(server: TableServer, run: Fetch) -> None:
-    server.says = ()
-    assert run(rows_of(server)) == wanted(server.rows), "one answer is one version"
-    run.destination.unlink()
-    run.provenance.unlink()
-    server.cap = 20
-    assert "no version to compare them by" in run.fails(rows_of(server))
+@pytest.mark.parametrize("says", [(), ("ETag",)])
+def test_rows_without_last_modified_are_refused(
+    server: TableServer, run: Fetch, says: tuple[str, ...]
+) -> None:
+    server.says = says
+    assert "sends no Last-Modified" in run.fails(rows_of(server))
 
 
 @pytest.mark.parametrize("cap", [20, 100])
@@ -187,70 +194,6 @@ def test_a_page_of_another_version(server: TableServer, run: Fetch, cap: int) ->
     server.faults["page"] = [stale(old)]
     assert run(rows_of(server)) == wanted(server.rows)
     assert any("the table changed while it was read" in line for line in run.log)
-
-
-def overlap(server: TableServer, answer: Answer) -> Answer:
-    """A page that begins with the last row of the page before."""
-    header, *rows = answer.body.splitlines(keepends=True)
-    lines = [header, b"N0,2021-01-08T00:00:00,NM,again,row-0\n", *rows[:-1]]
-    return replace(answer, body=b"".join(lines))
-
-
-LATIN = edited(lambda body: body.decode().encode("latin-1"))
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (overlap, "the table changed while it was read (tried 3x)"),
-        (edited(lambda body: body.partition(b"\n")[0] + b"\n"), "20 rows instead of 46 (tried 3x)"),
-        (replaced(",NM,", ",NM,,"), "row 1 has 6 fields instead of 5"),
-        (replaced(",NM,", ',"NM"x,'), "is not CSV in row 1"),
-        (LATIN, "is not UTF-8 text"),
-        (replaced("NM", "N\0M"), "has a NUL byte"),
-        (changed(status=206), "status 206"),
-        (headed({"Content-Encoding": "br"}), "sends the content encoding br"),
-        (status(403, "no such \x1b[31m column \x9b"), "status 403 Forbidden: no such ?[31m column"),
-    ],
-)
-def test_pages_that_are_never_whole(
-    server: TableServer, run: Fetch, fault: Fault, words: str
-) -> None:
-    server.cap = 20
-    server.faults["page"] = [None, fault] * 3
-    assert words in run.fails(rows_of(server))
-
-
-def test_rows_that_cannot_be_right(server: TableServer, run: Fetch) -> None:
-    query = replace(QUERY, groups=("Atlantis",))
-    assert "0 rows match state in ('Atlantis')" in run.fails(rows_of(server), query=query)
-    server.faults["count"] = [replaced("46", "10000001")]
-    assert "10,000,001 rows match" in run.fails(rows_of(server))
-    assert server.kinds() == ["count", "count"]
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (edited(lambda body: body.partition(b"\n")[0] + b"\n"), "has a header but no rows"),
-        (edited(lambda _: b""), "has no column hospital_pk"),
-        (replaced("beds", "seats"), "has no column beds; it has hospital_pk, coll"),
-        (LATIN, "is not UTF-8 text"),
-        (edited(lambda body: gzip.compress(body.decode().encode("latin-1"))), "is not UTF-8 text"),
-        (replaced("NM", "N\0M"), "has a NUL byte"),
-        (edited(lambda body: body[:-2]), "ends in the middle of a line (tried 3x)"),
-        (edited(lambda body: body + b'"\n'), "is not CSV in row"),
-        (changed(framing="close"), "states no length"),
-    ],
-)
-@pytest.mark.parametrize("says", [(), ("ETag",)])
-def test_files_that_are_never_whole(
-    server: TableServer, run: Fetch, fault: Fault, words: str, says: tuple[str, ...]
-) -> None:
-    server.says = says
-    server.faults["file"] = [fault, *([None, fault] if says else [fault]) * 3]
-    assert words in run.fails(file_of(server))
-    assert not run.partial.exists()
 
 
 @pytest.mark.parametrize("says", ["ETag", "Last-Modified"])
@@ -267,17 +210,57 @@ def test_a_file_that_changes_while_it_is_sent(server: TableServer, run: Fetch, s
     assert any("the table changed while it was read" in line for line in run.log)
 
 
-# Malformed headers and redirects
+def overlap(server: TableServer, answer: Answer) -> Answer:
+    """A page that begins with the last row of the page before."""
+    header, *rows = answer.body.splitlines(keepends=True)
+    lines = [header, b"N0,2021-01-08T00:00:00,NM,again,row-0\n", *rows[:-1]]
+    return replace(answer, body=b"".join(lines))
 
 
-@pytest.mark.parametrize(
-    "value", ["soon", "-5", "", "\xb2", "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 -2300"]
-)
-def test_a_senseless_retry_after_is_ignored(server: TableServer, run: Fetch, value: str) -> None:
-    server.faults["count"] = [status(429, Retry_After=value)]
-    run(rows_of(server))
-    assert len(run.pauses) == 1
-    assert 1 <= run.pauses[0] <= 2
+ONLY_A_HEADER = edited(lambda body: body.partition(b"\n")[0] + b"\n")
+LATIN = edited(lambda body: body.decode().encode("latin-1"))
+NEVER_WHOLE: list[tuple[str, Fault, str]] = [
+    ("page", overlap, "the table changed while it was read (tried 3x)"),
+    ("page", ONLY_A_HEADER, "20 rows instead of 46 (tried 3x)"),
+    ("page", replaced(",NM,", ",NM,,"), "row 1 has 6 fields instead of 5"),
+    ("page", replaced(",NM,", ',"NM"x,'), "is not CSV in row 1"),
+    ("page", LATIN, "is not UTF-8 text"),
+    ("page", replaced("NM", "N\0M"), "has a NUL byte"),
+    ("page", changed(status=206), "status 206"),
+    ("page", headed({"Content-Encoding": "br"}), "sends the content encoding br"),
+    ("page", status(403, "no \x1b[31m column \x9b"), "status 403 Forbidden: no ?[31m column ?"),
+    ("file", ONLY_A_HEADER, "has a header but no rows"),
+    ("file", edited(lambda _: b""), "has no column hospital_pk"),
+    ("file", replaced("beds", "seats"), "has no column beds; it has hospital_pk, coll"),
+    ("file", LATIN, "is not UTF-8 text"),
+    ("file", edited(lambda body: gzip.compress(body.replace(b"\xc3", b""))), "is not UTF-8 text"),
+    ("file", replaced("NM", "N\0M"), "has a NUL byte"),
+    ("file", edited(lambda body: body[:-2]), "ends in the middle of a line (tried 3x)"),
+    ("file", edited(lambda body: body + b'"\n'), "is not CSV in row"),
+    ("file", changed(framing="close"), "states no length"),
+    ("file", headed({"Content-Encoding": "br"}), "sends the content encoding br"),
+]
+
+
+@pytest.mark.parametrize(("kind", "fault", "words"), NEVER_WHOLE)
+def test_answers_that_are_never_whole(
+    server: TableServer, run: Fetch, kind: str, fault: Fault, words: str
+) -> None:
+    server.cap = 20
+    server.faults[kind] = [fault] * 6 if kind == "file" else [None, fault] * 3
+    assert words in run.fails((file_of if kind == "file" else rows_of)(server))
+    assert not run.partial.exists()
+
+
+def test_counts_that_cannot_be_right(server: TableServer, run: Fetch) -> None:
+    query = replace(QUERY, groups=("Atlantis",))
+    assert "0 rows match state in ('Atlantis')" in run.fails(rows_of(server), query=query)
+    server.faults["count"] = [replaced("46", "10000001")]
+    assert "10,000,001 rows match" in run.fails(rows_of(server))
+    assert server.kinds() == ["count", "count"]
+
+
+# Redirects
 
 
 @pytest.mark.parametrize(
@@ -285,7 +268,6 @@ def test_a_senseless_retry_after_is_ignored(server: TableServer, run: Fetch, val
     [
         ("http://[::1", "cannot be asked"),
         ("gopher://example.invalid/", "cannot be asked"),
-        ("http://\xff.invalid/", "cannot be asked"),
         ("http://" + "a" * 70 + ".invalid/\x1b[31m", ""),
         ("/table.csv", "more than 5 redirects"),
     ],
@@ -298,9 +280,7 @@ def test_redirects_that_lead_nowhere(
 
 
 def test_a_redirect_does_not_give_up_encryption() -> None:
-    with pytest.raises(
-        FetchError, match=r"redirects to http://b.invalid/t, which is not encrypted"
-    ):
+    with pytest.raises(FetchError, match=r"redirects to http://b.invalid/t, which is not encr"):
         next_address("https://a.invalid/", "http://b.invalid/t")
     assert next_address("https://a.invalid/s", "t") == "https://a.invalid/t"
     assert next_address("http://a.invalid/", "https://b.invalid/") == "https://b.invalid/"

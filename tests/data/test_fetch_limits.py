@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import socket
+import time
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -22,10 +25,43 @@ def test_a_slow_server_ends_with_the_time(
     assert "not done within 0.005 min; raise dataset.source.time_limit_minutes" in message
 
 
-def test_a_pause_beyond_the_time_is_not_waited_for(server: TableServer, run: Fetch) -> None:
+def test_a_pause_ends_with_the_time(server: TableServer, run: Fetch) -> None:
     server.faults["file"] = [status(503, Retry_After="500")]
-    assert "not done within 5 min" in run.fails(file_of(server), time_limit_minutes=5)
-    assert run.pauses == []
+    run.sleep = time.sleep
+    assert "not done within 0.005 min" in run.fails(file_of(server), time_limit_minutes=0.005)
+
+
+def test_unpacking_ends_with_the_time(server: TableServer, run: Fetch) -> None:
+    lines = zlib.compressobj(wbits=31)
+    block = b"\n" * 1_000_000
+    body = b"".join(lines.compress(block) for _ in range(100)) + lines.flush()
+    server.faults["file"] = [changed(body=body)] * 2
+    assert "not done within 0.01 min" in run.fails(file_of(server), time_limit_minutes=0.01)
+
+
+def test_a_name_that_is_looked_up_for_ever(run: Fetch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(60))
+    message = run.fails("http://slow.invalid/t.csv", time_limit_minutes=0.005)
+    assert "not done within 0.005 min" in message
+
+
+def test_the_timer_is_put_back(server: TableServer, run: Fetch) -> None:
+    def mine(*_: object) -> None:
+        raise AssertionError
+
+    old = signal.signal(signal.SIGALRM, mine)
+    signal.setitimer(signal.ITIMER_REAL, 600, 7)
+    try:
+        run(file_of(server))
+        assert signal.getsignal(signal.SIGALRM) is mine
+        left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+        assert 500 < left <= 600
+        assert interval == 7
+        run(file_of(server))
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
 
 
 def test_silence_is_tried_again(server: TableServer, run: Fetch) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,15 +17,16 @@ from data.http_server import (
     TableServer,
     changed,
     cut,
-    edited,
     headed,
     status,
     then,
 )
-from dpol.data import endpoints, fetch
+from dpol.data import endpoints
+from dpol.data.download import CHUNK
 from dpol.errors import FetchError
 
-REST = f"bytes={CUT}-"
+REST = f"bytes={CUT - 1}-"
+"""The last byte is asked for again."""
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
@@ -37,9 +34,22 @@ REST = f"bytes={CUT}-"
 def test_a_cut_file_is_continued(big: TableServer, run: Fetch, name: str, framing: str) -> None:
     big.faults["file"] = [cut(CUT, framing)]
     assert run(f"{big.url}/{name}") == big.rows
-    # The cut file, its version, the rest, its version.
-    assert big.ranges() == [None, None, REST, None]
-    assert big.log[2].headers["if-range"] == big.validators(f"/{name}")["ETag"]
+    assert big.ranges() == [None, REST, None]  # the last is for the version
+    assert big.log[1].headers["if-range"] == big.validators(f"/{name}")["ETag"]
+
+
+def test_the_rest_need_not_repeat_last_modified(big: TableServer, run: Fetch) -> None:
+    big.faults["file"] = [cut(CUT), headed({"Last-Modified": None})]
+    assert run(file_of(big)) == big.rows
+    assert big.ranges() == [None, REST, None]
+
+
+def test_a_failed_look_at_the_version_costs_no_second_download(
+    big: TableServer, run: Fetch
+) -> None:
+    big.faults["file"] = [None, status(503)]
+    assert run(file_of(big)) == big.rows
+    assert big.ranges() == [None, None, f"bytes={len(big.csv()) - 1}-", None]
 
 
 @pytest.mark.parametrize("etag", [None, 'W/"weak"', "unquoted"])
@@ -52,58 +62,66 @@ def test_without_a_strong_etag_a_file_is_not_continued(
     assert big.ranges() == [None, None, None]
 
 
-def rest_with(**headers: str | None) -> Fault:
-    """A partial answer of new bytes with other headers."""
+def rest(size: int | None = None, **headers: str | None) -> Fault:
+    """A rest of other bytes, or, with a `size`, the true one up to there."""
 
     def fault(server: TableServer, answer: Answer) -> Answer:
         assert answer.status == 206
-        total = CUT + len(answer.body)
-        named = {
-            name.replace("_", "-"): value and value.format(last=total - 1, total=total)
-            for name, value in headers.items()
-        }
-        return headed(named)(server, replace(answer, body=b"x" * (len(answer.body) - 1) + b"\n"))
+        body = answer.body[:size] if size else b"x" * (len(answer.body) - 1) + b"\n"
+        total = CUT - 1 + len(body)
+        named = {"Content-Range": f"bytes {CUT - 1}-{total - 1}/{total}"}
+        named |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return headed(named)(server, replace(answer, body=body))
 
     return fault
 
 
+def to_row_end(server: TableServer, answer: Answer) -> Answer:
+    """A rest that ends with a row, but too early, and says that this is the end."""
+    return rest(answer.body.index(b"\n", 100) + 1)(server, answer)
+
+
+def new_file(server: TableServer, answer: Answer) -> Answer:
+    """A rest of a file that has changed, from a server that does not look at If-Range."""
+    whole = server.csv()
+    place = {"Content-Range": f"bytes {CUT - 1}-{len(whole) - 1}/{len(whole)}"}
+    return replace(answer, status=206, headers=answer.headers | place, body=whole[CUT - 1 :])
+
+
+WRONG_RESTS = {
+    "206 without ETag": rest(ETag=None),
+    "206 with another ETag": rest(ETag='"other"'),
+    "no range": rest(Content_Range=None),
+    "another start": rest(Content_Range="bytes 0-9/10"),
+    "another start, and cut": lambda *to: cut(CHUNK)(
+        to[0], rest(Content_Range="bytes 0-9/10")(*to)
+    ),
+    "another end": rest(size=10, Content_Range=f"bytes {CUT - 1}-{CUT + 8}/{CUT + 90}"),
+    "too short": rest(size=10, Content_Range=f"bytes {CUT - 1}-{CUT + 98}/{CUT + 99}"),
+    "no length": rest(Content_Range=f"bytes {CUT - 1}-{CUT + 8}/*"),
+    "another length": to_row_end,
+    "200": changed(status=200, body=b"a new table\n"),
+    "416": status(416),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_RESTS.values(), ids=WRONG_RESTS.keys())
+def test_a_wrong_rest_is_not_appended(big: TableServer, run: Fetch, wrong: Fault) -> None:
+    big.faults["file"] = [cut(CUT), wrong]
+    assert run(file_of(big)) == big.rows
+    assert big.ranges()[:2] == [None, REST]
+    assert None in big.ranges()[2:-1] or big.ranges()[2:] == [None, None]
+
+
 @pytest.mark.parametrize(
-    "rest",
-    [
-        rest_with(ETag=None),
-        rest_with(ETag='"other"'),
-        rest_with(Content_Range=None),
-        rest_with(Content_Range="bytes 0-{last}/{total}"),
-        rest_with(Content_Range=f"bytes {CUT}-{CUT + 9}/{CUT + 10}"),
-        rest_with(Content_Range=f"bytes {CUT}-{{last}}/*"),
-        rest_with(Content_Range=f"bytes {CUT}-{CUT + 9}/{{total}}"),
-        edited(lambda body: body[:-100]),
-        changed(status=200, body=b"a new table\n"),
-        status(416),
-    ],
-    ids=[
-        "206 without ETag",
-        "206 with another ETag",
-        "no range",
-        "another start",
-        "another length",
-        "no length",
-        "another end",
-        "too short",
-        "whole",
-        "416",
-    ],
+    "answer", [None, new_file, lambda *to: headed({"ETag": None})(to[0], new_file(*to))]
 )
-def test_a_wrong_rest_is_not_appended(big: TableServer, run: Fetch, rest: Fault) -> None:
-    big.faults["file"] = [cut(CUT), None, rest]
+def test_a_file_that_changed_meanwhile_is_not_continued(
+    big: TableServer, run: Fetch, answer: Fault | None
+) -> None:
+    big.faults["file"] = [lambda *to: cut(CUT)(to[0], then(list.reverse)(*to)), answer]
     assert run(file_of(big)) == big.rows
-    assert big.ranges()[:4] == [None, None, REST, None]
-
-
-def test_a_file_that_changed_meanwhile_is_not_continued(big: TableServer, run: Fetch) -> None:
-    big.faults["file"] = [lambda *to: cut(CUT)(to[0], then(list.reverse)(*to))]
-    assert run(file_of(big)) == big.rows
-    assert big.ranges() == [None, None, None]
+    assert big.ranges() == [None, REST, None] + [None] * (answer is not None)
 
 
 def test_the_next_call_goes_on_where_the_last_one_failed(big: TableServer, run: Fetch) -> None:
@@ -112,7 +130,7 @@ def test_the_next_call_goes_on_where_the_last_one_failed(big: TableServer, run: 
         run(file_of(big))
     big.log.clear()
     assert run(file_of(big)) == big.rows
-    assert big.ranges() == [None, REST, None]
+    assert big.ranges() == [REST, None]
     assert not run.partial.exists()
 
 
@@ -120,7 +138,7 @@ def test_the_file_of_another_address_is_not_continued(big: TableServer, run: Fet
     same = headed({"ETag": '"same"'})
     big.faults["file"] = [lambda *to: cut(CUT)(to[0], same(*to)), status(404), same, same]
     assert run(file_of(big), f"{file_of(big)}?copy=2") == big.rows
-    assert big.ranges() == [None] * 4
+    assert big.ranges() == [None, REST, None, None]
 
 
 @pytest.mark.parametrize("length", [True, False])
@@ -136,7 +154,7 @@ def test_a_complete_file_of_a_stopped_call(
     big.log.clear()
     big.faults["file"] = [way]
     assert run(file_of(big)) == big.rows
-    assert len(big.log) == (2 if length else 4)
+    assert big.ranges() == [f"bytes={len(big.csv()) - 1}-", None]
 
 
 def test_an_old_table_stays_until_the_new_one_is_complete(server: TableServer, run: Fetch) -> None:
@@ -156,17 +174,7 @@ def test_a_killed_fetch_leaves_no_table_and_the_next_is_whole(
     if kind == "page":
         big.rows = [(row[0], "2021-01-08T00:00:00", *row[2:]) for row in big.rows]
     big.faults[kind] = [changed(behaviour="stall")]
-    program = (
-        "import sys; from pathlib import Path; from data import fetching\n"
-        "from dpol.data.fetch import fetch_table\n"
-        "fetch_table(fetching.source(sys.argv[1]), fetching.QUERY, Path(sys.argv[2]), print)\n"
-    )
-    paths = [str(Path(fetch.__file__).parents[2]), str(Path(__file__).parents[1])]
-    child = subprocess.Popen(
-        [sys.executable, "-c", program, address(big), str(run.destination)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        stdout=subprocess.DEVNULL,
-    )
+    child = run.child(address(big))
     try:
         until = time.monotonic() + 30
         while not any(path.stat().st_size >= CUT for path in run.partial.glob("*")):
@@ -178,6 +186,6 @@ def test_a_killed_fetch_leaves_no_table_and_the_next_is_whole(
     assert not run.destination.exists()
     big.log.clear()
     assert run(address(big)) == (big.rows if kind == "file" else wanted(big.rows))
-    assert big.ranges()[1] == (REST if kind == "file" else None)
+    assert big.ranges()[0] == (REST if kind == "file" else None)
     assert not run.partial.exists()
     assert gzip.decompress(run.destination.read_bytes()).endswith(b"\n")

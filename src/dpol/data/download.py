@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 import importlib.metadata
-import io
 import re
-import time
+import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -33,13 +31,6 @@ _HEADERS = {
     "Cache-Control": "no-cache",
     "Connection": "close",
 }
-_PASSING = (
-    requests.ConnectionError,
-    requests.Timeout,
-    requests.exceptions.ChunkedEncodingError,
-    urllib3.exceptions.HTTPError,
-    http.client.HTTPException,
-)
 
 _Result = TypeVar("_Result")
 _backoff = tenacity.wait_exponential_jitter(initial=1.0, max=60.0, jitter=1.0)
@@ -59,42 +50,25 @@ class RefusedError(FetchError):
 
 
 class Client(requests.Session):
-    """What an endpoint is asked with; all its requests share one time and one size limit.
-
-    Args:
-        source: how patient it is, and its limits.
-        sleep: pauses for a number of seconds.
-        log: takes a line on the progress.
-    """
+    """What an endpoint is asked with; all that it sends counts towards one size limit."""
 
     def __init__(
         self, source: WebSource, sleep: Callable[[float], None], log: Callable[[str], None]
     ) -> None:
         super().__init__()
         self.headers.update(_HEADERS)
-        for scheme in ("https://", "http://"):
-            self.mount(scheme, _Adapter(self))
         self.source, self.sleep, self.log = source, sleep, log
-        self._end = time.monotonic() + 60 * source.time_limit_minutes
-        self._travelled = 0
+        self.received = 0
 
     def get_redirect_target(self, _: requests.Response) -> None:
         """Nothing, so that the session follows no redirect by itself; `get` does."""
 
-    def patience(self, pause: float = 0.0) -> float:
-        """Seconds to wait for the next byte, after a pause. Raises FetchError if none are left."""
-        left = self._end - time.monotonic() - pause
-        if left <= 0:
-            raise FetchError(
-                f"not done within {self.source.time_limit_minutes:g} min; raise"
-                " dataset.source.time_limit_minutes if the server is only slow"
-            )
-        return min(left, self.source.timeout_seconds)
-
-    def spend(self, count: int) -> None:
-        """Add bytes that have arrived. Raises FetchError if they are too many."""
-        self._travelled += count
-        self.check_size(self._travelled, "sends")
+    def receive(self, count: int) -> None:
+        """Count bytes that have arrived. Raises FetchError if they are too many."""
+        self.received += count
+        self.check_size(self.received, "sends")
+        if self.received % _LOG_EVERY < count:
+            self.log(f"{self.received / 1e6:,.0f} MB")
 
     def check_size(self, size: int, verb: str) -> None:
         """Raise FetchError if so many bytes are too many."""
@@ -105,48 +79,27 @@ class Client(requests.Session):
             )
 
 
-class _Metered(io.RawIOBase):
-    """The bytes of a socket. The limits are checked at each read, so that headers count too."""
+@contextmanager
+def time_limit(minutes: float) -> Iterator[None]:
+    """Stop the block with FetchError after so many minutes, whatever it waits for.
 
-    def __init__(self, socket: Any, raw: Any, client: Client) -> None:
-        self._socket, self._raw, self._client = socket, raw, client
+    A timer that runs already is paused meanwhile. Raises ValueError outside the main thread.
+    """
 
-    def readable(self) -> bool:
-        return True
+    def stop(*_: object) -> None:
+        raise FetchError(
+            f"not done within {minutes:g} min; raise"
+            " dataset.source.time_limit_minutes if the server is only slow"
+        )
 
-    def readinto(self, buffer: Any) -> int:
-        self._socket.settimeout(self._client.patience())
-        count: int = self._raw.readinto(buffer) or 0
-        self._client.spend(count)
-        return count
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _Adapter(requests.adapters.HTTPAdapter):
-    """Connections whose answers keep to the limits and are read until the server closes them."""
-
-    def __init__(self, client: Client) -> None:
-        class Response(http.client.HTTPResponse):
-            def __init__(self, sock: Any, *args: Any, **kwargs: Any) -> None:
-                super().__init__(sock, *args, **kwargs)
-                self.fp: Any = io.BufferedReader(_Metered(sock, self.fp.detach(), client))
-
-            def begin(self) -> None:
-                super().begin()
-                # A body that is longer than it is said to be must not look whole.
-                self.length, self.will_close = self.length and None, True
-
-        self._response = Response
-        super().__init__()
-
-    def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
-        pool: Any = super().get_connection_with_tls_context(*args, **kwargs)
-        base = type(pool).ConnectionCls
-        pool.ConnectionCls = type("Metered", (base,), {"response_class": self._response})
-        return pool
+    handler = signal.signal(signal.SIGALRM, stop)
+    timer = signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
 
 
 def plain(text: str) -> str:
@@ -158,21 +111,19 @@ def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
     """The result of `action`, repeated while it raises `PassingError`.
 
     Pauses grow exponentially, with jitter, and are never shorter than the server asked for.
-
-    Raises:
-        FetchError: the last try failed as well, or there is no time for another one.
+    Raises FetchError if the last try fails as well.
     """
+    attempts = client.source.attempts
 
     def reason(state: tenacity.RetryCallState) -> Any:
         return state.outcome and state.outcome.exception()
 
     def report(state: tenacity.RetryCallState) -> None:
-        client.patience(state.upcoming_sleep)
-        number = f"try {state.attempt_number + 1} of {client.source.attempts}"
+        number = f"try {state.attempt_number + 1} of {attempts}"
         client.log(f"{plain(str(reason(state)))}; {number} in {state.upcoming_sleep:.0f} s")
 
     retrying = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(client.source.attempts),
+        stop=tenacity.stop_after_attempt(attempts),
         wait=lambda state: max(_backoff(state), reason(state).pause),
         retry=tenacity.retry_if_exception_type(PassingError),
         sleep=client.sleep,
@@ -182,7 +133,7 @@ def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
     try:
         return retrying(action)
     except PassingError as error:
-        raise FetchError(f"{error} (tried {client.source.attempts}x)") from error
+        raise FetchError(f"{error} (tried {attempts}x)") from error
 
 
 @contextmanager
@@ -199,27 +150,27 @@ def get(
 
     Raises:
         PassingError: no connection, silence, a body cut short, or a status that may pass.
-        FetchError: another status, a limit is passed, or the address is unusable.
+        FetchError: another status, or the address is unusable.
     """
+    silence = client.source.timeout_seconds
     try:
         for _ in range(_REDIRECTS + 1):
-            with client.get(
-                url, params=parameters, headers=headers, timeout=client.patience(), stream=True
-            ) as response:
-                target = requests.Session.get_redirect_target(client, response)
-                if not target:
+            with (
+                client,  # no connection is used again: servers are asked to close it
+                client.get(
+                    url, params=parameters, headers=headers, timeout=silence, stream=True
+                ) as response,
+            ):
+                if not response.is_redirect:
                     _check_status(response, ranged="Range" in (headers or {}))
                     yield response
                     return
-            url, parameters = next_address(response.url, target), None
+            url, parameters = next_address(response.url, response.headers["Location"]), None
         raise FetchError(f"more than {_REDIRECTS} redirects")
-    except _PASSING as error:
-        text = _innermost(error)
-        if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError) or (
-            "timed out" in text
-        ):
-            raise PassingError(f"no answer within {client.patience():.3g} s") from error
-        raise PassingError(f"no connection, or it was cut: {text}") from error
+    except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
+        raise PassingError(f"no answer within {silence:g} s") from error
+    except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
+        raise PassingError(f"no connection, or it was cut: {_innermost(error)}") from error
     except (requests.RequestException, ValueError) as error:
         raise FetchError(f"cannot be asked: {_innermost(error)}") from error
 
@@ -236,35 +187,32 @@ def save(client: Client, response: requests.Response, part: Path, mode: str = "w
     """Write the body to a file, as it travels; return whether its end was certain.
 
     Raises:
-        PassingError: a web page, or a body that is shorter or longer than its stated length.
-        FetchError: a content encoding other than gzip, or a limit is passed.
+        PassingError: the body is shorter or longer than its stated length.
+        FetchError: a content encoding other than gzip, or too many bytes.
     """
-    headers, raw = response.headers, response.raw
-    if "html" in headers.get("Content-Type", "").lower():
-        raise PassingError("a web page instead of a CSV file")
-    if (encoding := headers.get("Content-Encoding", "identity").lower()) not in (
-        "identity",
-        "gzip",
-    ):
+    headers, raw = response.headers, cast(Any, response.raw)
+    encoding = headers.get("Content-Encoding", "identity").lower()
+    if encoding not in ("identity", "gzip"):
         raise FetchError(f"sends the content encoding {encoding}, which was not asked for")
-    chunked = "chunked" in headers.get("Transfer-Encoding", "").lower()
+    chunked = headers.get("Transfer-Encoding", "").lower() == "chunked"
     stated = None if chunked else headers.get("Content-Length")
     if stated is not None and not re.fullmatch("[0-9]{1,15}", stated):
         raise PassingError(f"Content-Length is {stated!r}, not a number of bytes")
-    raw.enforce_content_length = False  # it is compared below
-    size = 0
+    # The length is compared here. With it, http.client would not read what lies beyond.
+    raw.enforce_content_length, raw._original_response.length = False, None
+    size, end = 0, None if stated is None else int(stated)
     with part.open(mode) as stream:
-        try:
-            for chunk in raw.stream(CHUNK, decode_content=False):
-                stream.write(chunk)
-                if size // _LOG_EVERY < (size := size + len(chunk)) // _LOG_EVERY:
-                    client.log(f"{size / 1e6:,.0f} MB")
-        except urllib3.exceptions.ReadTimeoutError:
-            if stated is None or size != int(stated):
-                raise  # otherwise all is here, and the server only keeps the line open
-    if stated is not None and size != int(stated):
-        raise PassingError(f"{size:,} bytes instead of {int(stated):,}")
-    return chunked or stated is not None
+        while chunk := raw.read(CHUNK if end is None else min(CHUNK, end - size), False):
+            client.receive(len(chunk))
+            stream.write(chunk)
+            size += len(chunk)
+    if end is not None:
+        with suppress(urllib3.exceptions.ReadTimeoutError):  # some servers keep the line open
+            size += len(raw.read(1, False))
+        if size != end:
+            amount = f"{size:,} of the" if size < end else "more than the"
+            raise PassingError(f"{amount} {end:,} bytes that it states")
+    return chunked or end is not None
 
 
 def _check_status(response: requests.Response, *, ranged: bool) -> None:
@@ -278,9 +226,9 @@ def _check_status(response: requests.Response, *, ranged: bool) -> None:
         if pause > LONGEST_PAUSE:
             raise FetchError(f"{text}, come back in {pause:.0f} s")
         raise PassingError(text, pause)
-    words = response.raw.read(300, decode_content=False).decode("utf-8", errors="replace")
-    is_page = "html" in response.headers.get("Content-Type", "").lower()
-    text = text if is_page or not words else f"{text}: {words}"
+    words = response.raw.read(300, False).decode("utf-8", errors="replace")
+    if words and "html" not in response.headers.get("Content-Type", "").lower():
+        text = f"{text}: {words}"
     raise RefusedError(text) if status == 400 else FetchError(text)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 import io
 import itertools
+import os
 import re
 import shutil
 import zlib
@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import requests
 
 from dpol.data.download import CHUNK, Client, PassingError, RefusedError, get, save
 from dpol.errors import FetchError
+from dpol.files import write_text
 
 MOST_ROWS = 10_000_000
 """Rows of a Socrata table; their identifiers are held in memory."""
@@ -27,6 +27,10 @@ OLD_PAGE = 50_000
 """Rows that a server of SODA 2.0 sends at once; from 2.1 on there is no maximum."""
 LONGEST_ROW = 1 << 20
 """Characters; a longer row might not fit into memory."""
+_PART, _NOTE = "file.tmp", "file.etag"
+
+Version = tuple[str, str]
+"""The headers ETag and Last-Modified, by which states of a table are told apart; may be empty."""
 
 
 @dataclass(frozen=True)
@@ -37,28 +41,25 @@ class Fetched:
     rows: int
     address: str
     """Where the last redirect led, without its query."""
-    version: tuple[str, str]
-    """The headers ETag and Last-Modified that were compared; empty where there were none."""
+    version: Version
 
 
 def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path) -> Fetched:
     """One try to read rows of a Socrata table, sorted, between two counts that must agree.
 
-    Args:
-        client: makes the requests.
-        url: the resource, ending in `.csv`.
-        query: `$select`, `$order` and perhaps `$where`; the order ends with `:id`.
-        folder: where files may be made.
+    The query has `$select`, perhaps `$where`, and `$order`, which ends with `:id`.
 
     Raises:
         PassingError: something that may pass, such as a table that changed meanwhile.
         FetchError: the server does not deliver, or no row matches.
     """
     table, ids = folder / "table.csv.gz", set[str]()
-    total, address, version = _count(client, url, query, folder)
+    total, version, address = _count(client, url, query, folder)
     if not 0 < total <= MOST_ROWS:
         where = query.get("$where", "the query")
         raise FetchError(f"{total:,} rows match {where}; wanted are 1 to {MOST_ROWS:,}")
+    if not version[1]:  # an ETag is of one answer; it does not tie rows to counts
+        raise FetchError("sends no Last-Modified, so that a change of the table would not show")
     with _packed(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(query["$select"].split(","))
@@ -66,17 +67,12 @@ def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path)
             _expect(identifier not in ids and len(ids) < total)
             ids.add(identifier)
             writer.writerow(cells)
-    _expect(_count(client, url, query, folder)[::2] == (total, version))
+    _expect(_count(client, url, query, folder)[:2] == (total, version))
     return Fetched(table, total, address, version)
 
 
 def _pages(
-    client: Client,
-    url: str,
-    query: Mapping[str, str],
-    total: int,
-    version: tuple[str, str],
-    folder: Path,
+    client: Client, url: str, query: Mapping[str, str], total: int, version: Version, folder: Path
 ) -> Iterator[list[str]]:
     """The rows and their identifiers, with one request if the server allows it."""
     part, page, done = folder / "page.tmp", total + 1, 0
@@ -103,27 +99,20 @@ def _pages(
         client.log(f"{done:,} of {total:,} rows")
         if done == offset:
             raise PassingError(f"{done:,} rows instead of {total:,}")
-        if done < total and not any(version):
-            raise FetchError("sends the table in parts, and no version to compare them by")
 
 
 def _count(
     client: Client, url: str, query: Mapping[str, str], folder: Path
-) -> tuple[int, str, tuple[str, str]]:
-    """The number of matching rows, the final address, and the version of the table."""
+) -> tuple[int, Version, str]:
+    """The number of matching rows, the version of the table, and the final address."""
     part, where = folder / "count.tmp", {key: query[key] for key in query if key == "$where"}
     with get(client, url, {"$select": "count(*)", **where}) as response:
         save(client, response, part)
-    cells = list(itertools.chain(*itertools.islice(read_rows(client, part), 1, 3)))
-    if len(cells) != 1 or not re.fullmatch("[0-9]{1,15}", cells[0]):
-        raise PassingError(f"no row count: {','.join(cells)[:40]!r}")
-    return int(cells[0]), _address(response), _version(response)
-
-
-def _expect(same: bool) -> None:
-    """Raise PassingError unless nothing has changed."""
-    if not same:
-        raise PassingError("the table changed while it was read")
+    match list(itertools.islice(read_rows(client, part), 3)):
+        case [_, [number]] if re.fullmatch("[0-9]{1,15}", number):
+            return int(number), _version(response), _address(response)
+        case rows:
+            raise PassingError(f"no row count: {str(rows)[:80]}")
 
 
 def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path) -> Fetched:
@@ -136,84 +125,93 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
         PassingError: something that may pass, such as a body cut short.
         FetchError: the file does not come, or is not a CSV file with `columns` in its header.
     """
-    part, address, version = _download(client, url, folder)
+    part, note = folder / _PART, folder / _NOTE
+    version, address = _download(client, url, part, note)
+    now, length = version, (size := str(part.stat().st_size))
     if any(version):
         with get(client, url) as response:
-            now = _version(response)
+            now, length = _version(response), response.headers.get("Content-Length", size)
     try:
-        _expect(not any(version) or now == version)
+        # With the rest of a file, a server need not send Last-Modified.
+        _expect(now[0] == version[0] and version[1] in ("", now[1]) and length == size)
         rows = read_rows(client, part)
         header = next(rows, [])
         if missing := [column for column in columns if column not in header]:
-            raise FetchError(
-                f"has no column {', '.join(missing)}; it has {', '.join(header)[:200]}"
-            )
+            raise FetchError(f"has no column {', '.join(missing)}; it has {', '.join(header)}")
         if not (count := sum(1 for _ in rows)):
             raise FetchError("has a header but no rows")
     except (PassingError, FetchError):
-        part.unlink()  # nothing can be built on wrong bytes
+        note.unlink(missing_ok=True)  # nothing can be built on wrong bytes
         raise
     if is_gzip(part):  # unchanged, so that published checksums hold
-        return Fetched(part, count, address, version)
+        return Fetched(part, count, address, now)
     table = folder / "table.csv.gz"
     with part.open("rb") as stream, _packed(table) as packed:
         shutil.copyfileobj(stream, packed, CHUNK)
-    return Fetched(table, count, address, version)
+    return Fetched(table, count, address, now)
 
 
-def _download(client: Client, url: str, folder: Path) -> tuple[Path, str, tuple[str, str]]:
-    """The file as it travels, its final address and its version.
+def resumable(folder: Path) -> bool:
+    """Whether a file that has arrived in part can be continued."""
+    return (folder / _NOTE).exists() and (folder / _PART).exists()
 
-    With a strong ETag it gets a name that only this version has, by which a later try finds it.
+
+def _download(client: Client, url: str, part: Path, note: Path) -> tuple[Version, str]:
+    """Get the file as it travels into `part`; return its version and its final address.
+
+    `note` says of which address and strong ETag the bytes in `part` are. The last of them is
+    asked for again, so that a complete file is continued like any other.
     """
-    with get(client, url) as response:
-        address, version = _address(response), _version(response)
-        name = hashlib.sha256(f"{url} {version[0]}".encode()).hexdigest()
-        part = folder / (f"{name}.part" if version[0].startswith('"') else "file.tmp")
-        for other in {*folder.glob("*.part"), folder / "file.tmp"} - {part}:
-            other.unlink(missing_ok=True)
-        if part.suffix == ".tmp" or not part.exists():
-            if not save(client, response, part) and not is_gzip(part):
-                part.unlink()
-                raise FetchError("states no length, so that a file cut short would look whole")
-            return part, address, version
-        length, have = response.headers.get("Content-Length", ""), part.stat().st_size
-    if length != str(have):
-        _append_rest(client, url, version[0], length, part)
-    return part, address, version
+    noted, _, etag = note.read_text("utf-8").partition("\n") if note.exists() else ("", "", "")
+    have = part.stat().st_size - 1 if noted == url and part.exists() else -1
+    headers = {"Range": f"bytes={have}-", "If-Range": etag} if have >= 0 else None
+    with get(client, url, headers=headers) as response:
+        version, address = _version(response), _address(response)
+        if response.status_code != 200:
+            if not (version[0] == etag and _append(client, response, part, have)):
+                note.unlink()
+                raise PassingError("does not go on with the file where it stopped")
+            return version, address
+        for old in (part, note):
+            old.unlink(missing_ok=True)
+        if re.fullmatch('"[!-~]+"', version[0]):
+            write_text(note, f"{url}\n{version[0]}")
+        if not save(client, response, part) and not is_gzip(part):
+            note.unlink(missing_ok=True)
+            raise FetchError("states no length, so that a file cut short would look whole")
+    return version, address
 
 
-def _append_rest(client: Client, url: str, etag: str, length: str, part: Path) -> None:
-    """Go on with a file that was cut. Raises PassingError, and deletes it, if that cannot be."""
-    have = part.stat().st_size
-    with get(client, url, headers={"Range": f"bytes={have}-", "If-Range": etag}) as response:
-        place = response.headers.get("Content-Range", "")
-        numbers = re.fullmatch("bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})", place)
-        first, last, total = map(int, numbers.groups()) if numbers else (0, 0, 0)
-        fits = (first, last) == (have, total - 1) and length in ("", str(total))
-        if fits := fits and response.status_code == 206 and _version(response)[0] == etag:
-            save(client, response, part, "ab")
-    if not fits or part.stat().st_size != total:
-        part.unlink()
-        raise PassingError("does not go on with the file where it stopped")
+def _append(client: Client, response: requests.Response, part: Path, have: int) -> bool:
+    """Go on with a file after `have` bytes; return whether it is complete then."""
+    place = response.headers.get("Content-Range", "")
+    if response.status_code != 206 or not place.startswith(f"bytes {have}-"):
+        return False
+    os.truncate(part, have)
+    save(client, response, part, "ab")
+    size = part.stat().st_size
+    return place == f"bytes {have}-{size - 1}/{size}"
+
+
+def _expect(same: bool) -> None:
+    """Raise PassingError unless nothing has changed."""
+    if not same:
+        raise PassingError("the table changed while it was read")
 
 
 def _address(response: requests.Response) -> str:
     return str(response.url).partition("?")[0]
 
 
-def _version(response: requests.Response) -> tuple[str, str]:
+def _version(response: requests.Response) -> Version:
     return response.headers.get("ETag", ""), response.headers.get("Last-Modified", "")
 
 
 @contextmanager
-def _packed(file: Path) -> Iterator[IO[bytes]]:
+def _packed(file: Path) -> Iterator[gzip.GzipFile]:
     """A gzip file to write; equal content gives equal bytes, so neither name nor time goes in."""
-    with (
-        file.open("wb") as stream,
-        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
-    ):
-        yield packed  # type: ignore[misc]
+    with file.open("wb") as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+        yield packed
 
 
 def is_gzip(path: Path) -> bool:
@@ -229,7 +227,7 @@ def read_rows(client: Client, part: Path) -> Iterator[list[str]]:
 
     Raises:
         PassingError: the file is cut short or damaged, or is a web page.
-        FetchError: not UTF-8, a NUL, not CSV, rows of different widths, or a limit is passed.
+        FetchError: not UTF-8, a NUL, not CSV, rows of different widths, or too large.
     """
     number = width = length = 0
     packed = is_gzip(part)
@@ -241,7 +239,6 @@ def read_rows(client: Client, part: Path) -> Iterator[list[str]]:
             io.TextIOWrapper(binary, "utf-8-sig", newline="") as text,
         ):
             while line := text.readline(LONGEST_ROW):
-                client.patience()
                 client.check_size(binary.tell(), "unpacks to")
                 if "\0" in line:
                     raise FetchError("has a NUL byte, so it is not CSV text")

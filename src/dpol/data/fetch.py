@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.config import Dataset, Endpoint, WebSource
-from dpol.data.download import Client, plain, with_retries
-from dpol.data.endpoints import Fetched, fetch_file, fetch_rows
+from dpol.data.download import Client, plain, time_limit, with_retries
+from dpol.data.endpoints import Fetched, fetch_file, fetch_rows, resumable
 from dpol.errors import FetchError, OutputError
 from dpol.files import locked, sha256, write_json
 
@@ -48,8 +48,8 @@ class Query:
         return {"$select": select, **where, "$order": f"{self.period},{self.entity},:id"}
 
     def _conditions(self) -> list[str]:
-        quoted = [f"'{value}'" for value in (group.replace("'", "''") for group in self.groups)]
-        groups = [f"{self.group} in ({','.join(quoted)})"] if self.group and quoted else []
+        quoted = ",".join("'" + group.replace("'", "''") + "'" for group in self.groups)
+        groups = [f"{self.group} in ({quoted})"] if self.group and quoted else []
         if self.first and self.last:
             between = f"'{self.first}T00:00:00' and '{self.last}T00:00:00'"
             return [*groups, f"{self.period} between {between}"]
@@ -104,6 +104,7 @@ def fetch_table(
     Raises:
         FetchError: no endpoint delivers.
         OutputError: the files cannot be written.
+        ValueError: it is not called in the main thread, so that no time limit can be set.
     """
     destination, failures = Path(destination), []
     partial = Path(f"{destination}.partial")
@@ -130,7 +131,7 @@ def fetch_table(
                 f"make room or choose another place for {destination}, and run again"
             ) from error
         finally:
-            if not any(partial.glob("*.part")):
+            if not resumable(partial):
                 shutil.rmtree(partial, ignore_errors=True)
     raise FetchError(_advice(failures, query, destination, partial))
 
@@ -144,7 +145,7 @@ def _fetch(endpoint: Endpoint, query: Query, client: Client, partial: Path) -> F
             return fetch_rows(client, url, query.soql, partial)
         return fetch_file(client, url, query.columns, partial)
 
-    with client:
+    with time_limit(client.source.time_limit_minutes):
         return with_retries(client, one_try)
 
 
