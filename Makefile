@@ -3,9 +3,10 @@ PYTHON ?= python3
 CORES ?= $(shell nproc)
 VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
+DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs test test-slurm test-report bench lint format clean
+.PHONY: help setup demo paper secure cluster docs test test-docs test-slurm test-report bench lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -26,8 +27,12 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## all tests but those below, real snakemake runs and all code of the documentation included (about 9 minutes)
-	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 8 minutes)
+	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
+	    $(addprefix --ignore=,$(DOCS_TESTS))
+
+test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
+	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
 
 test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 10 minutes)
 	tests/slurm/install.sh

@@ -396,12 +396,11 @@ def test_nothing_large_is_imported_before_ctrl_c_is_caught():
     assert done.stdout == "set()\n"
 
 
-def test_a_million_rows_are_read_and_one_bad_row_among_them_is_found():
-    """The noise of a million rows takes another ten seconds; here only reading is tested."""
+def test_one_bad_row_among_many_is_found():
     rows = (
-        f"h{i % 500},{datetime.date.fromordinal(700_000 + i // 500)},3.4,12" for i in range(10**6)
+        f"h{i % 500},{datetime.date.fromordinal(700_000 + i // 500)},3.4,12" for i in range(10**5)
     )
     table = ",".join(HEADER) + "\n" + "\n".join(rows) + "\n"
     result, left = run_on(table.encode() + b"h1,2021-01-01,-1,12\n")
     assert refused(result, left)
-    assert "counts.csv, line 1000002: column covid must hold a number" in result[2]
+    assert "counts.csv, line 100002: column covid must hold a number" in result[2]

@@ -57,6 +57,7 @@ def succeed(done: subprocess.CompletedProcess[str]) -> str:
     return done.stdout + done.stderr
 
 
+RUN = "runs/A/local/isotropic/mu-0.5/block-0.parquet"
 GAMES = (
     *("summary.parquet", "cumulative.parquet", "tables/average-gain.csv"),
     *("comparison.parquet", "ablation.parquet"),
@@ -124,21 +125,27 @@ def test_second_run_has_nothing_to_do(whole: Path) -> None:
 
 
 def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
-    names = (*GAMES, "distributions.parquet")  # every other study is one job
+    names = ("summary.parquet", "distributions.parquet")  # every other study is one job
     succeed(snakemake(tmp_path, write_config(tmp_path), *targets(names), "--cores", "1"))
     assert contents(tmp_path, names) == contents(whole, names)
 
 
 def test_results_do_not_depend_on_blocks(whole: Path, tmp_path: Path) -> None:
     """Six replicates in blocks of four and two."""
-    succeed(snakemake(tmp_path, write_plain(tmp_path, block_replicates=4), *targets(GAMES)))
-    assert contents(tmp_path, GAMES) == contents(whole, GAMES)
+    names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
+    config = write_plain(tmp_path, block_replicates=4)
+    succeed(snakemake(tmp_path, config, *targets(names)))
+    keys = ["algorithm", "replicate", "round"]
+    parts = [pd.read_parquet(tmp_path / name) for name in targets(names)]
+    joined = pd.concat(parts).sort_values(keys, ignore_index=True)
+    at_once = pd.read_parquet(whole / "results/small" / RUN)
+    pd.testing.assert_frame_equal(joined, at_once.sort_values(keys, ignore_index=True))
 
 
 def test_another_seed_gives_other_results(whole: Path, tmp_path: Path) -> None:
-    succeed(snakemake(tmp_path, write_config(tmp_path, seed=8), "results/small/summary.parquet"))
-    before = pd.read_parquet(whole / "results/small/summary.parquet")["mean_gain"]
-    after = pd.read_parquet(tmp_path / "results/small/summary.parquet")["mean_gain"]
+    succeed(snakemake(tmp_path, write_config(tmp_path, seed=8), *targets([RUN])))
+    before = pd.read_parquet(whole / "results/small" / RUN)["action"]
+    after = pd.read_parquet(tmp_path / "results/small" / RUN)["action"]
     assert not before.equals(after)
 
 
