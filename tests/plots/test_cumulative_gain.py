@@ -146,7 +146,7 @@ def test_subtitle_tells_where_the_data_come_from() -> None:
     assert real.replace("\xa0", " ").startswith("Real data, 2020-08-09 to 2020-09-13")
     assert simulated.replace("\xa0", " ").startswith("Simulated data, not measurements")
     wider = draw(confidence=0.9).get_suptitle().replace("\xa0", " ")
-    assert "90% intervals for the noise, all lines together" in wider
+    assert "bands of lines: 90% intervals for the noise, all together" in wider
 
 
 def test_axes_are_shared() -> None:

@@ -342,7 +342,7 @@ def objective(T, d, B, eta):
 
 CASES = [
     (T, epsilon, delta, d, s)
-    for T, epsilon in ((1, 0.1), (20, 0.1), (20, 4.0))
+    for T, epsilon in ((1, 0.1), (20, 4.0))
     for delta, d, s in ((1e-6, 300, 1.0), (1e-6, 2, 0.05), (1e-2, 10, 1.0))
 ]
 

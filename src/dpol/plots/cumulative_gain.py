@@ -264,9 +264,7 @@ def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated
     calibration = f"{report.calibration} noise"
     if report.calibration == "capacity":
         calibration += " (not in the paper)"
-    bands = (
-        f"coloured bands: {100 * report.confidence:g}% intervals for the noise, all lines together"
-    )
+    bands = f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together"
     add_title(figure, (f"{data_title(simulated)}, {when}", calibration, bands))
 
 
