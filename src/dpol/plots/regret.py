@@ -204,6 +204,6 @@ def _add_legend(
     first = regrets.iloc[0]
     bars = (
         f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
-        f" (Student's t), all {first['ci_comparisons']} together; points of one T side by side"
+        f" (Student's t), all {first['ci_comparisons']} together"
     )
-    add_title(figure, (kind.title, bars))
+    add_title(figure, (kind.title, bars, "points of one T stand side by side"))
