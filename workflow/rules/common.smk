@@ -8,10 +8,11 @@ import yaml
 
 import dpol
 from dpol.errors import DpolError
-from dpol.experiment import check_local_table, parse_experiment, read_yaml
+from dpol.experiment import check_local_table, parse_experiment
 from dpol.files import check_writable
 from dpol.logs import errors_since
 from dpol.progress import ProgressHandler
+from dpol.yaml_files import read_yaml
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
