@@ -60,7 +60,14 @@ CODE = {
     "data": [*BASE, "config/*.py", "data/*.py"],
     "streams": [*BASE, "config/*.py", "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/memory.py", "evaluation/runs.py"],
-    "summary": [*BASE, "intervals.py", "config/*.py", "streams.py", "privacy/*.py", "evaluation/**/*.py"],
+    "summary": [
+        *BASE,
+        "intervals.py",
+        "config/*.py",
+        "streams.py",
+        "privacy/*.py",
+        "evaluation/**/*.py",
+    ],
     "amplification": [*PLAY, "intervals.py", "config/*.py", "evaluation/**/*.py"],
     "lazy": [*PLAY, "intervals.py", "config/*.py", "convex/*.py", "evaluation/**/*.py"],
     "distributions": [
