@@ -115,6 +115,12 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     assert "μ ≥ 1.25 where 1 is claimed" in text
 
 
+def test_the_privacy_of_a_list_made_from_counts_is_not_claimed() -> None:
+    summary = pd.DataFrame([run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list")])
+    said = "Taken as public, and not covered by any μ: the list."
+    assert said in answer_on_privacy(summary, None).more
+
+
 def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
     answer = answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), None)
     assert answer.found == "Not at all: no run has privacy noise."

@@ -12,6 +12,7 @@ from dpol.privacy.audit import exceeds
 from dpol.privacy.rounding import rounded_up
 from dpol.report.costs import Loss
 from dpol.tables.claims import count_verdicts
+from dpol.tables.footers import describe_public
 from dpol.tables.reported import load_reported
 from dpol.wording import joint_confidence, mu_title, proved
 
@@ -114,6 +115,7 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
     else:
         found = f"Protected is {_each(private['unit'])}: {_levels(private)}."
         more.append(f"Adjacent: {_each(private['adjacency'])}.")
+        more += describe_public(private)
         more.append(_models(private))
         more += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     more += _audited(audits)

@@ -114,13 +114,15 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
             whose = f", {', '.join(same)}" if len(titles) > 1 else ""
             moved = _moved(noisy[(noisy["mechanism"] == mechanism) & (noisy["model"] == model)])
             lines.append(f"{mechanism} ({model}{whose}): {text}; {moved}.")
-    lines += [
-        f"Taken as public, and not covered by any μ: {text}."
-        for text in dict.fromkeys(private["taken_as_public"])
-        if text
-    ]
+    lines += describe_public(private)
     lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     return lines
+
+
+def describe_public(runs: pd.DataFrame) -> list[str]:
+    """What was computed from private data and no guarantee covers; empty if nothing was."""
+    found = dict.fromkeys(runs["taken_as_public"])
+    return [f"Taken as public, and not covered by any μ: {text}." for text in found if text]
 
 
 _SAMPLERS = {
