@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from dpol import __version__
 from dpol.errors import DpolError
+from dpol.wording import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
@@ -31,7 +32,7 @@ class _Parser(argparse.ArgumentParser):
     """Wrong arguments end with one line on stderr and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {_one_line(message)}; see {self.prog} --help\n")
+        self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,11 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
         text = str(error)
-        print(f"error: {_one_line(text) if options.failure == 2 else text}", file=sys.stderr)
+        print(f"error: {printable(text) if options.failure == 2 else text}", file=sys.stderr)
         return int(options.failure)
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"
-        print(f"\nstopped: {_one_line(said)}", file=sys.stderr)
+        print(f"\nstopped: {printable(said)}", file=sys.stderr)
         return 130
     return 0
 
@@ -257,7 +258,7 @@ def _privatize(options: argparse.Namespace) -> None:
         from dpol.local.release_text import describe
 
         for line in describe(done, options.delta):
-            print(_one_line(line))
+            print(printable(line))
         sys.stdout.flush()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
@@ -305,7 +306,3 @@ def _days(text: str) -> int:
     if not (text.isdecimal() and text.isascii() and 1 <= int(text) <= 366):
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 366, got {text!r}")
     return int(text)
-
-
-def _one_line(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gzip
 import hashlib
 import json
 import os
@@ -59,6 +60,13 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def packed_file(path: Path) -> Iterator[gzip.GzipFile]:
+    """A gzip file to write; equal content gives equal bytes, so neither name nor time goes in."""
+    with path.open("wb") as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+        yield packed
 
 
 def write_text(path: Path | str, text: str) -> None:

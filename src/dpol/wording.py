@@ -18,6 +18,15 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
+def printable(text: str) -> str:
+    """A text on one line, without control characters.
+
+    >>> printable("a\\x1b[31m b")
+    'a?[31m b'
+    """
+    return "".join(one if one.isprintable() else "?" for one in text)
+
+
 def counted(number: int, what: str) -> str:
     """A number of things.
 

@@ -17,9 +17,10 @@ def read_yaml(path: Path | str) -> object:
         ConfigError: the file cannot be read, or is not such YAML.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        _refuse_bombs(yaml.compose(text, _UniqueKeys))
-        return yaml.load(text, _UniqueKeys)
+        loader = _UniqueKeys(Path(path).read_text(encoding="utf-8"))
+        root = loader.get_single_node()
+        _refuse_bombs(root)
+        return None if root is None else loader.construct_document(root)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except yaml.MarkedYAMLError as error:

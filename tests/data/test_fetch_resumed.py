@@ -148,7 +148,7 @@ def test_a_complete_file_of_a_stopped_call(
     way = changed(framing="length" if length else "chunked")
     big.faults["file"] = [way]
     with monkeypatch.context() as patch:
-        patch.setattr(endpoints, "_packed", lambda *_: (_ for _ in ()).throw(Crash))
+        patch.setattr(endpoints, "packed_file", lambda *_: (_ for _ in ()).throw(Crash))
         with pytest.raises(Crash):
             run(file_of(big))
     big.log.clear()

@@ -19,6 +19,7 @@ import urllib3
 
 from dpol.config import WebSource
 from dpol.errors import FetchError
+from dpol.wording import printable
 
 LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for a longer pause counts as failed."""
@@ -104,7 +105,7 @@ def time_limit(minutes: float) -> Iterator[None]:
 
 def plain(text: str) -> str:
     """Text from a server as one line without control characters, of at most 400 characters."""
-    return "".join(one if one.isprintable() else "?" for one in " ".join(text.split()))[:400]
+    return printable(" ".join(text.split()))[:400]
 
 
 def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:

@@ -11,7 +11,6 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import requests
 
 from dpol.data.download import CHUNK, Client, PassingError, RefusedError, get, save
 from dpol.errors import FetchError
-from dpol.files import write_text
+from dpol.files import packed_file, write_text
 
 MOST_ROWS = 10_000_000
 """Rows of a Socrata table; their identifiers are held in memory."""
@@ -60,7 +59,7 @@ def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path)
         raise FetchError(f"{total:,} rows match {where}; wanted are 1 to {MOST_ROWS:,}")
     if not version[1]:  # an ETag is of one answer; it does not tie rows to counts
         raise FetchError("sends no Last-Modified, so that a change of the table would not show")
-    with _packed(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
+    with packed_file(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(query["$select"].split(","))
         for *cells, identifier in _pages(client, url, query, total, version, folder):
@@ -146,7 +145,7 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
     if is_gzip(part):  # unchanged, so that published checksums hold
         return Fetched(part, count, address, now)
     table = folder / "table.csv.gz"
-    with part.open("rb") as stream, _packed(table) as packed:
+    with part.open("rb") as stream, packed_file(table) as packed:
         shutil.copyfileobj(stream, packed, CHUNK)
     return Fetched(table, count, address, now)
 
@@ -205,13 +204,6 @@ def _address(response: requests.Response) -> str:
 
 def _version(response: requests.Response) -> Version:
     return response.headers.get("ETag", ""), response.headers.get("Last-Modified", "")
-
-
-@contextmanager
-def _packed(file: Path) -> Iterator[gzip.GzipFile]:
-    """A gzip file to write; equal content gives equal bytes, so neither name nor time goes in."""
-    with file.open("wb") as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
-        yield packed
 
 
 def is_gzip(path: Path) -> bool:

@@ -20,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from dpol.errors import DataError
-from dpol.files import atomic_path
+from dpol.files import atomic_path, packed_file
 from dpol.wording import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
@@ -237,9 +237,5 @@ def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:
     """Write a table of text as `.csv.gz`; equal tables give equal bytes."""
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("wb") as stream,
-        gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed,
-    ):
+    with atomic_path(path) as temporary, packed_file(temporary) as packed:
         packed.write(cells.to_csv(index=False, lineterminator="\n").encode())

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from dpol.config import Comparison, System
 from dpol.evaluation.comparison import (
+    HalfWidth,
     by_stream,
     count_replicates,
     family_cells,
     find_cell,
+    half_widths,
     totals_of,
 )
 from dpol.evaluation.summary import Cell
-from dpol.intervals import half_width
-from dpol.randomness import Floats
 
 TERMS = ("noise", "learner", "selection", "total", "own_noise")
 """The losses; the first three add up to `total`."""
@@ -55,11 +55,7 @@ def ablate(
     systems = list(dict.fromkeys((comparison.paper, *comparison.ablations, comparison.ours)))
     streams = by_stream(cells)
     comparisons = len(TERMS) * len(streams) * len(levels) * len(systems)
-    replicates = count_replicates(cells)
-
-    def half(values: Floats) -> float:
-        return float(half_width(values, confidence, comparisons))
-
+    replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
     rows = [
         {
             "stream": own[0].stream,
@@ -82,7 +78,7 @@ def _split(
     system: System,
     paper: System,
     mu: float,
-    half: Callable[[Floats], float],
+    half: HalfWidth,
 ) -> dict[str, Any]:
     """A row: the losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)

@@ -71,11 +71,7 @@ def compare(
     pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
     means = {id(cell) for pair in pairs for cell in (pair.ours, pair.other)}
     comparisons = len(pairs) + len(means)
-    replicates = count_replicates(cells)
-
-    def half(values: Floats) -> float:
-        return float(half_width(values, confidence, comparisons))
-
+    replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
     names = {mu: label for label, mu in levels.items()}
     families = {comparison.paper.learners, comparison.ours.learners}
     rows = [
@@ -166,10 +162,16 @@ def totals_of(cell: Cell) -> Floats:
     return np.asarray(cell.gains.sum(axis=1))
 
 
-_Half = Callable[[Floats], float]
+HalfWidth = Callable[[Floats], float]
+"""The half-width of the interval for the mean of (R,) values."""
 
 
-def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: _Half) -> dict[str, Any]:
+def half_widths(confidence: float, comparisons: int) -> HalfWidth:
+    """The half-widths of a table whose intervals hold together."""
+    return lambda values: float(half_width(values, confidence, comparisons))
+
+
+def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: HalfWidth) -> dict[str, Any]:
     """One side of a pair: what it is, its mean, and the record of its privacy."""
     totals = totals_of(cell)
     facts = {
@@ -191,7 +193,7 @@ def _shares_noise(one: Cell, two: Cell) -> bool:
     return same and models == {"local"} and one.mu < math.inf
 
 
-def _difference(pair: _Pair, half: _Half) -> dict[str, Any]:
+def _difference(pair: _Pair, half: HalfWidth) -> dict[str, Any]:
     differences = totals_of(pair.ours) - totals_of(pair.other)
     mean, width = float(differences.mean()), half(differences)
     return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

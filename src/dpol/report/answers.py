@@ -14,7 +14,7 @@ from dpol.report.costs import Loss
 from dpol.tables.claims import count_verdicts
 from dpol.tables.footers import describe_public
 from dpol.tables.reported import load_reported
-from dpol.wording import joint_confidence, mu_title, proved
+from dpol.wording import counted, joint_confidence, mu_title, proved
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
@@ -61,7 +61,7 @@ def answer_on_papers(
 
 
 def _checks(rows: pd.DataFrame) -> str:
-    return f"{len(rows)} check{'s' if len(rows) != 1 else ''}"
+    return counted(len(rows), "check")
 
 
 def _table_two(beside: pd.DataFrame) -> str:
