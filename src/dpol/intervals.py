@@ -62,9 +62,39 @@ def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Float
     factor = student_factor(confidence, comparisons, len(values))
     if len(values) == 1:
         return np.full(values.shape[1:], math.inf)
+    return factor * standard_error(values)
+
+
+def standard_error(values: Floats) -> Floats:
+    """Standard errors of the means of `values` (R, ...) over axis 0, the replicates.
+
+    Exactly 0 where all of at least two replicates are equal, infinite for one replicate.
+
+    >>> standard_error(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
+    [1.0, 0.0]
+    """
+    if len(values) == 1:
+        return np.full(values.shape[1:], math.inf)
     error = values.std(axis=0, ddof=1) / math.sqrt(len(values))
     # The deviation of equal numbers may be off 0 by rounding.
-    return np.where((values == values[0]).all(axis=0), 0.0, factor * error)
+    return np.where((values == values[0]).all(axis=0), 0.0, error)
+
+
+def add_intervals(
+    frame: pd.DataFrame, errors: Mapping[str, str], confidence: float
+) -> pd.DataFrame:
+    """The table with the half-widths of all its means, which hold together.
+
+    Args:
+        frame: one row per setting, with the column `replicates`.
+        errors: the column to add for each column of standard errors.
+        confidence: of all intervals together; a column of the result, as `ci_comparisons` is.
+    """
+    comparisons = len(errors) * len(frame)
+    factors = [student_factor(confidence, comparisons, int(n)) for n in frame["replicates"]]
+    # One replicate: infinity times infinity.
+    added = {column: factors * frame[error] for error, column in errors.items()}
+    return frame.assign(**added, confidence=confidence, ci_comparisons=comparisons)
 
 
 def with_half_widths(
