@@ -25,7 +25,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
         "family": algorithm,
-        "calibration": "isotropic",
+        "noise": "isotropic",
         "mu": mu,
         "replicates": 100,
         "mean_gain": gain,
@@ -49,7 +49,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
 
 
 def rows() -> list[dict[str, Any]]:
-    leader = {"calibration": "none", "model": "none", "ours": True, "ci_half_width": 0.0}
+    leader = {"noise": "none", "model": "none", "ours": True, "ci_half_width": 0.0}
     return [
         run("rw-meta", INF, 41.25),
         run("rw-meta", 1.0, 1 / 3),

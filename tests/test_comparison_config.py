@@ -21,20 +21,20 @@ streams: {one: {groups: [A]}}
 privacy: {levels: {none: .inf, high: 0.25}}
 suites:
   paper: {algorithms: [rw-meta, ridge]}
-  ours: {calibrations: [capacity], algorithms: [empirical-bayes, kalman, rw-ftpl]}
+  ours: {noises: [capacity], algorithms: [empirical-bayes, kalman, rw-ftpl]}
   both:
-    calibrations: [capacity, isotropic-worst-case]
+    noises: [capacity, isotropic-worst-case]
     algorithms: [{algorithm: ridge, windows: [5]}, {algorithm: rw-meta, label: careful}]
   trusted: {algorithms: [tree-ftpl-min-noise]}
   open: {algorithms: [follow-the-leader]}
 comparison:
-  paper: {algorithm: rw-meta, calibration: isotropic, learners: ridge}
-  ours: {algorithm: empirical-bayes, calibration: capacity, learners: kalman}
-  ablations: [{algorithm: rw-ftpl, calibration: capacity, learners: kalman}]
+  paper: {algorithm: rw-meta, noise: isotropic, learners: ridge}
+  ours: {algorithm: empirical-bayes, noise: capacity, learners: kalman}
+  ablations: [{algorithm: rw-ftpl, noise: capacity, learners: kalman}]
   aims:
     - {ours: high, against: paper, at: none}
     - {ours: high, against: best-learner, at: none}
-report: {algorithms: [rw-ftpl], calibration: capacity}
+report: {algorithms: [rw-ftpl], noise: capacity}
 """)
 
 
@@ -130,7 +130,7 @@ def test_what_is_not_played_or_not_there_is_named(
 
 def test_the_papers_learners_are_needed_under_the_noise_of_every_system() -> None:
     raw = copy.deepcopy(GOOD)
-    raw["suites"]["both"]["calibrations"] = ["isotropic-worst-case"]
+    raw["suites"]["both"]["noises"] = ["isotropic-worst-case"]
     lines = [
         f"comparison.{place}.learners = 'ridge': no private suite plays this family with capacity"
         " noise"
@@ -140,9 +140,9 @@ def test_the_papers_learners_are_needed_under_the_noise_of_every_system() -> Non
 
 
 def test_noise_that_is_there_without_privacy_is_refused() -> None:
-    system = {"algorithm": "careful", "calibration": "isotropic-worst-case", "learners": "ridge"}
+    system = {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}
     assert problems("ablations", value=[system]) == [
-        "comparison.ablations[0].calibration = 'isotropic-worst-case': must have no noise at the"
+        "comparison.ablations[0].noise = 'isotropic-worst-case': must have no noise at the"
         " level .inf"
     ]
 

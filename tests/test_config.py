@@ -50,8 +50,8 @@ LOCAL: Raw = {"kind": "local", "file": "table.parquet"}
 GAINS: Raw = {"kind": "gains", "file": "gains.parquet", "sensitivity": 0.1}
 STUDY: Raw = {"n_experts": [2, 10], "mus": [0.5]}
 ALGORITHMS = ", ".join(REGISTRY)
-*OTHERS, LAST = map(repr, get_args(models.CalibrationName))
-CALIBRATIONS = f"{', '.join(OTHERS)} or {LAST}"
+*OTHERS, LAST = map(repr, get_args(models.NoiseName))
+NOISES = f"{', '.join(OTHERS)} or {LAST}"
 DELETED = object()
 
 
@@ -219,13 +219,13 @@ WHOLE_LINES = {
         "dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file';"
         " did you mean socrata?",
     ),
-    "calibration of a suite": (
-        changed((at("suites", "noisy", "calibrations"), ["isotropic", "capacty"])),
-        f"suites.noisy.calibrations[1] = 'capacty': must be {CALIBRATIONS}; did you mean capacity?",
+    "noise of a suite": (
+        changed((at("suites", "noisy", "noises"), ["isotropic", "capacty"])),
+        f"suites.noisy.noises[1] = 'capacty': must be {NOISES}; did you mean capacity?",
     ),
-    "calibration of the report": (
-        changed((at("report", "calibration"), "isotropc")),
-        f"report.calibration = 'isotropc': must be {CALIBRATIONS}; did you mean isotropic?",
+    "noise of the report": (
+        changed((at("report", "noise"), "isotropc")),
+        f"report.noise = 'isotropc': must be {NOISES}; did you mean isotropic?",
     ),
     "algorithm": (
         changed((at("suites", "open", "algorithms", 0), "follow-leader")),
@@ -400,13 +400,13 @@ WHOLE_LINES = {
         "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be"
         " local, all central or all without privacy",
     ),
-    "calibration of a central suite": (
-        changed((at("suites", "trusted", "calibrations"), ["capacity"])),
-        "suites.trusted.calibrations = ['capacity']: must be [isotropic] in the central model",
+    "noise of a central suite": (
+        changed((at("suites", "trusted", "noises"), ["capacity"])),
+        "suites.trusted.noises = ['capacity']: must be [isotropic] in the central model",
     ),
-    "calibration of batched noise": (
+    "noise of batched noise": (
         changed((at("suites", "batched"), {"algorithms": ["rw-adabatch"]})),
-        "suites.batched.calibrations = ['isotropic']: must be [isotropic-constant], because"
+        "suites.batched.noises = ['isotropic']: must be [isotropic-constant], because"
         " rw-adabatch needs constant noise",
     ),
     "round beyond the last": (
@@ -428,9 +428,9 @@ WHOLE_LINES = {
         changed((at("suites", "more"), {"algorithms": ["rw-ftpl"]})),
         "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label",
     ),
-    "calibration no suite uses": (
-        changed((at("report", "calibration"), "capacity")),
-        "report.calibration = 'capacity': no local suite uses it; used: isotropic",
+    "noise no suite uses": (
+        changed((at("report", "noise"), "capacity")),
+        "report.noise = 'capacity': no local suite uses it; used: isotropic",
     ),
     "parameter out of range": (
         changed(
@@ -589,15 +589,15 @@ def test_a_table_of_gains_is_accepted() -> None:
         ((("dataset", "periods"), {"days": 7}), "dataset.periods = "),
         ((("privacy", "count_sensitivity"), 2), "privacy.count_sensitivity = 2.0: "),
         (
-            (("suites", "noisy", "calibrations"), ["isotropic", "capacity"]),
-            "suites.noisy.calibrations = ['isotropic', 'capacity']: must not hold capacity ",
+            (("suites", "noisy", "noises"), ["isotropic", "capacity"]),
+            "suites.noisy.noises = ['isotropic', 'capacity']: must not hold capacity ",
         ),
         (
             (
                 ("suites", "trusted", "algorithms", 0),
-                {"algorithm": "tree-ftpl-min-noise", "calibration": "capacity"},
+                {"algorithm": "tree-ftpl-min-noise", "noise": "capacity"},
             ),
-            "suites.trusted.algorithms = 'tree-ftpl-min-noise': must not have the calibration ",
+            "suites.trusted.algorithms = 'tree-ftpl-min-noise': must not have the noise ",
         ),
         (
             (("distributions",), {"patients_per_week": 5}),
@@ -767,13 +767,13 @@ def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places(kind: s
 def test_a_label_named_like_a_key_does_not_confuse_the_places(label: str) -> None:
     raw = changed(
         (at("streams", label), {"groups": ["A"], "titel": "x"}),
-        (at("suites", label), {"algorithms": ["rw-meta"], "calibratons": []}),
+        (at("suites", label), {"algorithms": ["rw-meta"], "noizes": []}),
         (at("privacy", "levels", label), 0),
     )
     assert sorted(problems(raw)) == [
         f"privacy.levels.{label} = 0: must lie from 0.001 to 1000; .inf means no privacy noise",
         f"streams.{label}.titel = 'x': unknown key; did you mean title?",
-        f"suites.{label}.calibratons = []: unknown key; did you mean calibrations?",
+        f"suites.{label}.noizes = []: unknown key; did you mean noises?",
     ]
 
 
@@ -783,15 +783,15 @@ def test_a_long_value_is_shown_cut_short() -> None:
     assert "..." in line
 
 
-def test_the_same_calibration_twice_in_a_suite_is_refused() -> None:
-    (line,) = problems(changed((at("suites", "noisy", "calibrations"), ["isotropic"] * 2)))
-    assert line.startswith("suites.noisy.calibrations")
+def test_the_same_noise_twice_in_a_suite_is_refused() -> None:
+    (line,) = problems(changed((at("suites", "noisy", "noises"), ["isotropic"] * 2)))
+    assert line.startswith("suites.noisy.noises")
 
 
-def test_a_local_suite_without_a_calibration_is_refused() -> None:
-    extra = {"algorithms": ["rw-meta"], "calibrations": []}
+def test_a_local_suite_without_a_noise_is_refused() -> None:
+    extra = {"algorithms": ["rw-meta"], "noises": []}
     (line,) = problems(changed((at("suites", "extra"), extra)))
-    assert line.startswith("suites.extra.calibrations")
+    assert line.startswith("suites.extra.noises")
 
 
 @pytest.mark.parametrize("learners", [["ridge"], [{"learner": "ridge"}]], ids=repr)

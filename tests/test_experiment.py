@@ -27,13 +27,13 @@ def experiment(**changes: object) -> Experiment:
 
 
 def tiny(**changes: object) -> Experiment:
-    """One stream, one local suite of two calibrations, one without privacy, two levels."""
+    """One stream, one local suite of two noises, one without privacy, two levels."""
     blocks = {
         "streams": {"NM": {"groups": ["NM"]}},
         "privacy": {"levels": {"none": math.inf, "high": 0.25}},
         "suites": {
             "noisy": {
-                "calibrations": ["isotropic", "capacity"],
+                "noises": ["isotropic", "capacity"],
                 "algorithms": ["rw-ftpl", "ridge"],
             },
             "open": {"algorithms": ["follow-the-leader"]},
@@ -66,7 +66,7 @@ def test_the_noise_of_central_algorithms_is_their_own() -> None:
 
 
 def test_the_demo_has_63_jobs() -> None:
-    # A stream: 3 calibrations x 4 levels, 1 x 4 batched, 1 x 4 central, 1 at the level .inf only.
+    # A stream: 3 noises x 4 levels, 1 x 4 batched, 1 x 4 central, 1 at the level .inf only.
     demo = load_experiment(CONFIG / "demo.yaml")
     by_suite = Counter((job.stream, job.suite) for job in demo.jobs())
     sizes = {"local": 12, "batched": 4, "central": 4, "non-private": 1}
@@ -91,9 +91,9 @@ def test_a_suite_without_privacy_runs_at_the_level_without_noise_only() -> None:
     assert [job.level for job in jobs if job.suite == "open"] == ["off"]
 
 
-def test_calibrations_are_ignored_without_privacy() -> None:
+def test_noises_are_ignored_without_privacy() -> None:
     suites = {**tiny().config.model_dump()["suites"]}
-    suites["open"]["calibrations"] = ["isotropic", "capacity"]
+    suites["open"]["noises"] = ["isotropic", "capacity"]
     assert sum(job.suite == "open" for job in tiny(suites=suites).jobs()) == 1
 
 

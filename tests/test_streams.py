@@ -343,8 +343,8 @@ def test_a_given_sensitivity_of_another_length_is_refused() -> None:
 
 
 def test_what_needs_capacities_is_told_that_there_are_none() -> None:
-    with pytest.raises(DataError, match="stream NM: the calibration x needs capacities, and this"):
-        given_stream().capacities_for("the calibration x")
+    with pytest.raises(DataError, match="stream NM: the noise x needs capacities, and this"):
+        given_stream().capacities_for("the noise x")
     assert stream().capacities_for("x").tolist() == FACTS["capacity"]
 
 

@@ -33,14 +33,14 @@ class Job:
 
     stream: str
     suite: str
-    calibration: str
+    noise: str
     level: str
     block: int
 
     @property
     def name(self) -> str:
         """Its file below results/<run>/runs/, without suffix."""
-        return f"{self.stream}/{self.suite}/{self.calibration}/{self.level}/block-{self.block}"
+        return f"{self.stream}/{self.suite}/{self.noise}/{self.level}/block-{self.block}"
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Experiment:
         return self.members[suite][0].algorithm.model
 
     def central_noise(self) -> dict[str, str]:
-        """Calibration of each central algorithm's own noise, by label; `none` if it has none.
+        """Each central algorithm's own noise, by label; `none` if it has none.
 
-        The calibration of their runs is that of local noise, which they do not see.
+        The `noise` of their runs is local noise, which they do not see.
         """
         return {
-            member.label: getattr(member.algorithm, "calibration", "none")
+            member.label: getattr(member.algorithm, "noise", "none")
             for members in self.members.values()
             for member in members
             if member.algorithm.model == "central"
@@ -81,9 +81,9 @@ class Experiment:
         blocks = range(self._blocks)
         for stream in self.config.streams:
             for suite in self.config.suites:
-                for calibration, level in self._settings(suite):
+                for noise, level in self._settings(suite):
                     for block in blocks:
-                        yield Job(stream, suite, calibration, level, block)
+                        yield Job(stream, suite, noise, level, block)
 
     @property
     def _blocks(self) -> int:
@@ -97,8 +97,8 @@ class Experiment:
         levels = self.config.privacy.levels
         if self.model(suite) == "none":
             return [("none", level) for level, mu in levels.items() if mu == float("inf")]
-        calibrations = self.config.suites[suite].calibrations
-        return [(calibration, level) for calibration in calibrations for level in levels]
+        noises = self.config.suites[suite].noises
+        return [(noise, level) for noise in noises for level in levels]
 
 
 def load_experiment(path: Path | str) -> Experiment:
@@ -198,14 +198,14 @@ def _cross_problems(config: Config, members: Mapping[str, tuple[Member, ...]]) -
             allowed += "; play it in a suite, or set report.envelope to a family that is played"
         yield Problem("report.envelope", config.report.envelope, allowed)
     local = {
-        calibration
+        noise
         for label, suite in config.suites.items()
         if members[label][0].algorithm.model == "local"
-        for calibration in suite.calibrations
+        for noise in suite.noises
     }
-    if local and config.report.calibration not in local:
+    if local and config.report.noise not in local:
         allowed = f"no local suite uses it; used: {', '.join(sorted(local)) or 'none'}"
-        yield Problem("report.calibration", config.report.calibration, allowed)
+        yield Problem("report.noise", config.report.noise, allowed)
     if config.comparison is not None:
         yield from _comparison_problems(config, config.comparison, members)
 
@@ -227,17 +227,17 @@ def _comparison_problems(
 ) -> Iterator[Problem]:
     """Every system, and the learners it is judged by, must be played under its noise."""
     played = [
-        (member, calibration)
+        (member, noise)
         for label, suite in config.suites.items()
         for member in members[label]
         if member.algorithm.model != "none"
-        for calibration in suite.calibrations
+        for noise in suite.noises
     ]
     systems = {"paper": comparison.paper, "ours": comparison.ours}
     systems |= {f"ablations[{index}]": it for index, it in enumerate(comparison.ablations)}
     for place, system in systems.items():
-        key, noise = f"comparison.{place}", system.calibration
-        found = [member for member, calibration in played if calibration == noise]
+        key, noise = f"comparison.{place}", system.noise
+        found = [member for member, played_with in played if played_with == noise]
         if system.algorithm not in (labels := [member.label for member in found]):
             allowed = f"no private suite plays it with {noise} noise"
             allowed += did_you_mean(system.algorithm, labels)
@@ -247,7 +247,7 @@ def _comparison_problems(
                 allowed = f"no private suite plays this family with {noise} noise"
                 yield Problem(f"{key}.learners", family, allowed)
         if noise == "isotropic-worst-case":
-            yield Problem(f"{key}.calibration", noise, "must have no noise at the level .inf")
+            yield Problem(f"{key}.noise", noise, "must have no noise at the level .inf")
 
 
 def _suite_problems(
@@ -257,8 +257,8 @@ def _suite_problems(
     model = members[0].algorithm.model
     if config.dataset.source.kind == "gains":
         for member in members:
-            if getattr(member.algorithm, "calibration", None) == "capacity":
-                allowed = "must not have the calibration capacity because dataset.source.kind is"
+            if getattr(member.algorithm, "noise", None) == "capacity":
+                allowed = "must not have the noise capacity because dataset.source.kind is"
                 allowed += " gains: its gains have no capacities"
                 yield Problem(f"suites.{label}.algorithms", member.label, allowed)
     if len(set(models.values())) > 1:
@@ -269,15 +269,15 @@ def _suite_problems(
             "must all be local, all central or all without privacy",
         )
     constant = [m.label for m in members if getattr(m.algorithm, "constant_noise", False)]
-    if constant and suite.calibrations != ["isotropic-constant"]:
+    if constant and suite.noises != ["isotropic-constant"]:
         allowed = (
             f"must be [isotropic-constant], because {', '.join(constant)} needs constant noise"
         )
-        yield Problem(f"suites.{label}.calibrations", suite.calibrations, allowed)
-    if model == "central" and suite.calibrations != ["isotropic"]:
+        yield Problem(f"suites.{label}.noises", suite.noises, allowed)
+    if model == "central" and suite.noises != ["isotropic"]:
         yield Problem(
-            f"suites.{label}.calibrations",
-            suite.calibrations,
+            f"suites.{label}.noises",
+            suite.noises,
             "must be [isotropic] in the central model",
         )
     elif model == "none" and float("inf") not in config.privacy.levels.values():

@@ -1,7 +1,7 @@
 """Random numbers that depend on what they are for and on nothing else.
 
 Every generator is seeded with the root seed and a key such as
-(stream, calibration, mu, replicate, purpose). So a replicate's numbers are the
+(stream, noise, mu, replicate, purpose). So a replicate's numbers are the
 same for any block size, number of cores, order of jobs or executor.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 """An array of float64."""
 Key = tuple[str | int | float, ...]
-"""What a generator is for, such as (stream, calibration, mu)."""
+"""What a generator is for, such as (stream, noise, mu)."""
 
 
 def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:

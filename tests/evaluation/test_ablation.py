@@ -14,8 +14,8 @@ from dpol.intervals import student_factor
 
 SYSTEMS = [
     PAPER,
-    System(algorithm="meta", calibration="capacity", learners="ridge"),
-    System(algorithm="bayes", calibration="isotropic", learners="kalman"),
+    System(algorithm="meta", noise="capacity", learners="ridge"),
+    System(algorithm="bayes", noise="isotropic", learners="kalman"),
 ]
 
 
@@ -25,7 +25,7 @@ def table(found=None, systems=SYSTEMS, levels=LEVELS):
 
 
 def row(frame, mu, system):
-    same = (frame["algorithm"] == system.algorithm) & (frame["calibration"] == system.calibration)
+    same = (frame["algorithm"] == system.algorithm) & (frame["noise"] == system.noise)
     found = frame[same & (frame["mu"] == mu)]
     assert len(found) == 1
     return found.iloc[0]
@@ -53,38 +53,38 @@ def test_losses_by_hand(system, mu, losses):
 
 
 def test_the_parts_add_up_on_random_runs():
-    """Gains of any kind; the best learners differ by level and calibration."""
+    """Gains of any kind; the best learners differ by level and noise."""
     rng = np.random.default_rng(5)
     found = [
-        cell(it.played.label, it.calibration, it.mu, rng.gamma(2.0, 5.0, 30), family=family)
+        cell(it.played.label, it.noise, it.mu, rng.gamma(2.0, 5.0, 30), family=family)
         for it in cells()
         for family in [it.played.family]
     ]
     frame = table(found)
-    parts = frame["noise"] + frame["learner"] + frame["selection"]
-    np.testing.assert_allclose(parts, frame["total"], atol=1e-12)
+    parts = frame["noise_loss"] + frame["learner_loss"] + frame["selection_loss"]
+    np.testing.assert_allclose(parts, frame["total_loss"], atol=1e-12)
     np.testing.assert_allclose(
-        frame["total"], frame["reference_gain"] - frame["mean_gain"], atol=1e-12
+        frame["total_loss"], frame["reference_gain"] - frame["mean_gain"], atol=1e-12
     )
     assert frame["oracle"].nunique() > 2
-    assert (frame["noise"].abs() > 0.01).any()
+    assert (frame["noise_loss"].abs() > 0.01).any()
     ridge = frame["learners"] == "ridge"
-    assert (frame.loc[ridge, "learner"] == 0).all()
-    assert (frame.loc[~ridge, "learner"] != 0).all()
+    assert (frame.loc[ridge, "learner_loss"] == 0).all()
+    assert (frame.loc[~ridge, "learner_loss"] != 0).all()
 
 
 def test_the_oracle_is_the_largest_mean_of_its_setting():
-    """The best learner of another level, calibration, family or stream is not the oracle."""
+    """The best learner of another level, noise, family or stream is not the oracle."""
     found = [
         cell("ridge-b", "isotropic", 1.0, [50.0, 60.0], family="ridge")
-        if (it.played.label, it.calibration, it.mu) == ("ridge-b", "isotropic", 1.0)
+        if (it.played.label, it.noise, it.mu) == ("ridge-b", "isotropic", 1.0)
         else it
         for it in cells()
     ]
     frame = table(found)
     assert row(frame, 1.0, PAPER)["oracle"] == "ridge-b"
     assert row(frame, 1.0, PAPER)["oracle_gain"] == 55.0
-    assert row(frame, 1.0, PAPER)["noise"] == 17.0 - 55.0
+    assert row(frame, 1.0, PAPER)["noise_loss"] == 17.0 - 55.0
     assert row(frame, 1.0, SYSTEMS[1])["oracle"] == "ridge-a"
     assert row(frame, 0.25, PAPER)["oracle"] == "ridge-a"
     assert row(frame, 1.0, SYSTEMS[2])["noisy_reference"] == "ridge-b"
@@ -94,9 +94,9 @@ def test_the_oracle_is_the_largest_mean_of_its_setting():
 def test_of_equal_learners_the_first_by_label_is_the_oracle():
     found = [it for it in cells() if it.played.family != "ridge"]
     for mu in LEVELS.values():
-        for calibration in ("isotropic", "capacity"):
+        for noise in ("isotropic", "capacity"):
             for label in ("ridge-z", "ridge-b"):
-                found.append(cell(label, calibration, mu, [1.0, 3.0], family="ridge"))
+                found.append(cell(label, noise, mu, [1.0, 3.0], family="ridge"))
     assert set(table(found)["reference"]) == {"ridge-b"}
 
 
@@ -108,7 +108,13 @@ def test_intervals_of_losses_by_hand():
     assert found["ci_comparisons"] == 60
     factor = student_factor(0.95, 60, 2)
     # Noise 3, 1; selection 2.5, 3.5; total 5.5, 4.5; own noise 2.5, 1.5.
-    expected = {"noise": 1.0, "learner": 0.0, "selection": 0.5, "total": 0.5, "own_noise": 0.5}
+    expected = {
+        "noise_loss": 1.0,
+        "learner_loss": 0.0,
+        "selection_loss": 0.5,
+        "total_loss": 0.5,
+        "own_noise_loss": 0.5,
+    }
     for term, error in expected.items():
         assert found[f"{term}_half_width"] == pytest.approx(error * factor)
 
@@ -127,14 +133,13 @@ def test_the_privacy_of_the_system_is_beside_its_losses():
 
 
 def test_learners_that_were_not_run_are_named():
-    found = [it for it in cells() if (it.played.family, it.calibration) != ("kalman", "capacity")]
+    found = [it for it in cells() if (it.played.family, it.noise) != ("kalman", "capacity")]
     with pytest.raises(ValueError, match="no runs of family kalman with capacity noise"):
         table(found)
 
 
 def test_one_replicate_has_no_interval():
     single = [
-        cell(it.played.label, it.calibration, it.mu, [1.0], family=it.played.family)
-        for it in cells()
+        cell(it.played.label, it.noise, it.mu, [1.0], family=it.played.family) for it in cells()
     ]
     assert (table(single)["total_half_width"] == math.inf).all()

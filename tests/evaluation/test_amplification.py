@@ -16,7 +16,7 @@ from dpol.config import Amplification
 from dpol.errors import ConfigError
 from dpol.evaluation import amplification
 from dpol.evaluation.amplification import (
-    CALIBRATION,
+    NOISE,
     study_amplification,
     study_batching,
     synthetic_gains,
@@ -272,7 +272,7 @@ def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
 def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n: int) -> None:
     """And its noise is, bit by bit, that of capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))
-    settings = {"calibration": CALIBRATION, "mu": 0.7, "seed": 1, "replicates": range(3)}
+    settings = {"noise": NOISE, "mu": 0.7, "seed": 1, "replicates": range(3)}
     noisy = privatize(stream, **settings)
     assert noisy.guarantee.adjacency == GIVEN_CHANGE
     assert noisy.guarantee.unit == ONE_ROUND
@@ -292,11 +292,11 @@ def test_synthetic_gains_are_what_their_names_say() -> None:
     assert streams["two-rivals"].sum(axis=1).tolist() == [1, 1, 1, 1, 1]
 
 
-def demo(calibrations: list[str]) -> dict[str, object]:
+def demo(noises: list[str]) -> dict[str, object]:
     path = Path(__file__).parents[2] / "config" / "demo.yaml"
     raw = copy.deepcopy(yaml.safe_load(path.read_text(encoding="utf-8")))
     suite = {
-        "calibrations": calibrations,
+        "noises": noises,
         "algorithms": [
             "rw-ftpl",
             "rw-adabatch",
@@ -307,20 +307,20 @@ def demo(calibrations: list[str]) -> dict[str, object]:
     report = {
         "algorithms": ["rw-adabatch"],
         "envelope": "rw-adabatch",
-        "calibration": calibrations[0],
+        "noise": noises[0],
     }
     return {**raw, **changes, "report": report}
 
 
 @pytest.mark.parametrize(
-    "calibrations",
+    "noises",
     [["isotropic"], ["isotropic-constant", "capacity"], ["isotropic-worst-case"]],
 )
-def test_a_suite_with_batches_is_refused_with_noise_that_varies(calibrations: list[str]) -> None:
+def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
-        parse_experiment(demo(calibrations), "demo")
+        parse_experiment(demo(noises), "demo")
     message = str(caught.value)
-    assert f"suites.batches.calibrations = {calibrations!r}" in message
+    assert f"suites.batches.noises = {noises!r}" in message
     assert "must be [isotropic-constant], because rw-adabatch, mine needs constant noise" in message
 
 

@@ -12,7 +12,7 @@ from dpol.evaluation.audit.study import SAMPLED, study_audit
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.local import privatize
 from dpol.local.clipping import Clipping
-from dpol.local.noisy_gains import CALIBRATIONS, achieved_mu, noise_scale
+from dpol.local.noisy_gains import NOISES, achieved_mu, noise_scale
 from dpol.privacy.audit import audit_loss, runs_needed
 from dpol.randomness import replicate_generators
 
@@ -31,9 +31,7 @@ def study():
 
 def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consistent(study):
     assert tuple(study.columns) == AUDIT_COLUMNS
-    assert set(study.loc[study.mechanism == "Gaussian noise on gains", "variant"]) == set(
-        CALIBRATIONS
-    )
+    assert set(study.loc[study.mechanism == "Gaussian noise on gains", "variant"]) == set(NOISES)
     found = study.groupby(["mechanism", "method"], sort=False).size().to_dict()
     assert found == {
         ("Gaussian noise on gains", "event"): 4,
@@ -114,21 +112,21 @@ def test_the_claim_is_what_was_asked_or_less_where_the_record_promises_less(
 # ---- inputs and outputs --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_the_two_streams_of_hospitals_are_as_far_apart_as_one_person_can_bring_them(calibration):
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_two_streams_of_hospitals_are_as_far_apart_as_one_person_can_bring_them(noise):
     one, other = experts.hospitals()
     gap = other.gains - one.gains
     assert (np.abs(gap) * one.capacity).tolist() == [[4, 0, 0, 0, 0, 4], [0] * 6, [0] * 6]
-    scale = noise_scale(one, calibration, 0.7)
+    scale = noise_scale(one, noise, 0.7)
     assert np.linalg.norm(gap / scale) == pytest.approx(achieved_mu(one, scale), rel=1e-12)
 
 
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_no_hospital_has_noise_to_spare(calibration):
+@pytest.mark.parametrize("noise", NOISES)
+def test_no_hospital_has_noise_to_spare(noise):
     """Without a tenth of its noise in all rounds, each would break the claim."""
     stream, _ = experts.hospitals()
     for hospital in range(6):
-        scale = np.array(noise_scale(stream, calibration, 1.0))
+        scale = np.array(noise_scale(stream, noise, 1.0))
         scale[:, hospital] *= 0.9
         assert achieved_mu(stream, scale) > 1.05
 

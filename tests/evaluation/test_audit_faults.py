@@ -27,7 +27,7 @@ from dpol.local.label_messages import (
     VectorClient,
     VectorMessages,
 )
-from dpol.local.noisy_gains import CALIBRATIONS
+from dpol.local.noisy_gains import NOISES
 from dpol.streams import GainStream
 
 # The confidence of every bound of the study with the default settings.
@@ -38,8 +38,8 @@ SMALL = Audit(runs=3000, confidence=EACH)
 def on_noise(change):
     """`privatize` with z_0 and the noise of all rounds, (R, 1 + T, n), changed."""
 
-    def mechanism(stream, calibration, mu, *, seed, replicates):
-        noisy = privatize(stream, calibration, mu, seed=seed, replicates=replicates)
+    def mechanism(stream, noise, mu, *, seed, replicates):
+        noisy = privatize(stream, noise, mu, seed=seed, replicates=replicates)
         noise = np.concatenate([noisy.initial[:, None], noisy.gains - stream.gains], axis=1)
         noise = change(noise)
         return dataclasses.replace(noisy, initial=noise[:, 0], gains=stream.gains + noise[:, 1:])
@@ -47,9 +47,9 @@ def on_noise(change):
     return mechanism
 
 
-def on_gains(calibration, change):
+def on_gains(noise, change):
     def audit(mechanism):
-        return lambda seed: experts.audit_noise(SMALL, seed, calibration, mechanism)
+        return lambda seed: experts.audit_noise(SMALL, seed, noise, mechanism)
 
     return audit(privatize), audit(on_noise(change))
 
@@ -218,8 +218,8 @@ def response(audit, sound, broken):
 
 FAULTS = {
     **{
-        f"{name}, {calibration}": on_gains(calibration, change)
-        for calibration in ("isotropic", "capacity")
+        f"{name}, {noise}": on_gains(noise, change)
+        for noise in ("isotropic", "capacity")
         for name, change in {
             "drawn noise x 0.9": lambda noise: 0.9 * noise,
             "drawn noise / sqrt 2": lambda noise: noise / math.sqrt(2),
@@ -284,10 +284,8 @@ def test_a_broken_mechanism_is_violated_and_the_sound_one_is_not(fault, seed):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_scale_that_is_too_small_does_not_move_its_claim(seed, monkeypatch):
     """Capacity noise x 0.9: the record admits mu = 1.11, the claim stays what was asked."""
-    sound = CALIBRATIONS["capacity"]
-    monkeypatch.setitem(
-        noisy_gains.CALIBRATIONS, "capacity", lambda stream, mu: 0.9 * sound(stream, mu)
-    )
+    sound = NOISES["capacity"]
+    monkeypatch.setitem(noisy_gains.NOISES, "capacity", lambda stream, mu: 0.9 * sound(stream, mu))
     found = list(experts.audit_noise(SMALL, seed, "capacity"))
     assert found[0].subject.recorded == pytest.approx(1 / 0.9)
     assert [it.result.claimed for it in found] == [1.0, 1.0]
@@ -314,7 +312,7 @@ def test_a_sensitivity_without_its_root_of_two_is_violated(audit, seed, monkeypa
     assert refuted(audit(seed))
 
 
-def test_a_worst_case_calibration_is_held_to_the_smaller_mu_that_it_records():
+def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
     """At mu = 4 its noise is sqrt(2), that of mu = 1: it promises more than was asked."""
     settings = Audit(runs=3000, mu=4.0, confidence=EACH)
     sound = list(experts.audit_noise(settings, 1, "isotropic-worst-case"))

@@ -20,11 +20,11 @@ def table(found=None, comparison=COMPARISON, levels=LEVELS, confidence=0.95):
     return compare(found, comparison, levels=levels, confidence=confidence)
 
 
-def pair(frame, kind, mu, other="", calibration=""):
+def pair(frame, kind, mu, other="", noise=""):
     rows = frame[(frame["kind"] == kind) & (frame["mu"] == mu)]
     if other:
         rows = rows[(rows["other_algorithm"] == other)]
-        rows = rows[(rows["other_calibration"] == calibration)]
+        rows = rows[(rows["other_noise"] == noise)]
     assert len(rows) == 1
     return rows.iloc[0]
 
@@ -60,22 +60,20 @@ def test_ours_is_beside_every_other_row_with_noise_once():
     frame = table()
     for mu in LEVELS.values():
         same = frame[(frame["mu"] == mu) & frame["kind"].isin(("paper", "other"))]
-        others = list(zip(same["other_algorithm"], same["other_calibration"], strict=True))
+        others = list(zip(same["other_algorithm"], same["other_noise"], strict=True))
         names = ("meta", "bayes", "ridge-a", "ridge-b", "kalman-a", "kalman-b")
         wanted = {(name, noise) for name in names for noise in ("isotropic", "capacity")}
         assert len(others) == len(set(others))
         assert set(others) == wanted - {("bayes", "capacity")} | {("tree", "isotropic")}
         assert (same["other_mu"] == mu).all()
-    assert set(zip(frame["algorithm"], frame["calibration"], strict=True)) == {
-        ("bayes", "capacity")
-    }
+    assert set(zip(frame["algorithm"], frame["noise"], strict=True)) == {("bayes", "capacity")}
 
 
 def test_the_papers_way_is_told_apart():
     paper = table().query("kind == 'paper'")
     assert paper["mu"].tolist() == [INF, 1.0, 0.25]
     assert set(paper["other_algorithm"]) == {"meta"}
-    assert set(paper["other_calibration"]) == {"isotropic"}
+    assert set(paper["other_noise"]) == {"isotropic"}
 
 
 def test_a_difference_by_hand():
@@ -89,7 +87,7 @@ def test_a_difference_by_hand():
     assert row["other_ci_half_width"] == pytest.approx(0.5 * factor)
     assert row["verdict"] == "undecided"
     assert (row["replicates"], row["confidence"]) == (2, 0.95)
-    assert (row["mu_label"], row["other_mu_label"]) == ("low", "low")
+    assert (row["level"], row["other_level"]) == ("low", "low")
 
 
 def test_without_noise_differences_are_exact():
@@ -156,13 +154,13 @@ def test_what_else_a_row_says_of_the_other():
     assert (tree["mechanism"], tree["other_mechanism"]) == ("capacity noise", "isotropic noise")
 
 
-def test_noise_is_common_where_stream_calibration_and_level_are():
+def test_noise_is_common_where_stream_noise_and_level_are():
     frame = table()
     common = frame[frame["common_noise"]]
-    assert set(common["other_calibration"]) == {"capacity"}
+    assert set(common["other_noise"]) == {"capacity"}
     assert set(common["mu"]) == {1.0, 0.25}
     assert len(common) == 2 * 5
-    same = Comparison(paper=PAPER, ours=OURS.model_copy(update={"calibration": "isotropic"}))
+    same = Comparison(paper=PAPER, ours=OURS.model_copy(update={"noise": "isotropic"}))
     rows = table(comparison=same).query("mu == 1.0 and common_noise")
     assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "kalman-a", "kalman-b"}
 
@@ -172,7 +170,7 @@ def test_noise_is_common_where_stream_calibration_and_level_are():
 
 def test_an_aim_against_the_papers_way_at_another_level():
     row = pair(table(), "aim-paper", 0.25)
-    assert (row["mu_label"], row["other_mu_label"], row["other_mu"]) == ("high", "low", 1.0)
+    assert (row["level"], row["other_level"], row["other_mu"]) == ("high", "low", 1.0)
     assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (15.0, 12.0, 3.0)
     assert not row["common_noise"]
 
@@ -180,7 +178,7 @@ def test_an_aim_against_the_papers_way_at_another_level():
 def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
     rows = table().query("kind == 'aim-learner'")
     assert rows["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
-    assert set(rows["other_calibration"]) == {"isotropic"}
+    assert set(rows["other_noise"]) == {"isotropic"}
     assert rows["difference"].tolist() == [0.0, 1.0]
     assert set(rows["other_mu"]) == {INF}
 

@@ -79,7 +79,7 @@ def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
         block = play_suite(
             wide,
             members,
-            calibration="isotropic",
+            noise="isotropic",
             mu=0.5,
             seed=1,
             replicates=range(5),
@@ -92,7 +92,7 @@ def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
 
 def test_batches_keep_their_amplification(random_stream):
     stream = random_stream(30, 40)
-    settings = {"calibration": "isotropic-constant", "mu": 0.5, "seed": 1, "replicates": range(4)}
+    settings = {"noise": "isotropic-constant", "mu": 0.5, "seed": 1, "replicates": range(4)}
     whole, split = (
         play_suite(stream, members_of(BATCHED), **settings, memory_mb=megabytes).played[0]
         for megabytes in (math.inf, 1.0)
@@ -118,7 +118,7 @@ stream = GainStream(
     periods=np.arange(rounds) * np.timedelta64(7, "D") + np.datetime64("2020-08-07"),
 )
 members = [m for spec in {specs} for m in make_members(spec)]
-settings = {{"calibration": {calibration!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
+settings = {{"noise": {noise!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
 play_suite(stream, members, **settings, replicates=range({replicates}))
 # Not ru_maxrss, which begins with the peak of the process that started this one.
 status = pathlib.Path("/proc/self/status").read_text()
@@ -127,11 +127,11 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
 
 
 @pytest.mark.parametrize(
-    ("specs", "calibration", "rounds"),
+    ("specs", "noise", "rounds"),
     [(LARGE, "capacity", 70), (CENTRAL, "isotropic", 20), (BATCHED, "isotropic-constant", 70)],
     ids=["large", "central", "batched"],
 )
-def test_a_process_stays_below_its_memory(specs, calibration, rounds):
+def test_a_process_stays_below_its_memory(specs, noise, rounds):
     """The peak of a process of its own is below 450 MB, where 60 replicates are two parts.
 
     110 of the largest suite at once are above: the estimate is not far too large.
@@ -141,7 +141,7 @@ def test_a_process_stays_below_its_memory(specs, calibration, rounds):
         code = MEASURE.format(
             rounds=rounds,
             specs=specs,
-            calibration=calibration,
+            noise=noise,
             megabytes=megabytes,
             replicates=replicates,
         )

@@ -22,11 +22,9 @@ LOCAL = (
 FREE = tuple({"algorithm": "multiplicative-weights", "label": label} for label in ("one", "two"))
 
 
-def suite(stream, specs=LOCAL, *, mu=0.5, replicates=(0, 1, 2), calibration="isotropic", seed=1):
+def suite(stream, specs=LOCAL, *, mu=0.5, replicates=(0, 1, 2), noise="isotropic", seed=1):
     members = [member for spec in specs for member in make_members(spec)]
-    return play_suite(
-        stream, members, calibration=calibration, mu=mu, seed=seed, replicates=replicates
-    )
+    return play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +80,7 @@ def test_an_algorithm_plays_the_same_in_any_suite(stream):
     np.testing.assert_array_equal(together.actions, alone.actions)
 
 
-@pytest.mark.parametrize("change", [{"mu": 0.25}, {"calibration": "capacity"}, {"seed": 2}])
+@pytest.mark.parametrize("change", [{"mu": 0.25}, {"noise": "capacity"}, {"seed": 2}])
 def test_settings_have_their_own_random_numbers(stream, change):
     one, other = (suite(stream, FREE, **options).played[0] for options in ({}, change))
     assert (one.actions != other.actions).any()
@@ -94,8 +92,8 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
 
 
 def test_the_block_says_what_was_played(stream):
-    block = suite(stream, replicates=range(3, 5), calibration="capacity")
-    assert (block.stream, block.calibration, block.mu) == ("test", "capacity", 0.5)
+    block = suite(stream, replicates=range(3, 5), noise="capacity")
+    assert (block.stream, block.noise, block.mu) == ("test", "capacity", 0.5)
     assert block.replicates == (3, 4)
     assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]
     assert [played.family for played in block.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
@@ -104,7 +102,7 @@ def test_the_block_says_what_was_played(stream):
 
 def test_the_local_guarantee_is_that_of_the_noisy_gains(stream):
     noisy = privatize(stream, "capacity", 0.5, seed=1, replicates=[0])
-    for played in suite(stream, calibration="capacity").played:
+    for played in suite(stream, noise="capacity").played:
         assert played.guarantee == noisy.guarantee
 
 
@@ -127,7 +125,7 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     one = rows[(rows["algorithm"] == "two") & (rows["replicate"] == 6)].sort_values("round")
     assert one["action"].tolist() == block.played[1].actions[1].tolist()
     assert one["gain"].tolist() == block.played[1].gains[1].tolist()
-    assert (set(rows["stream"]), set(rows["calibration"])) == ({"test"}, {"isotropic"})
+    assert (set(rows["stream"]), set(rows["noise"])) == ({"test"}, {"isotropic"})
     assert set(rows["mu"]) == {0.5}
 
 

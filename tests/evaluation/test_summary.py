@@ -33,12 +33,12 @@ def played(gains, label="a", family="fam", origin="paper", mu=0.4):
     return Played(label, family, origin, guarantee, np.zeros(gains.shape, np.int32), gains)
 
 
-def block(replicates, *runs, stream="test", calibration="isotropic", mu=0.5):
-    return RunBlock(stream, calibration, mu, tuple(replicates), runs)
+def block(replicates, *runs, stream="test", noise="isotropic", mu=0.5):
+    return RunBlock(stream, noise, mu, tuple(replicates), runs)
 
 
-def cell(gains, *, stream="test", calibration="isotropic", mu=0.5, **about):
-    return Cell(stream, calibration, mu, played(gains, **about))
+def cell(gains, *, stream="test", noise="isotropic", mu=0.5, **about):
+    return Cell(stream, noise, mu, played(gains, **about))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_blocks_are_joined_in_the_order_of_their_replicates():
     blocks = [block((2, 3), played([[2.0], [3.0]])), block((0, 1), played([[0.0], [1.0]]))]
     (joined,) = collect_cells(blocks)
     assert joined.gains.ravel().tolist() == [0.0, 1.0, 2.0, 3.0]
-    assert (joined.stream, joined.calibration, joined.mu) == ("test", "isotropic", 0.5)
+    assert (joined.stream, joined.noise, joined.mu) == ("test", "isotropic", 0.5)
 
 
 def test_a_cell_holds_actions_and_gains_of_all_blocks():
@@ -89,7 +89,7 @@ def test_every_setting_and_algorithm_is_a_cell():
     blocks = [
         block((0,), one, two),
         block((0,), one, mu=math.inf),
-        block((0,), one, calibration="capacity"),
+        block((0,), one, noise="capacity"),
         block((0,), one, stream="other"),
     ]
     assert len(collect_cells(iter(blocks))) == 5
@@ -179,9 +179,9 @@ def test_rounds_without_dates_have_none(make_stream):
 def test_facts_of_the_setting(streams):
     cells = [cell([[0.0] * 3], label="x", family="y"), cell([[0.0] * 3], mu=math.inf)]
     rows = summary_of(cells, streams)
-    assert rows["mu_label"].tolist() == ["high", "none"]
+    assert rows["level"].tolist() == ["high", "none"]
     assert rows["mu"].tolist() == [0.5, math.inf]
-    assert rows.loc[0, ["algorithm", "family", "calibration"]].tolist() == ["x", "y", "isotropic"]
+    assert rows.loc[0, ["algorithm", "family", "noise"]].tolist() == ["x", "y", "isotropic"]
 
 
 def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
@@ -199,7 +199,7 @@ def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
 
 
 @pytest.mark.parametrize(
-    ("origin", "calibration", "ours"),
+    ("origin", "noise", "ours"),
     [
         ("paper", "isotropic", False),
         ("standard", "isotropic", False),
@@ -207,8 +207,8 @@ def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
         ("paper", "capacity", True),
     ],
 )
-def test_what_is_ours(streams, origin, calibration, ours):
-    rows = summary_of([cell([[0.0] * 3], origin=origin, calibration=calibration)], streams)
+def test_what_is_ours(streams, origin, noise, ours):
+    rows = summary_of([cell([[0.0] * 3], origin=origin, noise=noise)], streams)
     assert rows["ours"].tolist() == [ours]
 
 
@@ -226,7 +226,7 @@ def test_a_curve_by_hand(curves):
     assert curve["round"].tolist() == [1, 2, 3]
     assert curve["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.5]
     np.testing.assert_allclose(curve["ci_half_width"], 0.5 * student_factor(0.95, 3, 2))
-    assert set(curve["mu_label"]) == {"high"}
+    assert set(curve["level"]) == {"high"}
     assert [str(day)[:10] for day in curve["period"]] == ["2020-01-05", "2020-01-12", "2020-01-19"]
 
 
@@ -252,8 +252,8 @@ def test_curves_have_the_documented_columns(curves):
         "stream",
         "algorithm",
         "family",
-        "calibration",
-        "mu_label",
+        "noise",
+        "level",
         "mu",
         "round",
         "period",

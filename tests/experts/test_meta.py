@@ -222,10 +222,10 @@ def test_the_smallest_games_can_be_played(draw_noisy, crowd, shape, eta, floor):
 @pytest.mark.parametrize("decorrelate", [True, False])
 @pytest.mark.parametrize("floor", [0.0, 2.0])
 @pytest.mark.parametrize("mu", [0.5, math.inf])
-@pytest.mark.parametrize("calibration", ["isotropic", "capacity"])
-def test_fast_equals_plain(random_stream, floor, decorrelate, mu, calibration):
+@pytest.mark.parametrize("noise", ["isotropic", "capacity"])
+def test_fast_equals_plain(random_stream, floor, decorrelate, mu, noise):
     """Exactly the same actions from the same normals, the paper's learners on a small scale."""
-    noisy = privatize(random_stream(25, 5), calibration, mu, seed=3, replicates=range(4))
+    noisy = privatize(random_stream(25, 5), noise, mu, seed=3, replicates=range(4))
     algorithm = RWMeta(floor, decorrelate, BANKS)
     fast = play(algorithm, noisy, replicate_generators(3, (), range(4), "y"))
     twins = replicate_generators(3, (), range(4), "y").generators

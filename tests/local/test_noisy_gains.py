@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.errors import DataError
-from dpol.local.noisy_gains import CALIBRATIONS, achieved_mu, noise_scale, privatize
+from dpol.local.noisy_gains import NOISES, achieved_mu, noise_scale, privatize
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 
 ROOT2 = math.sqrt(2.0)
@@ -28,12 +28,12 @@ def hospitals(make_stream):
     return make_stream(GAINS, BEDS)
 
 
-def private(stream, calibration="isotropic", mu=1.0, *, seed=7, replicates=(0, 1)):
-    return privatize(stream, calibration, mu, seed=seed, replicates=replicates)
+def private(stream, noise="isotropic", mu=1.0, *, seed=7, replicates=(0, 1)):
+    return privatize(stream, noise, mu, seed=seed, replicates=replicates)
 
 
 @pytest.mark.parametrize(
-    ("calibration", "mu", "expected"),
+    ("noise", "mu", "expected"),
     [
         ("isotropic", 0.5, [[ROOT2 / 5] * 3, [ROOT2 / 2.5] * 3]),
         ("isotropic-constant", 0.5, [[ROOT2 / 2.5] * 3] * 2),
@@ -46,15 +46,15 @@ def private(stream, calibration="isotropic", mu=1.0, *, seed=7, replicates=(0, 1
         ("capacity", math.inf, [[0.0] * 3] * 2),
     ],
 )
-def test_noise_scale_by_hand(hospitals, calibration, mu, expected):
-    np.testing.assert_allclose(noise_scale(hospitals, calibration, mu), expected, rtol=1e-14)
+def test_noise_scale_by_hand(hospitals, noise, mu, expected):
+    np.testing.assert_allclose(noise_scale(hospitals, noise, mu), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("calibration", ["isotropic", "isotropic-constant", "capacity"])
-def test_count_sensitivity_scales_the_noise(make_stream, hospitals, calibration):
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant", "capacity"])
+def test_count_sensitivity_scales_the_noise(make_stream, hospitals, noise):
     tripled = make_stream(GAINS, BEDS, count_sensitivity=3.0)
     np.testing.assert_allclose(
-        noise_scale(tripled, calibration, 0.5), 3 * noise_scale(hospitals, calibration, 0.5)
+        noise_scale(tripled, noise, 0.5), 3 * noise_scale(hospitals, noise, 0.5)
     )
 
 
@@ -64,8 +64,8 @@ def test_the_worst_case_floor_follows_the_gain_range(make_stream):
 
 
 def test_achieved_mu_by_hand(hospitals):
-    def achieved(calibration, mu):
-        return achieved_mu(hospitals, noise_scale(hospitals, calibration, mu))
+    def achieved(noise, mu):
+        return achieved_mu(hospitals, noise_scale(hospitals, noise, mu))
 
     # Isotropic: the two smallest hospitals of round 1 have 10 and 20 beds, not 10 and 10.
     assert achieved("isotropic", 0.5) == pytest.approx(0.5 * math.sqrt((1 + 1 / 4) / 2), rel=1e-14)
@@ -83,8 +83,8 @@ def test_isotropic_reaches_mu_when_the_two_smallest_hospitals_are_equal(make_str
 
 def test_one_hospital_alone_loses_one_person_at_most(make_stream):
     stream = make_stream([[0.5]], 10.0)
-    for calibration in ("isotropic", "capacity"):
-        scale = noise_scale(stream, calibration, 1.0)
+    for noise in ("isotropic", "capacity"):
+        scale = noise_scale(stream, noise, 1.0)
         assert achieved_mu(stream, scale) == pytest.approx(1 / ROOT2)
 
 
@@ -103,12 +103,12 @@ def test_achieved_mu_is_the_worst_of_all_moves_and_removals(
 
 
 @given(capacities, levels)
-def test_every_calibration_keeps_its_promise(make_stream, beds, mu):
+def test_every_noise_keeps_its_promise(make_stream, beds, mu):
     stream = make_stream(GAINS, beds)
-    for calibration in CALIBRATIONS:
-        achieved = achieved_mu(stream, noise_scale(stream, calibration, mu))
+    for noise in NOISES:
+        achieved = achieved_mu(stream, noise_scale(stream, noise, mu))
         assert achieved <= mu * (1 + 1e-12)
-        if calibration == "capacity":
+        if noise == "capacity":
             assert achieved == pytest.approx(mu, rel=1e-12)
     # Less noise would break the promise where the two smallest hospitals are equal.
     equal = make_stream(GAINS, beds[0][0])
@@ -118,26 +118,26 @@ def test_every_calibration_keeps_its_promise(make_stream, beds, mu):
 @given(capacities, levels, st.floats(1.1, 10))
 def test_noise_scale_is_positive_and_inversely_proportional_to_mu(make_stream, beds, mu, factor):
     stream = make_stream(GAINS, beds)
-    for calibration in CALIBRATIONS:
-        scale = noise_scale(stream, calibration, mu)
+    for noise in NOISES:
+        scale = noise_scale(stream, noise, mu)
         assert scale.shape == (2, 3)
         assert (scale > 0).all()
-        if calibration != "isotropic-worst-case":
+        if noise != "isotropic-worst-case":
             np.testing.assert_allclose(
-                noise_scale(stream, calibration, mu * factor) * factor, scale, rtol=1e-12
+                noise_scale(stream, noise, mu * factor) * factor, scale, rtol=1e-12
             )
 
 
-@pytest.mark.parametrize("calibration", ["isotropic", "isotropic-constant", "capacity"])
-def test_mu_infinity_means_no_noise(hospitals, calibration):
-    noisy = private(hospitals, calibration, math.inf)
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant", "capacity"])
+def test_mu_infinity_means_no_noise(hospitals, noise):
+    noisy = private(hospitals, noise, math.inf)
     np.testing.assert_array_equal(noisy.gains, [GAINS, GAINS])
     assert not noisy.initial.any()
     assert not noisy.noise_scale.any()
     assert noisy.guarantee.mu == math.inf
 
 
-def test_the_worst_case_calibration_keeps_noise_at_mu_infinity(hospitals):
+def test_the_worst_case_noise_keeps_noise_at_mu_infinity(hospitals):
     noisy = private(hospitals, "isotropic-worst-case", math.inf)
     assert (noisy.gains != GAINS).all()
     assert noisy.guarantee.mu < math.inf
@@ -178,8 +178,8 @@ def test_noise_is_the_same_for_the_same_seed_and_does_not_depend_on_the_gains(ma
     np.testing.assert_allclose(noise[0], noise[2], atol=1e-15)
 
 
-@pytest.mark.parametrize("change", [{"seed": 8}, {"label": "other"}, {"calibration": "capacity"}])
-def test_noise_depends_on_seed_label_and_calibration(make_stream, change):
+@pytest.mark.parametrize("change", [{"seed": 8}, {"label": "other"}, {"noise": "capacity"}])
+def test_noise_depends_on_seed_label_and_noise(make_stream, change):
     label = {"label": change.pop("label")} if "label" in change else {}
 
     def draw(stream, **options):
@@ -201,15 +201,15 @@ def test_a_replicate_gets_the_same_noise_in_any_block(hospitals):
             np.testing.assert_array_equal(own.initial, together.initial[block])
 
 
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_the_guarantee_says_what_the_noise_achieves(make_stream, calibration):
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise):
     stream = make_stream(GAINS, BEDS, count_sensitivity=3.0)
-    guarantee = private(stream, calibration, 0.5).guarantee
-    assert guarantee.mu == achieved_mu(stream, noise_scale(stream, calibration, 0.5))
-    assert calibration in guarantee.mechanism
+    guarantee = private(stream, noise, 0.5).guarantee
+    assert guarantee.mu == achieved_mu(stream, noise_scale(stream, noise, 0.5))
+    assert noise in guarantee.mechanism
     assert (guarantee.adjacency, guarantee.unit) == (ONE_PERSON, UNIT)
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
-    in_counts = calibration == "capacity"
+    in_counts = noise == "capacity"
     assert guarantee.sensitivity == pytest.approx(3 * ROOT2 / (1 if in_counts else 5))
     assert guarantee.sensitivity_unit == ("L2, persons" if in_counts else "L2, gain")
 
@@ -217,7 +217,7 @@ def test_the_guarantee_says_what_the_noise_achieves(make_stream, calibration):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"calibration": "laplace"}, "'laplace' is not one of isotropic, "),
+        ({"noise": "laplace"}, "'laplace' is not one of isotropic, "),
         ({"mu": 0.0}, "mu must be above 0, got 0.0"),
         ({"mu": -1.0}, "mu must be above 0"),
         ({"mu": math.nan}, "mu must be above 0"),
@@ -262,18 +262,18 @@ def test_shared_noise_is_rejected(standardized, checks):
     assert not checks.columns_are_unit_normals(mixed)
 
 
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_the_pooled_noise_of_every_calibration_has_its_scale(random_stream, checks, calibration):
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_pooled_noise_of_every_noise_has_its_scale(random_stream, checks, noise):
     """Error probability 1e-6; scales wrong by 5% are rejected."""
     stream = random_stream(20, 20)
-    noisy = private(stream, calibration, 0.16, replicates=range(100))
+    noisy = private(stream, noise, 0.16, replicates=range(100))
     smallest = stream.capacity.min(axis=1, keepdims=True)
     scale = {
         "isotropic": ROOT2 / (0.16 * smallest),
         "isotropic-constant": ROOT2 / (0.16 * smallest.min()),
         "isotropic-worst-case": np.maximum(ROOT2 / (0.16 * smallest), ROOT2),
         "capacity": ROOT2 / (0.16 * stream.capacity),
-    }[calibration]
+    }[noise]
     sample = (noisy.gains - stream.gains) / scale
     assert checks.unit_variance(sample)
     assert not checks.unit_variance(1.05 * sample)
@@ -298,7 +298,7 @@ def given_gains(make_stream):
 
 
 @pytest.mark.parametrize(
-    ("calibration", "mu", "expected"),
+    ("noise", "mu", "expected"),
     [
         ("isotropic", 0.5, [[0.4] * 3, [1.0] * 3]),
         ("isotropic-constant", 0.5, [[1.0] * 3] * 2),
@@ -307,17 +307,17 @@ def given_gains(make_stream):
         ("isotropic", math.inf, [[0.0] * 3] * 2),
     ],
 )
-def test_noise_scale_of_a_given_sensitivity_by_hand(given_gains, calibration, mu, expected):
-    np.testing.assert_allclose(noise_scale(given_gains(), calibration, mu), expected, rtol=1e-14)
+def test_noise_scale_of_a_given_sensitivity_by_hand(given_gains, noise, mu, expected):
+    np.testing.assert_allclose(noise_scale(given_gains(), noise, mu), expected, rtol=1e-14)
 
 
-def test_the_calibration_capacity_is_refused_without_capacities(given_gains):
-    with pytest.raises(DataError, match="the calibration capacity needs capacities"):
+def test_the_noise_capacity_is_refused_without_capacities(given_gains):
+    with pytest.raises(DataError, match="the noise capacity needs capacities"):
         private(given_gains(), "capacity")
 
 
 @given(
-    calibration=st.sampled_from(["isotropic", "isotropic-constant", "isotropic-worst-case"]),
+    noise=st.sampled_from(["isotropic", "isotropic-constant", "isotropic-worst-case"]),
     mu=levels,
     change=st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(
         lambda it: np.linalg.norm(it) > 1e-3
@@ -325,10 +325,10 @@ def test_the_calibration_capacity_is_refused_without_capacities(given_gains):
     t=st.integers(0, 1),
 )
 def test_no_change_as_long_as_the_sensitivity_is_seen_better_than_mu(
-    given_gains, calibration, mu, change, t
+    given_gains, noise, mu, change, t
 ):
     stream = given_gains()
-    scale = noise_scale(stream, calibration, mu)
+    scale = noise_scale(stream, noise, mu)
     reached = achieved_mu(stream, scale)
     longest = np.array(change) / np.linalg.norm(change) * GIVEN[t]
     assert np.linalg.norm(longest / scale[t]) <= reached * (1 + 1e-12)
@@ -341,9 +341,9 @@ def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_ga
     assert achieved_mu(given_gains(), np.zeros((2, 3))) == math.inf
 
 
-@pytest.mark.parametrize("calibration", ["isotropic", "isotropic-constant"])
-def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gains, calibration):
-    found = private(given_gains(), calibration, 0.5).guarantee
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant"])
+def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gains, noise):
+    found = private(given_gains(), noise, 0.5).guarantee
     assert (found.adjacency, found.unit) == (GIVEN_CHANGE, ONE_ROUND)
     assert (found.sensitivity, found.sensitivity_unit) == (0.5, "L2, gain")
     assert found.mu == pytest.approx(0.5, rel=1e-14)

@@ -40,8 +40,8 @@ def block(stream: str, algorithm: str, mu: float, gain: float, **changes: Any) -
         "stream": stream,
         "algorithm": algorithm,
         "family": algorithm,
-        "calibration": "isotropic",
-        "mu_label": "label",
+        "noise": "isotropic",
+        "level": "label",
         "mu": mu,
         "round": rounds,
         "period": pd.date_range("2020-08-09", periods=ROUNDS, freq="7D"),
@@ -54,14 +54,14 @@ def block(stream: str, algorithm: str, mu: float, gain: float, **changes: Any) -
 def cumulative() -> pd.DataFrame:
     blocks = []
     for stream in STREAMS:
-        blocks.append(block(stream, STATIC_LABEL, math.nan, 0.5, calibration="none"))
-        blocks.append(block(stream, "follow-the-leader", INF, 0.3, calibration="none"))
+        blocks.append(block(stream, STATIC_LABEL, math.nan, 0.5, noise="none"))
+        blocks.append(block(stream, "follow-the-leader", INF, 0.3, noise="none"))
         for mu in LEVELS.values():
             blocks.append(block(stream, "rw-meta", mu, 0.6))
             blocks.append(block(stream, "tree-ftpl-min-noise", mu, 0.2))
             blocks.append(block(stream, "ridge-w8-weak", mu, 0.4, family="ridge"))
             blocks.append(block(stream, "ridge-w64-weak", mu, 0.7, family="ridge"))
-            other = {"family": "ridge", "calibration": "capacity"}
+            other = {"family": "ridge", "noise": "capacity"}
             blocks.append(block(stream, "ridge-w8-weak", mu, 9.0, **other))
     return pd.concat(blocks)
 
@@ -69,17 +69,17 @@ def cumulative() -> pd.DataFrame:
 def draw(
     frame: pd.DataFrame | None = None,
     *,
-    noise: str = "isotropic",
+    central: str = "isotropic",
     simulated: bool = False,
     **report: Any,
 ) -> Figure:
-    """The figure; `noise` is the tree's own."""
+    """The figure; `central` is the noise of the tree itself."""
     return draw_cumulative_gain(
         cumulative() if frame is None else frame,
         streams=STREAMS,
         levels=LEVELS,
         report=Report(**{"algorithms": ALGORITHMS} | report),
-        central_noise={"tree-ftpl-min-noise": noise},
+        central_noise={"tree-ftpl-min-noise": central},
         simulated=simulated,
     )
 
@@ -114,7 +114,7 @@ def test_panels_have_the_right_artists() -> None:
         assert np.allclose(drawn["rw-meta"].get_ydata(), 0.6 * np.arange(1, ROUNDS + 1))
 
 
-def test_envelope_is_the_range_of_the_family_at_the_reported_calibration() -> None:
+def test_envelope_is_the_range_of_the_family_at_the_reported_noise() -> None:
     (polygon,) = envelopes(draw().axes[0])
     vertices = polygon.get_paths()[0].vertices
     assert isinstance(vertices, np.ndarray)
@@ -162,12 +162,12 @@ def test_without_the_family_there_is_no_envelope() -> None:
     assert len(legend_texts(figure)) == len(ALGORITHMS) + 1
 
 
-def test_other_calibration_is_drawn_and_named() -> None:
+def test_other_noise_is_drawn_and_named() -> None:
     frame = cumulative()
-    meta = frame[frame["algorithm"] == "rw-meta"].assign(calibration="capacity")
+    meta = frame[frame["algorithm"] == "rw-meta"].assign(noise="capacity")
     meta["mean_cumulative_gain"] += 1
     both = pd.concat([frame, meta])
-    figure = draw(both, calibration="capacity")
+    figure = draw(both, noise="capacity")
     for drawn, shift in ((figure, 1.0), (draw(both), 0.0)):
         gains = lines(drawn.axes[0])["rw-meta"].get_ydata()
         assert np.allclose(gains, 0.6 * np.arange(1, ROUNDS + 1) + shift)
@@ -189,8 +189,8 @@ def test_other_calibration_is_drawn_and_named() -> None:
     ],
 )
 def test_a_central_algorithm_is_named_by_its_own_noise(noise: str, asked: str, name: str) -> None:
-    """Its runs have the calibration isotropic, whatever its noise is."""
-    assert legend_texts(draw(noise=noise, calibration=asked))[1] == name
+    """Its runs have the noise isotropic, whatever its noise is."""
+    assert legend_texts(draw(central=noise, noise=asked))[1] == name
 
 
 def test_no_text_overlaps_or_leaves_the_figure() -> None:

@@ -40,8 +40,8 @@ STUDIES: dict[str, Any] = {
     "distributions": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
     "audit": {},
     "comparison": {
-        "paper": {"algorithm": "rw-meta", "calibration": "isotropic", "learners": "ridge"},
-        "ours": {"algorithm": "rw-meta", "calibration": "capacity", "learners": "ridge"},
+        "paper": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
+        "ours": {"algorithm": "rw-meta", "noise": "capacity", "learners": "ridge"},
     },
 }
 FIGURES = (

@@ -111,7 +111,7 @@ def test_reported_half_width_is_shown() -> None:
         {"n_rounds": 147},
         {"first_period": pd.Timestamp("2020-08-07")},
         {"last_period": pd.Timestamp("2023-05-28")},
-        {"calibration": "isotropic-worst-case"},
+        {"noise": "isotropic-worst-case"},
         {"mu": 2.0},
     ],
     ids=str,

@@ -34,7 +34,7 @@ def many() -> list[Cell]:
         facts = {"family": it.played.family, "origin": it.played.origin}
         narrow = [middle + (value - middle) / 10 for value in totals] * 50
         model = it.played.guarantee.model
-        found.append(cell(it.played.label, it.calibration, it.mu, narrow, model=model, **facts))
+        found.append(cell(it.played.label, it.noise, it.mu, narrow, model=model, **facts))
     return found
 
 
@@ -75,7 +75,7 @@ def change(frame: pd.DataFrame, where: pd.Series, **values: Any) -> pd.DataFrame
 def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "", noise: str = "") -> pd.Series:
     chosen = (frame["kind"] == kind) & (frame["mu"] == mu)
     if other:
-        chosen &= (frame["other_algorithm"] == other) & (frame["other_calibration"] == noise)
+        chosen &= (frame["other_algorithm"] == other) & (frame["other_noise"] == noise)
     return chosen
 
 
@@ -221,9 +221,7 @@ def test_what_is_said_below_the_table(frame: pd.DataFrame, summary: pd.DataFrame
 
 
 def test_common_noise_of_the_two_ways_is_said(summary: pd.DataFrame) -> None:
-    same = COMPARISON.model_copy(
-        update={"ours": OURS.model_copy(update={"calibration": PAPER.calibration})}
-    )
+    same = COMPARISON.model_copy(update={"ours": OURS.model_copy(update={"noise": PAPER.noise})})
     text = "\n".join(build(compare(many(), same, **SHARED), summary).footers)
     assert "Of the paper's way and ours it is the same." in text
 
@@ -261,7 +259,7 @@ def test_an_empty_table_and_a_missing_stream_are_refused(
 @pytest.fixture
 def losses() -> pd.DataFrame:
     comparison = COMPARISON.model_copy(
-        update={"ablations": [OURS.model_copy(update={"calibration": "isotropic"})]}
+        update={"ablations": [OURS.model_copy(update={"noise": "isotropic"})]}
     )
     return ablate(many(), comparison, **SHARED)
 
@@ -288,7 +286,7 @@ def test_losses_of_every_system_at_every_level(losses: pd.DataFrame, summary: pd
 
 
 def test_half_widths_are_those_of_their_terms(losses: pd.DataFrame, summary: pd.DataFrame) -> None:
-    terms = ("noise", "learner", "selection", "total", "own_noise")
+    terms = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
     for number, term in enumerate(terms):
         losses[f"{term}_half_width"] = 0.11 * (number + 1)
     (first, *_), *_ = (
@@ -301,7 +299,7 @@ def test_half_widths_are_those_of_their_terms(losses: pd.DataFrame, summary: pd.
 def test_a_loss_that_rounds_to_nothing_has_no_sign(
     losses: pd.DataFrame, summary: pd.DataFrame
 ) -> None:
-    losses["selection"] = -0.001
+    losses["selection_loss"] = -0.001
     assert "-0.00" not in to_markdown(build_ablation(losses, summary))
 
 

@@ -103,7 +103,7 @@ def test_columns_are_named_where_one_mechanism_guarantees_them_different_things(
     ]
 
 
-def test_guarantee_has_a_line_per_calibration() -> None:
+def test_guarantee_has_a_line_per_noise() -> None:
     both = pd.concat([column(), column(mechanism="Other noise", guaranteed_mu=INF, epsilon=INF)])
     leader = column(model="none", mechanism="none", guaranteed_mu=INF, epsilon=INF)
     assert guarantee(leader=leader, a=both)[1:-1] == [

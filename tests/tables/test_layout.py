@@ -1,4 +1,4 @@
-"""Rows, columns and marks of the table of average gains, with several calibrations."""
+"""Rows, columns and marks of the table of average gains, with several noises."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from dpol.tables.text import to_html, to_latex, to_markdown
 from tables_by_hand import INF, LEVELS, STREAM, build, gains, has_footer, reported, rows, run
 
 
-def test_one_calibration_has_no_column_for_noise() -> None:
+def test_one_noise_has_no_column_for_noise() -> None:
     table = build()
-    assert {row.calibration for row in table.rows} == {"isotropic"}
+    assert {row.noise for row in table.rows} == {"isotropic"}
     assert to_markdown(as_text(table)).splitlines()[2].startswith("| stream | privacy | rw-meta |")
     assert not has_footer(table, "Empty: ")
 
 
-def other(calibration: str, shift: float, **changes: Any) -> list[dict[str, Any]]:
-    """The local runs with another calibration."""
+def other(noise: str, shift: float, **changes: Any) -> list[dict[str, Any]]:
+    """The local runs with another noise."""
     return [
-        row | {"calibration": calibration, "mean_gain": row["mean_gain"] + shift} | changes
+        row | {"noise": noise, "mean_gain": row["mean_gain"] + shift} | changes
         for row in rows()
         if row["model"] == "local"
     ]
 
 
-def all_calibrations() -> list[dict[str, Any]]:
+def all_noises() -> list[dict[str, Any]]:
     stays = {"guaranteed_mu": 0.3, "epsilon": 1.3}
     return [
         *other("capacity", 5, ours=True),
@@ -45,12 +45,12 @@ def all_calibrations() -> list[dict[str, Any]]:
     ]
 
 
-def test_rows_are_grouped_by_calibration() -> None:
-    table = build(all_calibrations(), levels={"low": 1.0, "none": INF})
+def test_rows_are_grouped_by_noise() -> None:
+    table = build(all_noises(), levels={"low": 1.0, "none": INF})
     order = ["isotropic", "isotropic-worst-case", "capacity", "a", "b"]
-    assert table.calibrations == order
+    assert table.noises == order
     expected = [(name, level) for name in order for level in ("low", "none")]
-    assert [(row.calibration, row.level) for row in table.rows] == expected
+    assert [(row.noise, row.level) for row in table.rows] == expected
     titles = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader", "best linear model"]
     assert [header.column for header in table.headers] == titles
     shifts = [0, 1, 5, 10, 20]
@@ -59,8 +59,8 @@ def test_rows_are_grouped_by_calibration() -> None:
     assert reported(table) == [36.87, 22.83, 40.69, 40.14, 26.48, 43.91]
 
 
-def test_labels_of_calibrations() -> None:
-    table = build(all_calibrations())
+def test_labels_of_noises() -> None:
+    table = build(all_noises())
     text = to_markdown(as_text(table))
     lines = [line.split(" | ") for line in text.splitlines() if line[:1] == "|"]
     assert lines[0][:3] == ["| stream", "noise", "privacy"]
@@ -76,7 +76,7 @@ def test_labels_of_calibrations() -> None:
 
 
 def test_column_without_local_noise_is_shown_once() -> None:
-    table = build(all_calibrations())
+    table = build(all_noises())
     assert gains(table, "tree-ftpl-min-noise") == [26.0, 22.0, *[""] * 8]
     assert gains(table, "follow-the-leader") == [26.5, None, *[""] * 8]
     text = as_text(table)
@@ -88,20 +88,18 @@ def test_column_without_local_noise_is_shown_once() -> None:
 
 def test_column_without_local_noise_is_shown_in_the_first_rows_there_are() -> None:
     leader = [row for row in rows() if row["model"] == "none"]
-    table = build([*all_calibrations()[:-9], *leader], algorithms=["rw-meta", "follow-the-leader"])
-    assert table.calibrations[0] == "isotropic-worst-case"
+    table = build([*all_noises()[:-9], *leader], algorithms=["rw-meta", "follow-the-leader"])
+    assert table.noises[0] == "isotropic-worst-case"
     assert gains(table, "follow-the-leader") == [26.5, None, *[""] * 6]
 
 
 def test_central_algorithm_is_shown_where_it_was_run() -> None:
-    data = all_calibrations()
-    table = build(
-        [row | {"calibration": "a"} if row["model"] == "central" else row for row in data]
-    )
+    data = all_noises()
+    table = build([row | {"noise": "a"} if row["model"] == "central" else row for row in data])
     assert gains(table, "tree-ftpl-min-noise") == [*[""] * 6, 26.0, 22.0, "", ""]
 
 
-def test_local_algorithm_that_was_not_run_with_a_calibration_is_a_dash() -> None:
+def test_local_algorithm_that_was_not_run_with_a_noise_is_a_dash() -> None:
     data = [row for row in other("capacity", 5) if row["algorithm"] != "rw-meta"]
     assert gains(build(rows() + data), "rw-meta") == [41.25, 1 / 3, None, None]
 
@@ -109,7 +107,7 @@ def test_local_algorithm_that_was_not_run_with_a_calibration_is_a_dash() -> None
 def test_without_any_private_run_there_is_one_group() -> None:
     data = [row for row in rows() if row["model"] == "none"]
     table = build(data, algorithms=["follow-the-leader"])
-    assert table.calibrations == ["none"]
+    assert table.noises == ["none"]
     assert gains(table, "follow-the-leader") == [26.5, None]
 
 
@@ -134,7 +132,7 @@ def test_columns_are_marked_where_all_noise_is_ours() -> None:
 
 
 def test_streams_have_the_same_groups() -> None:
-    data = all_calibrations()
+    data = all_noises()
     data += [row | {"stream": "pa"} for row in data]
     table = build_average_gain(
         pd.DataFrame(data),
@@ -148,13 +146,13 @@ def test_streams_have_the_same_groups() -> None:
 
 
 def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
-    table = build(all_calibrations())
+    table = build(all_noises())
     lines = list(csv.DictReader(io.StringIO(render_csv(table))))
     assert len(lines) == 5 * 2 * 2 + 2 + 2
-    found = {(line["column"], line["calibration"]) for line in lines}
-    assert {name for title, name in found if title == "rw-meta"} == set(table.calibrations)
+    found = {(line["column"], line["noise"]) for line in lines}
+    assert {name for title, name in found if title == "rw-meta"} == set(table.noises)
     assert {name for title, name in found if title == "tree-ftpl-min-noise"} == {"isotropic"}
     assert {name for title, name in found if title == "follow-the-leader"} == {"none"}
-    ours = {(line["column"], line["calibration"]) for line in lines if line["ours"] == "True"}
+    ours = {(line["column"], line["noise"]) for line in lines if line["ours"] == "True"}
     best = ("best linear model", "capacity")
     assert ours == {("follow-the-leader", "none"), ("rw-meta", "capacity"), best}

@@ -37,7 +37,7 @@ except DpolError as error:
 settings = experiment.config
 STARTED = time.time()
 RESULTS = f"results/{settings.run}"
-RUN = "{stream}/{suite}/{calibration}/{level}/block-{block}"
+RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
 
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
 LONGEST_FIRST = 1
@@ -48,7 +48,7 @@ DATA_FIRST = 2
 wildcard_constraints:
     stream="[^/]+",
     suite="[^/]+",
-    calibration="[^/]+",
+    noise="[^/]+",
     level="[^/]+",
     block=r"\d+",
 

@@ -19,7 +19,7 @@ rule run_suite:
         replicates=lambda wildcards: list(experiment.replicates(int(wildcards.block))),
         seed=settings.seed,
     message:
-        "Playing {wildcards.suite} on {wildcards.stream}: {wildcards.calibration} noise, {wildcards.level}, block {wildcards.block}"
+        "Playing {wildcards.suite} on {wildcards.stream}: {wildcards.noise} noise, {wildcards.level}, block {wildcards.block}"
     script:
         "../scripts/run_suite.py"
 

@@ -8,7 +8,7 @@ with job_log(snakemake.log[0]):
     block = play_suite(
         read_stream(snakemake.input.stream),
         members,
-        calibration=snakemake.wildcards.calibration,
+        noise=snakemake.wildcards.noise,
         mu=snakemake.params.mu,
         seed=snakemake.params.seed,
         replicates=snakemake.params.replicates,

@@ -36,14 +36,13 @@ from dpol.config.studies import (
     Sweeps,
     System,
 )
-from dpol.config.values import AlgorithmSpec, CalibrationName, Label, Model, Mu, all_different
+from dpol.config.values import AlgorithmSpec, Label, Model, Mu, NoiseName, all_different
 
 __all__ = [
     "Aim",
     "AlgorithmSpec",
     "Amplification",
     "Audit",
-    "CalibrationName",
     "Cleaning",
     "Columns",
     "Comparison",
@@ -58,6 +57,7 @@ __all__ = [
     "LocalSource",
     "Model",
     "Mu",
+    "NoiseName",
     "Periods",
     "Privacy",
     "Report",
@@ -97,9 +97,9 @@ class Privacy(Model):
 class Suite(Model):
     """Algorithms that run together, on the same noisy gains, in one job."""
 
-    calibrations: Annotated[
-        list[CalibrationName], Field(min_length=1), AfterValidator(all_different)
-    ] = ["isotropic"]
+    noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
+        "isotropic"
+    ]
     """How the noise is scaled, one run each; ignored by algorithms without privacy."""
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
     """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
@@ -113,8 +113,8 @@ class Report(Model):
     """Labels of the algorithms, in the order of the columns and of the legend."""
     envelope: Label = "ridge"
     """The family whose range is shaded, and whose best member has a column of its own."""
-    calibration: CalibrationName = "isotropic"
-    """The calibration that the figure shows."""
+    noise: NoiseName = "isotropic"
+    """The noise that the figure shows."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""
 
@@ -204,9 +204,9 @@ class Config(Model):
             value = self.privacy.count_sensitivity
             found.append((("privacy", "count_sensitivity"), value, allowed))
         for label, suite in self.suites.items():
-            if "capacity" in suite.calibrations:
+            if "capacity" in suite.noises:
                 allowed = f"must not hold capacity because {because}: its gains have no capacities"
-                found.append((("suites", label, "calibrations"), suite.calibrations, allowed))
+                found.append((("suites", label, "noises"), suite.noises, allowed))
         if self.distributions is not None and self.distributions.patients_per_week is not None:
             allowed = f"must not be given because {because}: its gains have no persons"
             value = self.distributions.patients_per_week

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from dpol.config.values import CalibrationName, FiniteMu, Label, Model
+from dpol.config.values import FiniteMu, Label, Model, NoiseName
 
 
 class Amplification(Model):
@@ -147,7 +147,7 @@ class System(Model):
 
     algorithm: Label
     """Label of an algorithm that a suite plays."""
-    calibration: CalibrationName
+    noise: NoiseName
     """How its noise is scaled."""
     learners: Label
     """Family of the learners that it selects from or averages. The best of them in hindsight is

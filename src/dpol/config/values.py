@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
-CalibrationName = Literal["isotropic", "isotropic-constant", "isotropic-worst-case", "capacity"]
+NoiseName = Literal["isotropic", "isotropic-constant", "isotropic-worst-case", "capacity"]
 
 
 def relative(path: str) -> str:

@@ -20,8 +20,8 @@ from dpol.evaluation.comparison import (
 )
 from dpol.evaluation.summary import Cell
 
-TERMS = ("noise", "learner", "selection", "total", "own_noise")
-"""The losses; the first three add up to `total`."""
+TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
+"""The losses; the first three add up to `total_loss`."""
 
 
 def ablate(
@@ -33,14 +33,14 @@ def ablate(
 ) -> pd.DataFrame:
     """Loss of each system against the best of the paper's learners without noise, in parts.
 
-    "Best" is the largest mean of a family in hindsight, by stream, mu and calibration:
-    `noise` is what the best of the paper's learners loses to the system's noise; `learner`
-    what the best of the system's learners (the oracle selector) loses to it under the same
-    noise; `selection` what the system loses to the oracle; `total` is their sum. A negative
-    loss is a gain. `own_noise` is what the system itself loses to the noise.
+    "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
+    is what the best of the paper's learners loses to the system's noise; `learner_loss` what the
+    best of the system's learners (the oracle selector) loses to it under the same noise;
+    `selection_loss` what the system loses to the oracle; `total_loss` is their sum. A negative
+    loss is a gain. `own_noise_loss` is what the system itself loses to the noise.
 
     The oracle is chosen on the runs that it is scored on, so its mean is biased upwards:
-    `selection` is rather too large, and `noise` too small.
+    `selection_loss` is rather too large, and `noise_loss` too small.
 
     Args:
         cells: all runs.
@@ -59,7 +59,7 @@ def ablate(
     rows = [
         {
             "stream": own[0].stream,
-            "mu_label": label,
+            "level": label,
             "mu": mu,
             **_split(own, system, comparison.paper, mu, half),
             "replicates": replicates,
@@ -83,22 +83,22 @@ def _split(
     """A row: the losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
     best = {
-        "reference": _best(cells, paper.learners, paper.calibration, math.inf),
-        "noisy_reference": _best(cells, paper.learners, system.calibration, mu),
-        "oracle": _best(cells, system.learners, system.calibration, mu),
+        "reference": _best(cells, paper.learners, paper.noise, math.inf),
+        "noisy_reference": _best(cells, paper.learners, system.noise, mu),
+        "oracle": _best(cells, system.learners, system.noise, mu),
     }
     gains = {name: totals_of(cell) for name, cell in best.items()}
     gain, without = totals_of(own), totals_of(find_cell(cells, system, math.inf))
     losses = {
-        "noise": gains["reference"] - gains["noisy_reference"],
-        "learner": gains["noisy_reference"] - gains["oracle"],
-        "selection": gains["oracle"] - gain,
-        "total": gains["reference"] - gain,
-        "own_noise": without - gain,
+        "noise_loss": gains["reference"] - gains["noisy_reference"],
+        "learner_loss": gains["noisy_reference"] - gains["oracle"],
+        "selection_loss": gains["oracle"] - gain,
+        "total_loss": gains["reference"] - gain,
+        "own_noise_loss": without - gain,
     }
     row: dict[str, Any] = {
         "algorithm": system.algorithm,
-        "calibration": system.calibration,
+        "noise": system.noise,
         "learners": system.learners,
         "mean_gain": float(gain.mean()),
     }
@@ -110,7 +110,7 @@ def _split(
     return {**row, **own.played.guarantee.as_columns()}
 
 
-def _best(cells: Sequence[Cell], family: str, calibration: str, mu: float) -> Cell:
+def _best(cells: Sequence[Cell], family: str, noise: str, mu: float) -> Cell:
     """The member with the largest mean; of equal ones the first by label."""
-    members = family_cells(cells, family, calibration, mu)
+    members = family_cells(cells, family, noise, mu)
     return min(members, key=lambda cell: (-float(totals_of(cell).mean()), cell.played.label))

@@ -22,7 +22,7 @@ from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
 
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
-CALIBRATION = "isotropic-constant"
+NOISE = "isotropic-constant"
 # Runs that are held in memory at once, times rounds, times experts.
 _LARGEST_BLOCK = 25_000_000
 # Log likelihood ratios of the curves, in units of mu: far into both tails.
@@ -106,12 +106,12 @@ def _blocks(
     size = max(1, _LARGEST_BLOCK // stream.gains.size)
     for start in range(0, replicates, size):
         numbers = range(start, min(start + size, replicates))
-        yield privatize(stream, CALIBRATION, mu, seed=seed, replicates=numbers), numbers
+        yield privatize(stream, NOISE, mu, seed=seed, replicates=numbers), numbers
 
 
 def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
     """The lower bound on the batch that contains round t of a game like `stream`."""
-    nothing = privatize(stream, CALIBRATION, mu, seed=0, replicates=[0])
+    nothing = privatize(stream, NOISE, mu, seed=0, replicates=[0])
     setup = setup_of(nothing)
     assert isinstance(setup, LocalSetup)
     return containing_batch(

@@ -2,7 +2,7 @@
 
 Intervals are Student's, from the differences of the replicates' total gains, and hold for a
 whole table at once (Bonferroni). Replicate r of two runs has the same noise only if stream,
-calibration and mu are the same; the generators are otherwise independent, and pairing then
+noise and mu are the same; the generators are otherwise independent, and pairing then
 neither helps nor harms.
 """
 
@@ -128,32 +128,28 @@ def _pairs(
             yield _Pair("aim-paper", ours, find_cell(cells, comparison.paper, mu))
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
-        for cell in family_cells(
-            cells, comparison.paper.learners, comparison.paper.calibration, mu
-        ):
+        for cell in family_cells(cells, comparison.paper.learners, comparison.paper.noise, mu):
             yield _Pair("aim-learner", ours, cell)
 
 
 def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
     """The runs of a system, out of those of one stream. Raises ValueError if there are none."""
     for cell in cells:
-        setting = (cell.played.label, cell.calibration, cell.mu)
-        if setting == (system.algorithm, system.calibration, mu):
+        setting = (cell.played.label, cell.noise, cell.mu)
+        if setting == (system.algorithm, system.noise, mu):
             return cell
     raise ValueError(
-        f"no runs of {system.algorithm} with {system.calibration} noise at mu {mu:g}; run them"
+        f"no runs of {system.algorithm} with {system.noise} noise at mu {mu:g}; run them"
     )
 
 
-def family_cells(cells: Sequence[Cell], family: str, calibration: str, mu: float) -> list[Cell]:
+def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> list[Cell]:
     """The runs of a family, out of those of one stream. Raises ValueError if there are none."""
     found = [
-        cell
-        for cell in cells
-        if (cell.played.family, cell.calibration, cell.mu) == (family, calibration, mu)
+        cell for cell in cells if (cell.played.family, cell.noise, cell.mu) == (family, noise, mu)
     ]
     if not found:
-        raise ValueError(f"no runs of family {family} with {calibration} noise at mu {mu:g}")
+        raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
     return found
 
 
@@ -176,8 +172,8 @@ def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: HalfWidth) 
     totals = totals_of(cell)
     facts = {
         "algorithm": cell.played.label,
-        "calibration": cell.calibration,
-        "mu_label": names[cell.mu],
+        "noise": cell.noise,
+        "level": names[cell.mu],
         "mu": cell.mu,
         "mean_gain": float(totals.mean()),
         "ci_half_width": half(totals),
@@ -187,9 +183,9 @@ def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: HalfWidth) 
 
 
 def _shares_noise(one: Cell, two: Cell) -> bool:
-    """Local noise is drawn once for a stream, a calibration and a mu."""
+    """Local noise is drawn once for a stream, a noise and a mu."""
     models = {one.played.guarantee.model, two.played.guarantee.model}
-    same = (one.calibration, one.mu) == (two.calibration, two.mu)
+    same = (one.noise, one.mu) == (two.noise, two.mu)
     return same and models == {"local"} and one.mu < math.inf
 
 

@@ -33,7 +33,7 @@ from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.streams import GainStream
 
 _METADATA_KEY = b"dpol.runs"
-RUN_COLUMNS = ("stream", "algorithm", "calibration", "mu", "replicate", "round", "action", "gain")
+RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
 """Columns of a table of runs (docs/reference/tables.md)."""
 
 
@@ -65,7 +65,7 @@ class RunBlock:
     """What one job plays: a suite on a stream, for consecutive replicates."""
 
     stream: str
-    calibration: str
+    noise: str
     mu: float
     replicates: tuple[int, ...]
     played: tuple[Played, ...]
@@ -75,7 +75,7 @@ def play_suite(
     stream: GainStream,
     members: Sequence[Member],
     *,
-    calibration: str,
+    noise: str,
     mu: float,
     seed: int,
     replicates: Sequence[int],
@@ -87,15 +87,15 @@ def play_suite(
     result does not depend on `memory_mb`, below which `parts` keeps the memory.
 
     Raises:
-        ValueError: no replicate, unknown calibration, or mu or memory_mb not above 0.
+        ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
-    key = (stream.label, calibration, float(mu))
+    key = (stream.label, noise, float(mu))
 
     def play_part(part: Sequence[int]) -> list[Played]:
         """A function, so that one part's data are gone before the next part's are made."""
         source: Source
         if members[0].algorithm.model == "local":
-            source = privatize(stream, calibration, mu, seed=seed, replicates=part)
+            source = privatize(stream, noise, mu, seed=seed, replicates=part)
         else:
             source = RawGains(stream, mu, len(part))
         played = []
@@ -106,7 +106,7 @@ def play_suite(
 
     played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
     together = tuple(joined(own) for own in zip(*played, strict=True))
-    return RunBlock(stream.label, calibration, mu, tuple(replicates), together)
+    return RunBlock(stream.label, noise, mu, tuple(replicates), together)
 
 
 def _play(
@@ -151,7 +151,7 @@ def write_runs(block: RunBlock, path: Path | str) -> None:
         {
             "stream": label([block.stream], count * size),
             "algorithm": label([played.label for played in block.played], size),
-            "calibration": label([block.calibration], count * size),
+            "noise": label([block.noise], count * size),
             "mu": np.full(count * size, block.mu),
             "replicate": np.tile(replicate, count),
             "round": np.tile(np.arange(1, rounds + 1, dtype=np.int32), count * replicates),
@@ -191,12 +191,12 @@ def read_runs(path: Path | str) -> RunBlock:
         actions = table.column("action").to_numpy().reshape(shape)
         gains = table.column("gain").to_numpy().reshape(shape)
         replicates = table.column("replicate").to_numpy().reshape(shape)[0, :, 0]
-        first = {name: table.column(name)[0].as_py() for name in ("stream", "calibration", "mu")}
+        first = {name: table.column(name)[0].as_py() for name in ("stream", "noise", "mu")}
         played = _read_members(members, actions, gains)
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
     return RunBlock(
-        first["stream"], first["calibration"], first["mu"], tuple(replicates.tolist()), played
+        first["stream"], first["noise"], first["mu"], tuple(replicates.tolist()), played
     )
 
 

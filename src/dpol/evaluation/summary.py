@@ -28,7 +28,7 @@ class Cell:
     """All replicates of one algorithm on one stream at one privacy level."""
 
     stream: str
-    calibration: str
+    noise: str
     mu: float
     played: Played
 
@@ -40,7 +40,7 @@ class Cell:
     @property
     def ours(self) -> bool:
         """Whether the algorithm or its noise is not in the papers."""
-        return self.played.origin == "ours" or self.calibration == "capacity"
+        return self.played.origin == "ours" or self.noise == "capacity"
 
 
 def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
@@ -52,17 +52,17 @@ def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
     parts: dict[tuple[str, str, float, str], list[tuple[RunBlock, Played]]] = {}
     for block in blocks:
         for played in block.played:
-            key = (block.stream, block.calibration, block.mu, played.label)
+            key = (block.stream, block.noise, block.mu, played.label)
             parts.setdefault(key, []).append((block, played))
     cells = []
-    for (stream, calibration, mu, label), found in parts.items():
+    for (stream, noise, mu, label), found in parts.items():
         found.sort(key=lambda part: part[0].replicates)
         numbers = [r for block, _ in found for r in block.replicates]
         if numbers != list(range(len(numbers))):
             raise ValueError(
                 f"{stream}, {label}, mu {mu}: replicates {numbers} are not 0, 1, 2, ..."
             )
-        cells.append(Cell(stream, calibration, mu, joined([played for _, played in found])))
+        cells.append(Cell(stream, noise, mu, joined([played for _, played in found])))
     return cells
 
 
@@ -83,7 +83,7 @@ def summarize(
     confidence: float,
     comparisons: int,
 ) -> pd.DataFrame:
-    """One row per stream, algorithm, calibration and mu (the columns: docs/reference/tables.md).
+    """One row per stream, algorithm, noise and mu (the columns: docs/reference/tables.md).
 
     Args:
         cells: all runs.
@@ -99,8 +99,8 @@ def summarize(
             **_stream_facts(streams[cell.stream]),
             "algorithm": cell.played.label,
             "family": cell.played.family,
-            "calibration": cell.calibration,
-            "mu_label": names[cell.mu],
+            "noise": cell.noise,
+            "level": names[cell.mu],
             "mu": cell.mu,
             **_score(cell.gains, streams[cell.stream], confidence, comparisons),
             "confidence": confidence,
@@ -171,7 +171,7 @@ def cumulative_curves(
 
     In each round the intervals hold for all `comparisons` cells together, as in `summarize`.
 
-    Columns: stream, algorithm, family, calibration, mu_label, mu, round (from 1), period,
+    Columns: stream, algorithm, family, noise, level, mu, round (from 1), period,
     mean_cumulative_gain, ci_half_width.
     """
     names = {mu: label for label, mu in levels.items()}
@@ -183,8 +183,8 @@ def cumulative_curves(
                 streams[cell.stream],
                 algorithm=cell.played.label,
                 family=cell.played.family,
-                calibration=cell.calibration,
-                mu_label=names[cell.mu],
+                noise=cell.noise,
+                level=names[cell.mu],
                 mu=cell.mu,
                 mean_cumulative_gain=running.mean(axis=0),
                 ci_half_width=half_width(running, confidence, comparisons),
@@ -198,8 +198,8 @@ def _static_curve(stream: GainStream) -> pd.DataFrame:
         stream,
         algorithm=BEST_STATIC,
         family=BEST_STATIC,
-        calibration="none",
-        mu_label="",
+        noise="none",
+        level="",
         mu=math.nan,
         mean_cumulative_gain=stream.gains[:, stream.best_static_expert()].cumsum(),
         ci_half_width=0.0,
@@ -207,9 +207,7 @@ def _static_curve(stream: GainStream) -> pd.DataFrame:
 
 
 def _curve(stream: GainStream, **columns: Any) -> pd.DataFrame:
-    head = {
-        key: columns.pop(key) for key in ("algorithm", "family", "calibration", "mu_label", "mu")
-    }
+    head = {key: columns.pop(key) for key in ("algorithm", "family", "noise", "level", "mu")}
     return pd.DataFrame(
         {
             "stream": stream.label,

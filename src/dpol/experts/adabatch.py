@@ -166,7 +166,7 @@ class RWAdaBatch:
         if (setup.noise_scale != scale).any():
             raise ValueError(
                 "RW-AdaBatch needs noise of one scale for all rounds and experts;"
-                " use the calibration isotropic-constant"
+                " use the noise isotropic-constant"
             )
         return batch_rule(
             BOUNDS[self.bound],

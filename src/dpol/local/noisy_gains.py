@@ -1,4 +1,4 @@
-"""Gaussian noise on gain vectors, under four calibrations.
+"""Gaussian noise on gain vectors, scaled in four ways.
 
 All but `capacity`, which is ours, are the paper's: "Prediction with Expert Advice under Local
 Differential Privacy", sections 2.2 and A.2.
@@ -62,7 +62,7 @@ def _isotropic_worst_case(stream: GainStream, mu: float) -> Floats:
 
 
 def _capacity(stream: GainStream, mu: float) -> Floats:
-    capacity = stream.capacities_for("the calibration capacity")
+    capacity = stream.capacities_for("the noise capacity")
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
 
 
@@ -70,17 +70,17 @@ def _isotropic_constant(stream: GainStream, mu: float) -> Floats:
     return np.broadcast_to(stream.sensitivity.max() / mu, stream.gains.shape)
 
 
-CALIBRATIONS: dict[str, Callable[[GainStream, float], Floats]] = {
+NOISES: dict[str, Callable[[GainStream, float], Floats]] = {
     "isotropic": _isotropic,
     "isotropic-constant": _isotropic_constant,
     "isotropic-worst-case": _isotropic_worst_case,
     "capacity": _capacity,
 }
-"""How each calibration makes the (T, n) noise scale of a stream, see `noise_scale`."""
+"""How each noise makes the (T, n) noise scale of a stream, see `noise_scale`."""
 
 
-def noise_scale(stream: GainStream, calibration: str, mu: float) -> Floats:
-    """The (T, n) noise standard deviation of a calibration at privacy level mu.
+def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
+    """The (T, n) noise standard deviations at privacy level mu.
 
     With Delta_t the L2 sensitivity of round t, c the capacities and r the gain range:
     `isotropic` Delta_t / mu; `isotropic-constant` the largest of them in every round;
@@ -89,17 +89,17 @@ def noise_scale(stream: GainStream, calibration: str, mu: float) -> Floats:
     sensitivity.
 
     Raises:
-        ValueError: unknown calibration, or mu not above 0.
+        ValueError: unknown noise, or mu not above 0.
         DataError: `capacity` on a stream without capacities, or the noise is no finite number.
     """
-    if calibration not in CALIBRATIONS:
-        raise ValueError(f"calibration {calibration!r} is not one of {', '.join(CALIBRATIONS)}")
+    if noise not in NOISES:
+        raise ValueError(f"noise {noise!r} is not one of {', '.join(NOISES)}")
     if not mu > 0:
         raise ValueError(f"mu must be above 0, got {mu}")
-    scale = CALIBRATIONS[calibration](stream, mu)
+    scale = NOISES[noise](stream, mu)
     if not np.isfinite(scale).all():
         raise DataError(
-            f"stream {stream.label}: {calibration} noise at mu = {mu:g} is too large for a number;"
+            f"stream {stream.label}: {noise} noise at mu = {mu:g} is too large for a number;"
             " take a larger mu, or a smaller sensitivity"
         )
     return scale
@@ -123,7 +123,7 @@ def achieved_mu(stream: GainStream, scale: Floats) -> float:
 
 def privatize(
     stream: GainStream,
-    calibration: str,
+    noise: str,
     mu: float,
     *,
     seed: int,
@@ -133,14 +133,14 @@ def privatize(
 
     Args:
         stream: the raw gains; the result holds no reference to them.
-        calibration: a key of `CALIBRATIONS`.
+        noise: a key of `NOISES`.
         mu: privacy level; inf for no noise (but see `isotropic-worst-case`).
-        seed: root seed; the noise depends on it, the stream's label, calibration, mu and
+        seed: root seed; the noise depends on it, the stream's label, noise, mu and
             the replicate's number only.
         replicates: numbers of the replicates.
 
     Raises:
-        ValueError: unknown calibration, mu not above 0, or no replicate.
+        ValueError: unknown noise, mu not above 0, or no replicate.
         DataError: `capacity` on a stream without capacities.
 
     Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2;
@@ -158,9 +158,9 @@ def privatize(
     """
     if not len(replicates):
         raise ValueError("at least one replicate is needed")
-    scale = np.array(noise_scale(stream, calibration, mu))
+    scale = np.array(noise_scale(stream, noise, mu))
     generators = replicate_generators(
-        seed, (stream.label, calibration, float(mu)), replicates, "local noise"
+        seed, (stream.label, noise, float(mu)), replicates, "local noise"
     )
     initial, gains = _draw(stream.gains, scale, generators)
     for array in (scale, initial, gains):
@@ -170,7 +170,7 @@ def privatize(
         gains=gains.transpose(1, 0, 2),
         noise_scale=scale,
         gain_range=stream.gain_range,
-        guarantee=_guarantee(stream, calibration, scale),
+        guarantee=_guarantee(stream, noise, scale),
     )
 
 
@@ -194,10 +194,10 @@ def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[
     return initial, gains
 
 
-def _guarantee(stream: GainStream, calibration: str, scale: Floats) -> Guarantee:
-    on_counts = calibration == "capacity"
+def _guarantee(stream: GainStream, noise: str, scale: Floats) -> Guarantee:
+    on_counts = noise == "capacity"
     return Guarantee(
-        mechanism=f"Gaussian noise on every gain vector, {calibration} calibration",
+        mechanism=f"{noise} Gaussian noise on every gain vector",
         **neighbours_of(stream).as_fields(),
         sensitivity=(
             math.sqrt(2.0) * stream.count_sensitivity

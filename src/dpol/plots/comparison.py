@@ -16,8 +16,8 @@ from dpol.plots.direct_labels import Label, add_labels
 from dpol.plots.titles import add_title, data_title
 
 COLUMNS = (
-    *("stream", "kind", "algorithm", "calibration", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_calibration", "other_mu", "other_mean_gain"),
+    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
+    *("other_algorithm", "other_noise", "other_mu", "other_mean_gain"),
     *("other_ci_half_width", "other_model", "replicates", "confidence"),
 )
 """Columns of the comparison that the figure needs."""
@@ -198,8 +198,8 @@ def _labels(rows: pd.DataFrame, reference: pd.Series, levels: Sequence[float]) -
 def _add_title(figure: Figure, first: pd.Series, simulated: bool) -> None:
     parts = (
         f"{data_title(simulated)}, means over {first['replicates']} runs",
-        f"the paper's way: {first['other_algorithm']}, {first['other_calibration']} noise",
-        f"ours: {first['algorithm']}, {first['calibration']} noise",
+        f"the paper's way: {first['other_algorithm']}, {first['other_noise']} noise",
+        f"ours: {first['algorithm']}, {first['noise']} noise",
         f"bars: {100 * first['confidence']:g}% intervals for the noise, all together",
         "best rows: chosen in hindsight at every μ",
     )

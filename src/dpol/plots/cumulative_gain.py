@@ -29,7 +29,7 @@ COLUMNS = (
     "stream",
     "algorithm",
     "family",
-    "calibration",
+    "noise",
     "mu",
     "round",
     "period",
@@ -48,7 +48,7 @@ class _Line:
     """One algorithm of the figure: which runs are drawn, and how."""
 
     label: str
-    calibration: str
+    noise: str
     name: str
     style: style.LineStyle
     scale: float
@@ -66,12 +66,12 @@ def draw_cumulative_gain(
     """Mean cumulative gain over time, streams below each other, privacy levels side by side.
 
     Args:
-        cumulative: a row per stream, algorithm, calibration, mu and round (`COLUMNS`), and per
+        cumulative: a row per stream, algorithm, noise, mu and round (`COLUMNS`), and per
             stream and round one of the algorithm `best-static-expert`.
         streams: label and title of each row of panels.
         levels: label and mu of each column of panels.
-        report: algorithms drawn as lines, shaded family, calibration, confidence.
-        central_noise: calibration of central algorithms' own noise, by label.
+        report: algorithms drawn as lines, shaded family, noise, confidence.
+        central_noise: noise of central algorithms' own noise, by label.
         simulated: whether the data are simulated, which the figure then says.
 
     Raises:
@@ -82,7 +82,7 @@ def draw_cumulative_gain(
     shown = cumulative[cumulative["stream"].isin(list(streams))]
     dated = bool(shown["period"].notna().all())
     shown = shown.assign(x=_dates(shown["period"]) if dated else shown["round"])
-    chosen = (shown["family"] == report.envelope) & (shown["calibration"] == report.calibration)
+    chosen = (shown["family"] == report.envelope) & (shown["noise"] == report.noise)
     members = shown[chosen]
     with style.figure_style():
         handles = _legend_handles(lines, _envelope_name(members, report.envelope))
@@ -110,7 +110,7 @@ def _check(
     cumulative: pd.DataFrame, streams: Mapping[str, str], levels: Mapping[str, float]
 ) -> None:
     check_frame(cumulative, COLUMNS, "cumulative gains")
-    key = ["stream", "algorithm", "calibration", "mu", "round"]
+    key = ["stream", "algorithm", "noise", "mu", "round"]
     if (twice := cumulative.duplicated(key)).any():
         row = cumulative.loc[twice.to_numpy(), key].iloc[0].to_dict()
         raise DataError(f"the table of cumulative gains has two rows of {row}")
@@ -130,23 +130,23 @@ def _check(
 def _lines(
     cumulative: pd.DataFrame, report: Report, central_noise: Mapping[str, str]
 ) -> list[_Line]:
-    """The algorithms at the report's calibration; at another, named, where there is no such run."""
+    """The algorithms at the report's noise; at another, named, where there is no such run."""
     styles = style.algorithm_styles(report.algorithms)
     scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
     lines = []
     for label in styles:
-        chosen = cumulative.loc[cumulative["algorithm"] == label, "calibration"]
+        chosen = cumulative.loc[cumulative["algorithm"] == label, "noise"]
         found = sorted(chosen.unique())
         if not found:
             raise DataError(
                 f"the table of cumulative gains has no runs of {label} (report.algorithms);"
                 " run them, or leave it out of the report"
             )
-        calibration = report.calibration if report.calibration in found else found[0]
-        noise = central_noise.get(label, calibration)
-        as_asked = noise in (report.calibration, "none")
+        noise = report.noise if report.noise in found else found[0]
+        noise = central_noise.get(label, noise)
+        as_asked = noise in (report.noise, "none")
         name = label if as_asked else f"{label} ({noise})"
-        lines.append(_Line(label, calibration, name, styles[label], scale))
+        lines.append(_Line(label, noise, name, styles[label], scale))
     return lines
 
 
@@ -168,7 +168,7 @@ def _draw_panel(
         )
     for position, line in enumerate(lines):
         runs = rows[(rows["algorithm"] == line.label) & (rows["mu"] == mu)]
-        runs = runs[runs["calibration"] == line.calibration].sort_values("round")
+        runs = runs[runs["noise"] == line.noise].sort_values("round")
         if not runs.empty:
             _draw_line(axes, runs, line, (position + 0.5) / len(lines))
     static = rows[rows["algorithm"] == STATIC_LABEL].sort_values("round")
@@ -261,11 +261,11 @@ def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated
         when = f"rounds 1 to {last}"
     else:
         when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
-    calibration = f"{report.calibration} noise"
-    if report.calibration == "capacity":
-        calibration += " (not in the paper)"
+    noise = f"{report.noise} noise"
+    if report.noise == "capacity":
+        noise += " (not in the paper)"
     bands = f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together"
-    add_title(figure, (f"{data_title(simulated)}, {when}", calibration, bands))
+    add_title(figure, (f"{data_title(simulated)}, {when}", noise, bands))
 
 
 def _envelope_name(members: pd.DataFrame, family: str) -> str | None:

@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 
 from dpol.config import Stream, System
+from dpol.evaluation.ablation import TERMS
 from dpol.tables import footers
 from dpol.tables.comparison import check_table, describe_intervals, size_of
 from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import privacy_title
 
 COLUMNS = (
-    *("stream", "mu", "algorithm", "calibration", "learners", "mean_gain", "reference", "oracle"),
-    *("noise", "noise_half_width", "learner", "learner_half_width", "selection"),
-    *("selection_half_width", "total", "total_half_width", "own_noise", "own_noise_half_width"),
+    *("stream", "mu", "algorithm", "noise", "learners", "mean_gain", "reference", "oracle"),
+    *(name for term in TERMS for name in (term, f"{term}_half_width")),
     *("replicates", "confidence", "ci_comparisons"),
 )
 """Columns the table needs."""
@@ -86,12 +86,12 @@ def _reference(rows: pd.DataFrame) -> str:
 
 
 def _losses(row: dict[Any, Any], ours: System) -> tuple[str, tuple[Entry, ...]]:
-    system = (row["algorithm"], row["calibration"])
-    mark = " (ours)" if system == (ours.algorithm, ours.calibration) else ""
+    system = (row["algorithm"], row["noise"])
+    mark = " (ours)" if system == (ours.algorithm, ours.noise) else ""
     terms = [
         # Not -0.00.
         Entry(footers.amount(round(row[name], 2) + 0.0, row[f"{name}_half_width"]))
-        for name in ("noise", "learner", "selection", "total", "own_noise")
+        for name in TERMS
     ]
-    label = f"{row['algorithm']}, {row['calibration']} noise{mark}"
+    label = f"{row['algorithm']}, {row['noise']} noise{mark}"
     return label, (Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(str(row["oracle"])))

@@ -17,11 +17,11 @@ from dpol.files import write_text
 from dpol.frames import check_frame
 from dpol.tables import footers
 from dpol.tables.layout import (
-    OUR_CALIBRATIONS,
+    OUR_NOISES,
     Cell,
     Header,
     Row,
-    by_calibration,
+    by_noise,
     find_headers,
     make_rows,
     runs_of,
@@ -33,7 +33,7 @@ from dpol.wording import mu_title, privacy_title
 
 COLUMNS = (
     *("stream", "n_experts", "n_rounds", "first_period", "last_period"),
-    *("algorithm", "family", "calibration", "mu", "replicates", "mean_gain", "ci_half_width"),
+    *("algorithm", "family", "noise", "mu", "replicates", "mean_gain", "ci_half_width"),
     *("ci_comparisons", "model", "ours", "guaranteed_mu", "epsilon", "delta"),
     *("sampler", "sensitivity", "sensitivity_unit"),
     *("mechanism", "adjacency", "unit", "taken_as_public", "simulated"),
@@ -50,7 +50,7 @@ CSV_COLUMNS: Mapping[str, str] = {
     "column": "column of the table",
     "best_of": "family whose best member the column shows; empty for an algorithm's own column",
     "algorithm": "label of the algorithm; empty where it was not run",
-    "calibration": "how local noise is scaled in its rows; none without privacy",
+    "noise": "how local noise is scaled in its rows; none without privacy",
     "model": "local, central or none",
     "ours": "True if the algorithm or its noise is not in the paper; empty where it was not run",
     "mean_gain": "total gain, mean over runs",
@@ -77,9 +77,9 @@ class AverageGain:
     ci_comparisons: int
 
     @property
-    def calibrations(self) -> list[str]:
+    def noises(self) -> list[str]:
         """Of the rows, in their order."""
-        return list(dict.fromkeys(row.calibration for row in self.rows))
+        return list(dict.fromkeys(row.noise for row in self.rows))
 
 
 def build_average_gain(
@@ -92,7 +92,7 @@ def build_average_gain(
     """The table of a summary.
 
     Args:
-        summary: a row per stream, algorithm, calibration and mu (`COLUMNS`).
+        summary: a row per stream, algorithm, noise and mu (`COLUMNS`).
         streams: label and config of the streams, in the order of the rows.
         levels: label and mu of the privacy levels, in the order of the rows.
         report: algorithms in the order of the columns, family of the best member, confidence.
@@ -103,11 +103,11 @@ def build_average_gain(
     _check(summary, streams, levels, report)
     reported = summary["algorithm"].isin(report.algorithms) | (summary["family"] == report.envelope)
     shown = summary["stream"].isin(list(streams)) & summary["mu"].isin(list(levels.values()))
-    used = by_calibration(summary[reported & shown])
-    calibrations = list(used["rows"].cat.categories)
+    used = by_noise(summary[reported & shown])
+    noises = list(used["rows"].cat.categories)
     # Of all levels: an algorithm without privacy keeps its column where no level is infinite.
-    headers = find_headers(summary[reported], report, several=len(calibrations) > 1)
-    columns = {name: shown_with(name, headers, used) for name in calibrations}
+    headers = find_headers(summary[reported], report, several=len(noises) > 1)
+    columns = {name: shown_with(name, headers, used) for name in noises}
     rows: list[Row] = []
     for label, stream in streams.items():
         runs = used[used["stream"] == label]
@@ -139,7 +139,7 @@ def render_csv(table: AverageGain) -> str:
     for row in table.rows:
         for header, cell in zip(table.headers, row.cells, strict=True):
             if cell is not None:
-                noise = {"calibration": "none"} if header.model == "none" else {}
+                noise = {"noise": "none"} if header.model == "none" else {}
                 values = vars(table) | vars(row) | vars(header) | vars(cell) | noise
                 writer.writerow(
                     {
@@ -157,14 +157,14 @@ def as_text(table: AverageGain) -> TextTable:
         rows = list(found)
         groups = tuple(
             Group(
-                _marked(name, name in OUR_CALIBRATIONS),
+                _marked(name, name in OUR_NOISES),
                 tuple((_privacy(row), tuple(map(_entry, row.cells))) for row in same),
             )
-            for name, same in groupby(rows, key=lambda row: row.calibration)
+            for name, same in groupby(rows, key=lambda row: row.noise)
         )
         size = f"n = {rows[0].n_experts}, T = {rows[0].n_rounds}"
         sections.append(Section(rows[0].stream_title, size, groups))
-    several = len(table.calibrations) > 1
+    several = len(table.noises) > 1
     return TextTable(
         caption=table.caption,
         name="average-gain",
@@ -180,7 +180,7 @@ def _marked(title: str, marked: bool) -> str:
 
 
 def _privacy(row: Row) -> str:
-    """The level; "no privacy" only if noise was switched off: one calibration never does so."""
+    """The level; "no privacy" only if noise was switched off: one noise never does so."""
     guaranteed = [cell.guaranteed_mu for cell in row.shown if cell.guaranteed_mu is not None]
     private = guaranteed and max(guaranteed) < float("inf")
     return mu_title(row.mu) if private else privacy_title(row.mu)
@@ -211,7 +211,7 @@ def _check(
         if unknown := [label for label in wanted if label not in set(summary[name])]:
             what = f"{name} {', '.join(unknown)}"
             raise DataError(f"the summary has no runs of {what}; run them or do not report them")
-    key = ["stream", "algorithm", "calibration", "mu"]
+    key = ["stream", "algorithm", "noise", "mu"]
     comparisons = summary["ci_comparisons"]
     for problem, rows in (
         ("two rows of", summary.duplicated(key)),
@@ -258,8 +258,8 @@ def _footers(
 
 
 def _marks(table: AverageGain) -> Iterator[str]:
-    names = table.calibrations if len(table.calibrations) > 1 else []
-    ours = [f"{name} noise" for name in names if name in OUR_CALIBRATIONS]
+    names = table.noises if len(table.noises) > 1 else []
+    ours = [f"{name} noise" for name in names if name in OUR_NOISES]
     ours += [it.column for it in table.headers if it.marked]
     if ours:
         yield f"†: ours, not in the paper: {', '.join(ours)}."

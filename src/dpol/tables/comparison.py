@@ -14,8 +14,8 @@ from dpol.tables.text import Entry, Group, Section, TextTable
 from dpol.wording import mu_title, privacy_title
 
 COLUMNS = (
-    *("stream", "kind", "algorithm", "calibration", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_calibration", "other_mu", "other_model", "other_mean_gain"),
+    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
+    *("other_algorithm", "other_noise", "other_mu", "other_model", "other_mean_gain"),
     *("other_ci_half_width", "other_ours", "other_learner", "common_noise", "difference"),
     *("difference_half_width", "verdict", "replicates", "confidence", "ci_comparisons"),
 )
@@ -143,8 +143,8 @@ def _names(rows: pd.DataFrame) -> str:
 
 
 def _name(row: dict[Any, Any]) -> str:
-    """A row; calibrations are those of local noise."""
-    noise = "a curator" if row["other_model"] == "central" else f"{row['other_calibration']} noise"
+    """A row; noises are those of local noise."""
+    noise = "a curator" if row["other_model"] == "central" else f"{row['other_noise']} noise"
     return f"{row['other_algorithm']} ({noise})"
 
 
@@ -187,8 +187,8 @@ def _comparison_footers(
     paper = comparison[comparison["kind"] == "paper"]
     first = paper.iloc[0]
     yield (
-        f"The paper's way: {first['other_algorithm']}, {first['other_calibration']} noise."
-        f" Ours: {first['algorithm']}, {first['calibration']} noise. Means over"
+        f"The paper's way: {first['other_algorithm']}, {first['other_noise']} noise."
+        f" Ours: {first['algorithm']}, {first['noise']} noise. Means over"
         f" {first['replicates']} runs of the gain summed over all T rounds; same seeds, data"
         " and privacy level in both."
     )
@@ -197,7 +197,7 @@ def _comparison_footers(
     shared = "the same" if noisy["common_noise"].all() else "independent"
     yield (
         "Differences are taken replicate by replicate. Replicates of one number have the same"
-        " noise where stream, calibration and μ agree. Of the paper's way and ours it is"
+        " noise where stream, noise and μ agree. Of the paper's way and ours it is"
         f" {shared}" + ("." if shared == "the same" else ", so pairing does not narrow theirs.")
     )
     yield from _ABOUT
@@ -205,8 +205,8 @@ def _comparison_footers(
     simulated = summary.groupby("stream")["simulated"].any()
     yield footers.describe_data({title: bool(simulated[it]) for title, it in titles.items()})
     systems = {
-        "the paper's": (first["other_algorithm"], first["other_calibration"]),
-        "ours": (first["algorithm"], first["calibration"]),
+        "the paper's": (first["other_algorithm"], first["other_noise"]),
+        "ours": (first["algorithm"], first["noise"]),
     }
     yield from footers.describe_guarantee(
         {title: _runs(summary, *system) for title, system in systems.items()},
@@ -225,6 +225,6 @@ def describe_intervals(frame: pd.DataFrame) -> str:
     )
 
 
-def _runs(summary: pd.DataFrame, algorithm: str, calibration: str) -> pd.DataFrame:
-    same = (summary["algorithm"] == algorithm) & (summary["calibration"] == calibration)
+def _runs(summary: pd.DataFrame, algorithm: str, noise: str) -> pd.DataFrame:
+    same = (summary["algorithm"] == algorithm) & (summary["noise"] == noise)
     return summary[same]

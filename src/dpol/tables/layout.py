@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpol.config import Report, Stream
-from dpol.tables.reported import BEST_LINEAR, PAPER_CALIBRATION, Reported, reported_beside
+from dpol.tables.reported import BEST_LINEAR, PAPER_NOISE, Reported, reported_beside
 
-CALIBRATIONS = (PAPER_CALIBRATION, "isotropic-worst-case", "capacity")
-"""Order of the rows of a stream; any other calibration comes after them, by name."""
-OUR_CALIBRATIONS = ("capacity",)
+NOISES = (PAPER_NOISE, "isotropic-worst-case", "capacity")
+"""Order of the rows of a stream; any other noise comes after them, by name."""
+OUR_NOISES = ("capacity",)
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A stream, with one calibration of local noise, at one privacy level."""
+    """A stream, with one local noise, at one privacy level."""
 
     stream: str
     stream_title: str
     n_experts: int
     n_rounds: int
     simulated: bool
-    calibration: str
+    noise: str
     level: str
     mu: float
     cells: tuple[Cell | None, ...]
-    """None where the column has no local noise and is shown with another calibration."""
+    """None where the column has no local noise and is shown with another noise."""
 
     @property
     def shown(self) -> list[Cell]:
@@ -64,13 +64,13 @@ class Row:
         return [cell for cell in self.cells if cell is not None]
 
 
-def by_calibration(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs in the order of the calibrations, with the one whose rows show them as `rows`."""
-    found = set(runs["calibration"]) - {"none"}
-    names = [name for name in CALIBRATIONS if name in found]
+def by_noise(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs in the order of the noises, with the one whose rows show them as `rows`."""
+    found = set(runs["noise"]) - {"none"}
+    names = [name for name in NOISES if name in found]
     names += sorted(found - set(names))
     names = names or ["none"]
-    of_rows = runs["calibration"].where(runs["calibration"] != "none", names[0])
+    of_rows = runs["noise"].where(runs["noise"] != "none", names[0])
     runs = runs.assign(rows=pd.Categorical(of_rows, categories=names))
     return runs.sort_values("rows", kind="stable")
 
@@ -81,7 +81,7 @@ def find_headers(runs: pd.DataFrame, report: Report, *, several: bool) -> tuple[
     Args:
         runs: those the report shows.
         report: algorithms and family.
-        several: whether there are rows of several calibrations; they bear the mark of theirs.
+        several: whether there are rows of several noises; they bear the mark of theirs.
     """
     best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
     columns = [(label, "") for label in dict.fromkeys(report.algorithms)]
@@ -93,7 +93,7 @@ def find_headers(runs: pd.DataFrame, report: Report, *, several: bool) -> tuple[
             continue
         title = label.replace("-", " ") if best_of else label
         model = "/".join(sorted(set(own["model"]) - {"none"})) or "none"
-        marking = own[~own["calibration"].isin(OUR_CALIBRATIONS)] if several else own
+        marking = own[~own["noise"].isin(OUR_NOISES)] if several else own
         headers.append(Header(label, best_of, title, model, bool(marking["ours"].any())))
     return tuple(headers)
 
@@ -103,12 +103,10 @@ def runs_of(used: pd.DataFrame, label: str, best_of: str) -> pd.DataFrame:
     return used[used["family"] == best_of] if best_of else used[used["algorithm"] == label]
 
 
-def shown_with(
-    calibration: str, headers: Sequence[Header], used: pd.DataFrame
-) -> list[Header | None]:
-    """The columns that rows of a calibration have; None for those of other rows.
+def shown_with(noise: str, headers: Sequence[Header], used: pd.DataFrame) -> list[Header | None]:
+    """The columns that rows of a noise have; None for those of other rows.
 
-    Calibrations differ for local noise only; without it, a column is shown once.
+    Noises differ for local algorithms only; without it, a column is shown once.
     """
     first = used["rows"].cat.categories[0]
     found: list[Header | None] = []
@@ -116,7 +114,7 @@ def shown_with(
         own = runs_of(used, header.label, header.best_of)["rows"]
         once = own.iloc[0] if len(own) else first
         local = "local" in header.model.split("/")
-        found.append(header if local or calibration == once else None)
+        found.append(header if local or noise == once else None)
     return found
 
 
@@ -126,19 +124,19 @@ def make_rows(
     stream: Stream,
     levels: Mapping[str, float],
 ) -> Iterator[Row]:
-    """Rows of a stream: `runs` are its, at least one; `columns` those of each calibration."""
+    """Rows of a stream: `runs` are its, at least one; `columns` those of each noise."""
     first = runs.iloc[0]
     reported = reported_beside(stream.reported_as, first)
-    for calibration, headers in columns.items():
+    for noise, headers in columns.items():
         for level, mu in levels.items():
-            these = runs[(runs["rows"] == calibration) & (runs["mu"] == mu)]
+            these = runs[(runs["rows"] == noise) & (runs["mu"] == mu)]
             yield Row(
                 stream=first["stream"],
                 stream_title=stream.title or first["stream"],
                 n_experts=int(first["n_experts"]),
                 n_rounds=int(first["n_rounds"]),
                 simulated=bool(first["simulated"]),
-                calibration=calibration,
+                noise=noise,
                 level=level,
                 mu=mu,
                 cells=tuple(_cell(these, it, reported) if it else None for it in headers),
@@ -154,7 +152,7 @@ def _cell(
         return Cell()
     best = these.sort_values(["mean_gain", "algorithm"], ascending=[False, True]).iloc[0]
     half_width = best["ci_half_width"]
-    is_paper = best["calibration"] == PAPER_CALIBRATION
+    is_paper = best["noise"] == PAPER_NOISE
     found = reported.get((header.label, best["mu"])) if is_paper else None
     return Cell(
         algorithm=best["algorithm"],

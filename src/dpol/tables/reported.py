@@ -15,7 +15,7 @@ from dpol.papers import EXPERTS
 PAPER = f"“{EXPERTS}”, Table 2"
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 BEST_LINEAR = "best-linear-model"
-PAPER_CALIBRATION = "isotropic"
+PAPER_NOISE = "isotropic"
 _PAPER_WEEKS = (148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04"))
 
 Reported = tuple[float, float | None]

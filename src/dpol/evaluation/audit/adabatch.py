@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.config import Audit
-from dpol.evaluation.amplification import CALIBRATION, analytic_mixture, synthetic_stream
+from dpol.evaluation.amplification import NOISE, analytic_mixture, synthetic_stream
 from dpol.evaluation.audit.core import Audited, Subject, replicates_of
 from dpol.evaluation.audit.experts import Privatize
 from dpol.experts.adabatch import RWAdaBatch
@@ -48,7 +48,7 @@ def audit_adabatch(
     size = _promised_size(algorithm)
     local = settings.mu * math.sqrt(size)
     noisy = [
-        mechanism(stream, CALIBRATION, local, seed=seed, replicates=replicates)
+        mechanism(stream, NOISE, local, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     # The algorithm draws nothing of its own.

@@ -13,7 +13,7 @@ from dpol.evaluation.audit.core import Audited, Subject, gaussian_audits, moves,
 from dpol.experts.play import CentralAlgorithm, RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.local import NoisyGains, privatize
-from dpol.local.noisy_gains import CALIBRATIONS
+from dpol.local.noisy_gains import NOISES
 from dpol.randomness import Floats, replicate_generators
 from dpol.streams import GainStream
 
@@ -25,21 +25,21 @@ class Privatize(Protocol):
     """What noises gains, as `dpol.local.privatize` does."""
 
     def __call__(
-        self, stream: GainStream, calibration: str, mu: float, *, seed: int, replicates: range
+        self, stream: GainStream, noise: str, mu: float, *, seed: int, replicates: range
     ) -> NoisyGains: ...
 
 
 # ---- Gaussian noise on gains ---------------------------------------------------------------------
 
 
-def audit_calibrations(settings: Audit, seed: int) -> Iterator[Audited]:
-    """Local Gaussian noise under every calibration."""
-    for calibration in CALIBRATIONS:
-        yield from audit_noise(settings, seed, calibration)
+def audit_noises(settings: Audit, seed: int) -> Iterator[Audited]:
+    """Local Gaussian noise, scaled in every way."""
+    for noise in NOISES:
+        yield from audit_noise(settings, seed, noise)
 
 
 def audit_noise(
-    settings: Audit, seed: int, calibration: str, mechanism: Privatize = privatize
+    settings: Audit, seed: int, noise: str, mechanism: Privatize = privatize
 ) -> Iterator[Audited]:
     """All that a local algorithm is given: z_0 and the noisy gains of every round.
 
@@ -49,13 +49,13 @@ def audit_noise(
     """
     streams = hospitals()
     noisy = [
-        mechanism(stream, calibration, settings.mu, seed=seed, replicates=replicates)
+        mechanism(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     guarantee = noisy[0].guarantee
     subject = Subject(
         "Gaussian noise on gains",
-        calibration,
+        noise,
         "dpol.local.privatize",
         "6 hospitals, 3 rounds; one person moves from the first to the last in round 1",
         guarantee.adjacency,
@@ -75,7 +75,7 @@ def audit_noise(
 def hospitals() -> tuple[GainStream, GainStream]:
     """Three rounds of six hospitals, and the same with one person moved in the first round.
 
-    The move is the furthest that one person can cause under every calibration. Each hospital is
+    The move is the furthest that one person can cause, whatever the noise. Each hospital is
     one of the two smallest in one of the rounds, so that none has noise to spare in all of them.
     """
     gains = np.full((3, 6), 0.5)
@@ -111,13 +111,13 @@ def _after_initial(changes: Floats) -> Floats:
 
 
 def audit_trees(settings: Audit, seed: int) -> Iterator[Audited]:
-    """Tree-aggregated prefix sums: both objectives, both calibrations."""
+    """Tree-aggregated prefix sums: both objectives, both noises."""
     for algorithm in (
         TreeFTPL("min-noise"),
         TreeFTPL("min-regret"),
         TreeFTPL("min-noise", "capacity"),
     ):
-        variant = f"{algorithm.objective}, {algorithm.calibration}"
+        variant = f"{algorithm.objective}, {algorithm.noise}"
         yield from audit_tree(settings, seed, algorithm, variant)
 
 
@@ -166,7 +166,7 @@ def audit_tree(
 def _beds() -> tuple[GainStream, GainStream]:
     """Five rounds of six hospitals, and the same with one person moved in the first round.
 
-    One hospital is larger than the others, so that the calibrations differ.
+    One hospital is larger than the others, so that the noises differ.
     """
     gains = np.full((5, 6), 0.5)
     gains[0, [_FIRST, _LAST]] = 1.0, 0.0

@@ -9,7 +9,7 @@ import pandas as pd
 from dpol.config import Audit
 from dpol.evaluation.audit.adabatch import audit_adabatch
 from dpol.evaluation.audit.core import AUDIT_COLUMNS, Audited
-from dpol.evaluation.audit.experts import audit_calibrations, audit_trees
+from dpol.evaluation.audit.experts import audit_noises, audit_trees
 from dpol.evaluation.audit.labels import audit_messages
 from dpol.evaluation.audit.lazy import audit_lazies
 from dpol.logs import progress
@@ -17,7 +17,7 @@ from dpol.logs import progress
 Auditor = Callable[[Audit, int], Iterator[Audited]]
 
 AUDITS: Mapping[str, Auditor] = {
-    "noisy gains": audit_calibrations,
+    "noisy gains": audit_noises,
     "tree": audit_trees,
     "RW-AdaBatch": audit_adabatch,
     "L2P": audit_lazies,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from dpol.evaluation.amplification import CALIBRATION, analytic_mixture, synthetic_stream
+from dpol.evaluation.amplification import NOISE, analytic_mixture, synthetic_stream
 from dpol.evaluation.claims.core import (
     Claim,
     Row,
@@ -197,7 +197,7 @@ def containing_batches(seed: int, claimed_alpha: float = 1.0) -> Iterator[Claim]
     claims = []
     for n in (2, 5):
         zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
-        noisy = privatize(zeros, CALIBRATION, mu, seed=seed, replicates=range(runs))
+        noisy = privatize(zeros, NOISE, mu, seed=seed, replicates=range(runs))
         unused = replicate_generators(seed, ("unused",), range(runs), "none")
         sizes = play_batches(RWAdaBatch(1.0), noisy, unused)[1]
         for t, b in itertools.product((20, 100, 200), (2, 4, 8, 16)):

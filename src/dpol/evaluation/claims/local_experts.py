@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from dpol.evaluation.amplification import CALIBRATION, synthetic_gains, synthetic_stream
+from dpol.evaluation.amplification import NOISE, synthetic_gains, synthetic_stream
 from dpol.evaluation.claims.core import Claim, Row, generator, mean_interval, shared, worst
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
@@ -154,7 +154,7 @@ def _regrets(
 ) -> tuple[Floats, Floats]:
     """Regrets (R,) of RW-FTPL and RW-AdaBatch on the same noisy gains."""
     stream = synthetic_stream(f"claims: {label}, n = {gains.shape[1]}", gains)
-    noisy = privatize(stream, CALIBRATION, mu, seed=seed, replicates=range(_REPLICATES))
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_REPLICATES))
     none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
     time, best = np.arange(len(gains)), gains.sum(axis=0).max()
     plain = play(RandomWalkFTPL(), noisy, none)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpol.evaluation.amplification import CALIBRATION, synthetic_stream
+from dpol.evaluation.amplification import NOISE, synthetic_stream
 from dpol.evaluation.claims.core import CONFIDENCE, Claim, Row, generator, mean_interval
 from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
 from dpol.experts.meta import MetaState, RWMeta, shared_noise
@@ -90,7 +90,7 @@ def meta_of_two(
     raw = np.tile([1.0, 0.0], (1000, 1))
     stream = synthetic_stream(f"claims: {type(bank).__name__}", raw)
     mu = math.sqrt(2) / 2
-    noisy = privatize(stream, CALIBRATION, mu, seed=seed, replicates=range(replicates))
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(replicates))
     algorithm = RWMeta(learners=(bank,))
     run = play_meta(algorithm, noisy, raw, seed, type(bank).__name__)
     sees = not isinstance(bank, ConstantBank)
@@ -117,7 +117,7 @@ def meta_of_ridge_learners(seed: int, mu: float = 0.5) -> Iterator[Claim]:
     phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
     raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
     stream = synthetic_stream("claims: drifting gains", raw)
-    noisy = privatize(stream, CALIBRATION, mu, seed=seed, replicates=range(replicates))
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(replicates))
     algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
     run = play_meta(algorithm, noisy, raw, seed, "ridge")
     yield replace(
