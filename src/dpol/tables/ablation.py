@@ -82,7 +82,7 @@ def ablation_table(
 
 def _reference(rows: pd.DataFrame) -> str:
     row = rows.iloc[0]
-    return f"{row['reference']}, {row['mean_gain'] + row['total']:.2f}"
+    return f"{row['reference']}, {row['mean_gain'] + row['total_loss']:.2f}"
 
 
 def _losses(row: dict[Any, Any], ours: System) -> tuple[str, tuple[Entry, ...]]:
