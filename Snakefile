@@ -21,7 +21,7 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
-if settings.amplification is not None:
+if settings.batching is not None:
 
     include: "workflow/rules/amplification.smk"
 
@@ -36,7 +36,7 @@ if settings.distributions is not None:
     include: "workflow/rules/distributions.smk"
 
 
-if settings.audit is not None:
+if settings.audits is not None:
 
     include: "workflow/rules/audit.smk"
 

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from labels import peak_mb
 
-from dpol.evaluation.memory import parts
-from dpol.evaluation.runs import play_suite, write_runs
+from dpol.core.randomness import replicate_generators
+from dpol.data.stream import GainStream, read_stream, write_stream
 from dpol.experts.learners import LeaderBank, RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
 from dpol.experts.spectrum import all_eigenvalues, largest_eigenvalues
-from dpol.local import privatize
-from dpol.randomness import replicate_generators
-from dpol.streams import GainStream, read_stream, write_stream
+from dpol.noise import privatize
+from dpol.studies.hospitals.memory import parts
+from dpol.studies.hospitals.runs import play_suite, write_runs
 
 ROOT = Path(__file__).parents[1]
 

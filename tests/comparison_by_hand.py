@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dpol.config import Aim, Comparison, System
-from dpol.evaluation.runs import Played
-from dpol.evaluation.summary import Cell
 from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.hospitals.runs import Played
+from dpol.studies.hospitals.settings import Aim, Comparison, System
+from dpol.studies.hospitals.summary import Cell
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}

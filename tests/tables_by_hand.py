@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.config import Report, Stream
-from dpol.tables.average_gain import AverageGain, build_average_gain
-from dpol.tables.layout import Cell
+from dpol.data.settings import Stream
+from dpol.studies.hospitals.average_gain import AverageGain, build_average_gain
+from dpol.studies.hospitals.layout import Cell
+from dpol.studies.hospitals.settings import Report
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0}

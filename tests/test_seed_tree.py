@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpol import randomness
-from dpol.config import Audit
+from dpol.config.experiment import Experiment, load_experiment
+from dpol.core import randomness
 from dpol.data.simulator import simulate_hospitals
-from dpol.evaluation.amplification import study_amplification, study_batching
-from dpol.evaluation.audit.study import study_audit
-from dpol.evaluation.claims.study import study_claims
 from dpol.evaluation.convex import study_convex
 from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
 from dpol.evaluation.lazy import study_lazy
-from dpol.evaluation.runs import play_suite
-from dpol.experiment import Experiment, load_experiment
+from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import study_audit
+from dpol.studies.batching.study import study_amplification, study_batching
+from dpol.studies.claims.study import study_claims
+from dpol.studies.hospitals.runs import play_suite
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -134,7 +134,7 @@ def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> No
     for label in config.streams:
         study_hospitals(labels, random_stream(12, 3, label=label), seed=seed)
     recorder.study = "audit"
-    study_audit(Audit(runs=100), seed=seed)
+    study_audit(Audits(runs=100), seed=seed)
     recorder.study = "claims"
     study_claims(seed=seed)
 

@@ -13,11 +13,11 @@ from scipy import special
 
 import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, batch_rule, play_batches
+from dpol.experts.amplification import containing_batch
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import amplification_of, play, rounds, setup_of
 from dpol.experts.switching import BOUNDS
-from dpol.local import NoisyGains, privatize
-from dpol.privacy.amplification import containing_batch
+from dpol.noise import NoisyGains, privatize
 
 ERROR = 1e-6
 NAMES = pytest.mark.parametrize("name", BOUNDS)

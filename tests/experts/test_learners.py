@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
+from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.interface import check_bank
 from dpol.experts.learners import LEARNERS
@@ -18,9 +19,8 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import observations, play, setup_of
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.local import privatize
-from dpol.local.noisy_gains import NOISES
-from dpol.randomness import replicate_generators
+from dpol.noise import privatize
+from dpol.noise.noisy_gains import NOISES
 from steps import pure_step
 
 BANKS = {name: make() for name, make in LEARNERS.items()}

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
+from dpol.core.randomness import replicate_generators
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.learners import LeaderBank, RidgeBank
 from dpol.experts.learners.ridge import RidgeLearner
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play, setup_of
-from dpol.local import privatize
-from dpol.randomness import replicate_generators
+from dpol.noise import privatize
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from dpol.config import Label
-from dpol.evaluation.runs import play_suite, read_runs, write_runs
+from dpol.core.randomness import replicate_generators
+from dpol.core.settings import Label
+from dpol.data.stream import GainStream
 from dpol.experts.learners import LEARNERS
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
@@ -26,13 +27,12 @@ from dpol.experts.play import (
 )
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.local import NoisyGains, privatize
-from dpol.local.noisy_gains import NOISES
+from dpol.noise import NoisyGains, privatize
+from dpol.noise.noisy_gains import NOISES
 from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
-from dpol.randomness import replicate_generators
-from dpol.streams import GainStream
+from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
 from steps import pure_step
 
 ERROR = 1e-6

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import experts_plain as plain
+from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.randomness import ReplicateGenerators
 
 LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 148: 8}
 LARGEST = math.sqrt(2) / 10  # Sensitivity of ten beds.

@@ -6,13 +6,13 @@ import math
 
 import pytest
 
+from dpol.data.stream import SELECTION
 from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.local import privatize
-from dpol.local.noisy_gains import NOISES
+from dpol.noise import privatize
+from dpol.noise.noisy_gains import NOISES
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
-from dpol.streams import SELECTION
 
 
 def test_a_guarantee_survives_json():

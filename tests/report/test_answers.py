@@ -7,15 +7,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.report.answers import (
     answer_on_cost,
     answer_on_papers,
     answer_on_privacy,
 )
-from dpol.report.audits import audit_table
 from dpol.report.costs import cost_table, losses
-from dpol.tables.average_gain import CSV_COLUMNS, render_csv
+from dpol.studies.audits.table import audit_table
+from dpol.studies.hospitals.average_gain import CSV_COLUMNS, render_csv
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, build, rows, run
 
@@ -210,7 +210,7 @@ def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
         answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
     )
     notes = "\n".join(audit_table(audits()).notes)
-    assert "noise, event: two hospitals. Code: dpol.local.privatize. Statistic: an event." in notes
+    assert "noise, event: two hospitals. Code: dpol.noise.privatize. Statistic: an event." in notes
     assert "All bounds hold together with 90% confidence." in notes
     with pytest.raises(DataError, match="has no column unit; delete it and run again"):
         audit_table(audits().drop(columns="unit"))

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from dpol.data.simulator import simulate_hospitals
+from dpol.data.stream import GainStream, read_stream
 from dpol.data.table import write_table
-from dpol.streams import GainStream, read_stream
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "data/examples"

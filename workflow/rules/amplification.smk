@@ -10,7 +10,7 @@ rule study_amplification:
         f"{RESULTS}/benchmarks/study_amplification.tsv"
     priority: LONGEST_FIRST
     params:
-        study=model_dump(settings.amplification),
+        study=model_dump(settings.batching),
         delta=settings.privacy.delta,
         seed=settings.seed,
         confidence=settings.report.confidence,

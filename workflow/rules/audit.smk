@@ -9,7 +9,7 @@ rule study_audit:
         f"{RESULTS}/benchmarks/study_audit.tsv"
     priority: LONGEST_FIRST
     params:
-        study=model_dump(settings.audit),
+        study=model_dump(settings.audits),
         seed=settings.seed,
     message:
         "Auditing the privacy of every mechanism"

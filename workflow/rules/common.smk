@@ -7,12 +7,12 @@ from pathlib import Path
 import yaml
 
 import dpol
-from dpol.errors import DpolError
-from dpol.experiment import check_local_table, parse_experiment
-from dpol.files import check_writable
-from dpol.logs import errors_since
+from dpol.core.errors import DpolError
+from dpol.config.experiment import check_local_table, parse_experiment
+from dpol.core.files import check_writable
+from dpol.core.logs import errors_since
 from dpol.progress import ProgressHandler
-from dpol.yaml_files import read_yaml
+from dpol.core.yaml_files import read_yaml
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -152,7 +152,7 @@ def run_files():
 def study_files():
     """Tables and figures of the studies that the config asks for."""
     found = []
-    if settings.amplification is not None:
+    if settings.batching is not None:
         found += [rules.render_amplification.output, rules.render_batching.output]
     studies = [name for name in ("lazy", "convex") if getattr(settings, name) is not None]
     for study in studies:
@@ -161,7 +161,7 @@ def study_files():
         found += [rules.render_rates.output]
     if settings.distributions is not None:
         found += rules.render_distributions.output
-    if settings.audit is not None:
+    if settings.audits is not None:
         found += [rules.render_audit.output, rules.render_claims.output]
     if settings.comparison is not None:
         found += rules.render_comparison.output

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.logs import job_log
-from dpol.tables.amplification import amplification_table, batching_table, settings_of
-from dpol.tables.text import write_with_numbers
+from dpol.core.logs import job_log
+from dpol.show.table import write_with_numbers
+from dpol.studies.batching.tables import amplification_table, batching_table, settings_of
 
 with job_log(snakemake.log[0]):
     curves = pd.read_parquet(snakemake.input.curves)

@@ -3,8 +3,8 @@ from pathlib import Path
 import yaml
 
 from dpol.config import Config
-from dpol.files import write_text
-from dpol.logs import job_log
+from dpol.core.files import write_text
+from dpol.core.logs import job_log
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance, commit_of, installed_versions, read_stages
 

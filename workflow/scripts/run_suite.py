@@ -1,7 +1,7 @@
-from dpol.evaluation.runs import play_suite, write_runs
+from dpol.core.logs import job_log
+from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
-from dpol.logs import job_log
-from dpol.streams import read_stream
+from dpol.studies.hospitals.runs import play_suite, write_runs
 
 with job_log(snakemake.log[0]):
     members = [m for spec in snakemake.params.algorithms for m in make_members(spec)]

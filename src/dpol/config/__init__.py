@@ -2,8 +2,8 @@
 
 Every field carries its description: the JSON schema, the commented reference config and the
 manual are generated from these models (`dpol config write`), and a test catches drift. Which
-algorithms exist is not known here; `dpol.experiment` checks their names and parameters against
-the registry.
+algorithms exist is not known here; `dpol.config.experiment` checks their names and parameters
+against the registry.
 """
 
 from __future__ import annotations
@@ -11,76 +11,16 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import Field, PositiveInt
 
-from dpol.config.dataset import (
-    Cleaning,
-    Columns,
-    Dataset,
-    Endpoint,
-    GainsSource,
-    LocalSource,
-    Periods,
-    SimulatedSource,
-    Source,
-    WebSource,
-)
-from dpol.config.studies import (
-    Aim,
-    Amplification,
-    Audit,
-    Comparison,
-    Convex,
-    Distributions,
-    Lazy,
-    Sweeps,
-    System,
-)
-from dpol.config.values import AlgorithmSpec, Label, Model, Mu, NoiseName, all_different
+from dpol.core.settings import Label, Model, Mu
+from dpol.data.settings import Dataset, Stream
+from dpol.studies.audits.settings import Audits
+from dpol.studies.batching.settings import Batching
+from dpol.studies.hospitals.settings import Comparison, Report, Suite
+from dpol.studies.pending import Convex, Distributions, Lazy
 
-__all__ = [
-    "Aim",
-    "AlgorithmSpec",
-    "Amplification",
-    "Audit",
-    "Cleaning",
-    "Columns",
-    "Comparison",
-    "Config",
-    "Convex",
-    "Dataset",
-    "Distributions",
-    "Endpoint",
-    "GainsSource",
-    "Label",
-    "Lazy",
-    "LocalSource",
-    "Model",
-    "Mu",
-    "NoiseName",
-    "Periods",
-    "Privacy",
-    "Report",
-    "SimulatedSource",
-    "Source",
-    "Stream",
-    "Suite",
-    "Sweeps",
-    "System",
-    "WebSource",
-]
-
-
-class Stream(Model):
-    """A gain stream: the entities of some groups, played as one game."""
-
-    groups: Annotated[list[str], Field(min_length=1)]
-    """Values of the group column that belong to it (`all` where there is no group column)."""
-    title: str | None = None
-    """Shown in tables and figures; without it the label of the stream."""
-    reported_as: Label | None = None
-    """Label under which the paper reports this stream; its numbers are shown beside ours when
-    the stream also has the paper's periods."""
+__all__ = ["Config", "Privacy"]
 
 
 class Privacy(Model):
@@ -92,31 +32,6 @@ class Privacy(Model):
     """The delta at which epsilon is reported beside mu."""
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
     """How far one person can move one count; above 1: the conservative reading of cleaned data."""
-
-
-class Suite(Model):
-    """Algorithms that run together, on the same noisy gains, in one job."""
-
-    noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
-        "isotropic"
-    ]
-    """How the noise is scaled, one run each; ignored by algorithms without privacy."""
-    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
-    """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
-    All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
-
-
-class Report(Model):
-    """What the table and the figure show."""
-
-    algorithms: Annotated[list[Label], Field(min_length=1)]
-    """Labels of the algorithms, in the order of the columns and of the legend."""
-    envelope: Label = "ridge"
-    """The family whose range is shaded, and whose best member has a column of its own."""
-    noise: NoiseName = "isotropic"
-    """The noise that the figure shows."""
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    """Confidence of the intervals, all cells of the table together (Bonferroni)."""
 
 
 class Config(Model):
@@ -139,7 +54,7 @@ class Config(Model):
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
-    amplification: Amplification | None = None
+    batching: Batching | None = None
     """Without this block the amplification of RW-AdaBatch is not studied."""
     lazy: Lazy | None = None
     """Without this block the regret of L2P is not studied."""
@@ -147,7 +62,7 @@ class Config(Model):
     """Without this block online convex optimisation is not studied."""
     distributions: Distributions | None = None
     """Study of learning distributions from locally private labels; without it, none."""
-    audit: Audit | None = None
+    audits: Audits | None = None
     """Without this block nothing is audited, and there is no ledger of claims."""
     comparison: Comparison | None = None
     """The paper's way beside ours; without this block, no comparison."""

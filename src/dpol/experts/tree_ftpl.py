@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.privacy.guarantee import Guarantee, Model
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TreeFTPL:
         ValueError: objective or noise is unknown.
 
     >>> from dpol.experts.play import RawGains, guarantee_of
-    >>> from dpol.streams import GainStream
+    >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> beds = np.full((20, 2), 50.0)
     >>> stream = GainStream("example", np.full((20, 2), 0.2), beds, ("a", "b"), periods)

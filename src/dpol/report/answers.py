@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.rounding import rounded_up
 from dpol.privacy.audit import exceeds
-from dpol.privacy.rounding import rounded_up
 from dpol.report.costs import Loss
-from dpol.tables.claims import count_verdicts
-from dpol.tables.footers import describe_public
-from dpol.tables.reported import load_reported
-from dpol.wording import counted, joint_confidence, mu_title, proved
+from dpol.show.footers import describe_public
+from dpol.show.words import counted, joint_confidence, mu_title, proved
+from dpol.studies.claims.table import count_verdicts
+from dpol.studies.hospitals.reported import load_reported
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
@@ -38,7 +38,7 @@ def answer_on_papers(
     Args:
         claims: the ledger; None if it was not made.
         gains: numbers behind the table of average gains (`CSV_COLUMNS`).
-        summary: table of `dpol.evaluation.summary`.
+        summary: table of `dpol.studies.hospitals.summary`.
     """
     more: list[str] = []
     if claims is not None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpol.config import Config
-from dpol.report.tables import Cell, PlainTable, number
-from dpol.tables.footers import COVERS, plus_minus
-from dpol.wording import mu_title
+from dpol.show.footers import COVERS, plus_minus
+from dpol.show.plain import Cell, PlainTable, number
+from dpol.show.words import mu_title
 
 _INFINITE = float("inf")
 

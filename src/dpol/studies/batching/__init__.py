@@ -1,0 +1,1 @@
+"""RW-AdaBatch: how much privacy its batches amplify, and what they cost."""
