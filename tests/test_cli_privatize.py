@@ -23,9 +23,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
+from dpol.local import release as release_module
+from dpol.local import release_text
 from dpol.local.names import check_name
-from dpol.noise import release as release_module
-from dpol.noise import release_text
 
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]

@@ -18,7 +18,7 @@ from dpol.evaluation.convex import study_convex
 from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
 from dpol.evaluation.lazy import study_lazy
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import study_audit
+from dpol.studies.audits.study import study_audits
 from dpol.studies.batching.study import study_amplification, study_batching
 from dpol.studies.claims.study import study_claims
 from dpol.studies.hospitals.runs import play_suite
@@ -134,7 +134,7 @@ def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> No
     for label in config.streams:
         study_hospitals(labels, random_stream(12, 3, label=label), seed=seed)
     recorder.study = "audit"
-    study_audit(Audits(runs=100), seed=seed)
+    study_audits(Audits(runs=100), seed=seed)
     recorder.study = "claims"
     study_claims(seed=seed)
 

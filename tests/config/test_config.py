@@ -16,9 +16,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpol import config as models
 from dpol.config.experiment import Experiment, check_local_table, load_experiment, parse_experiment
+from dpol.core import settings as models
 from dpol.core.errors import ConfigError
+from dpol.data.settings import Dataset
 from dpol.experts.registry import REGISTRY
 
 Raw = dict[str, Any]
@@ -112,13 +113,13 @@ def test_the_simulated_table_lies_among_the_results() -> None:
     assert config.raw_file == "results/small/data/simulated.csv.gz"
 
 
-def all_models() -> list[type[models.Model]]:
-    return models.Model.__subclasses__()
+def all_models() -> list[type[models.Settings]]:
+    return models.Settings.__subclasses__()
 
 
 @pytest.mark.parametrize("model", all_models(), ids=lambda model: model.__name__)
 def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
-    model: type[models.Model],
+    model: type[models.Settings],
 ) -> None:
     assert model.model_config["extra"] == "forbid"
     assert model.model_config["frozen"]
@@ -685,10 +686,10 @@ def test_a_table_of_counts_needs_its_columns(source: Raw) -> None:
 @pytest.mark.parametrize("source", [LOCAL, GAINS], ids=["local", "gains"])
 def test_a_made_up_table_may_be_declared(source: Raw) -> None:
     for simulated in (False, True):
-        dataset = models.Dataset.model_validate({"source": {**source, "simulated": simulated}})
+        dataset = Dataset.model_validate({"source": {**source, "simulated": simulated}})
         assert dataset.simulated is simulated
-    assert models.Dataset.model_validate({"source": SMALL["dataset"]["source"]}).simulated
-    assert not models.Dataset.model_validate({"source": WEB}).simulated
+    assert Dataset.model_validate({"source": SMALL["dataset"]["source"]}).simulated
+    assert not Dataset.model_validate({"source": WEB}).simulated
 
 
 def test_a_missing_table_of_gains_is_told_with_the_key(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import labels_plain as plain
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
+from dpol.core.schemas import write_frame
 from dpol.distributions.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.distributions.classes import hard_class, hardness, random_class
 from dpol.distributions.registry import REGISTRY
@@ -24,7 +25,6 @@ from dpol.evaluation.distributions import (
     study_hospitals,
     study_setting,
 )
-from dpol.studies.hospitals.summary import write_frame
 from dpol.studies.pending import Distributions
 
 MEMBERS = {(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations}

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import DataError, DpolError, OutputError
+from dpol.local import ledger as module
 from dpol.local.ledger import open_ledger, transaction
-from dpol.noise import ledger as module
 from releases import A1, A2, LEDGER, Halted, ask, files, put
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance, Stage
 from dpol.show.table import Entry, Group, Section, TextTable, to_html
@@ -151,7 +151,7 @@ def write_run(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     pd.DataFrame(summary_rows()).to_parquet(folder / "summary.parquet")
     claims().to_parquet(folder / "claims.parquet")
-    audits().to_parquet(folder / "audit.parquet")
+    audits().to_parquet(folder / "audits.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     for name in FIGURES:
         (folder / f"figures/{name}.svg").write_text(SVG)

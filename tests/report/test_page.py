@@ -178,7 +178,7 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 
 NEEDED = (
-    *("summary.parquet", "claims.parquet", "audit.parquet", "data/cleaning.json"),
+    *("summary.parquet", "claims.parquet", "audits.parquet", "data/cleaning.json"),
     *("tables/average-gain.csv", "tables/average-gain.html", "tables/batching.html"),
     *("figures/cumulative-gain.svg", "figures/distributions-hospitals.svg"),
 )

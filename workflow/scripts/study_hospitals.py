@@ -1,7 +1,7 @@
 from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.data.stream import read_stream
 from dpol.evaluation.distributions import study_hospitals
-from dpol.studies.hospitals.summary import write_frame
 from dpol.studies.pending import Distributions
 
 with job_log(snakemake.log[0]):

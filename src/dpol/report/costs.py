@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.show.footers import COVERS, plus_minus
 from dpol.show.plain import Cell, PlainTable, number
 from dpol.show.words import mu_title

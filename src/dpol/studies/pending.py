@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from dpol.core.settings import Model
+from dpol.core.settings import Settings
 
 
-class Lazy(Model):
+class Lazy(Settings):
     """Regret of L2P for experts on synthetic losses, beside its competitors."""
 
     n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=10_000_000)]], Field(min_length=1)]
@@ -33,7 +33,7 @@ class Lazy(Model):
     """Largest T times d at which the tree FTPL is run beside."""
 
 
-class Convex(Model):
+class Convex(Settings):
     """Regret of L2P for online convex optimisation on a ball, beside its competitors."""
 
     families: Annotated[list[Literal["linear", "logistic"]], Field(min_length=1)] = ["linear"]
@@ -58,7 +58,7 @@ class Convex(Model):
     """Runs of every setting."""
 
 
-class Sweeps(Model):
+class Sweeps(Settings):
     """Values that are tried, the other numbers being those of the base."""
 
     rounds: list[Annotated[int, Field(ge=2, le=10_000_000)]] = []
@@ -71,7 +71,7 @@ class Sweeps(Model):
     """Privacy of a message; the streams are played at each of them."""
 
 
-class Distributions(Model):
+class Distributions(Settings):
     """Risk of learning a distribution from locally private labels.
 
     One setting is the base; each sweep changes one of its numbers. A `random` class has
