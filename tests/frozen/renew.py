@@ -33,11 +33,15 @@ def renewed(config: str, files: dict[str, Path], only_new: bool) -> values.Diges
             print(f"{old}: no {new} today")
             kept[old] = columns
             continue
-        wrong = values.differences(old, columns, frames.pop(new), names)
+        frame = frames.pop(new)
+        wrong = values.differences(old, columns, frame, names)
         for column, what in wrong.items():
             print(f"{old}, column {column}: {what}")
-        added = {name: today[new][name] for name in wrong if wrong[name].startswith("new")}
-        kept[old] = columns | added
+        # New columns come last in the order of sorting, so that the others keep their digests.
+        frame = values.under_frozen_names(old, columns, frame, names)
+        added = [name for name in frame if name not in columns]
+        found = values.digests(frame[[*(name for name in columns if name in frame), *added]])
+        kept[old] = columns | {name: found[name] for name in added}
     for name in frames:
         print(f"{name}: new")
     return kept | {name: today[name] for name in frames} if only_new else today

@@ -135,12 +135,11 @@ def block_of(names: Names, section: str, result: str) -> dict[str, Any]:
     }
 
 
-def differences(
+def under_frozen_names(
     result: str, frozen: dict[str, str], frame: pd.DataFrame, names: Names
-) -> dict[str, str]:
-    """What is wrong with today's frame of a frozen result, by column."""
+) -> pd.DataFrame:
+    """Today's frame of a frozen result with the columns and labels that it had then."""
     fates = block_of(names, "columns", result)
-    dropped = {name for name in frozen if isinstance(fates.get(name), dict)}
     frame = frame.rename(
         columns={fates[name]: name for name in frozen if isinstance(fates.get(name), str)}
     )
@@ -148,6 +147,16 @@ def differences(
         if column in frame:
             labels = [frozen_label.get(label, label) for label in frame[column]]
             frame[column] = pd.Series(labels, index=frame.index, dtype=object)
+    return frame
+
+
+def differences(
+    result: str, frozen: dict[str, str], frame: pd.DataFrame, names: Names
+) -> dict[str, str]:
+    """What is wrong with today's frame of a frozen result, by column."""
+    fates = block_of(names, "columns", result)
+    dropped = {name for name in frozen if isinstance(fates.get(name), dict)}
+    frame = under_frozen_names(result, frozen, frame, names)
     today = digests(frame[[name for name in frozen if name in frame and name not in dropped]])
     wrong = {name: "other values" for name in today if today[name] != frozen[name]}
     wrong |= {name: "lost" for name in frozen if name not in frame and name not in dropped}
