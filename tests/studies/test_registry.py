@@ -62,7 +62,11 @@ def test_names_of_files_are_its_own():
     blocks = [EXPERIMENT.config.block(study.name) for study in every]
     for names in (
         [name for study in every for name in study.results],
-        [it.name for study, block in zip(every, blocks) for it in study.figures(block)],
+        [
+            it.name
+            for study, block in zip(every, blocks, strict=True)
+            for it in study.figures(block)
+        ],
         [table.name for study in every for table in study.tables],
     ):
         assert len(set(names)) == len(names)
