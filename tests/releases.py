@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol.local.count_noise import CountNoise
-from dpol.local.counts import CountColumns
-from dpol.local.release import Release, release
-from dpol.local.repeats import Choices
 from dpol.privacy.noise import SeededNoise
+from dpol.release.counts import CountColumns
+from dpol.release.noise import CountNoise
+from dpol.release.release import Release, release
+from dpol.release.repeats import Choices
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))

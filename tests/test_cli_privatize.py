@@ -23,9 +23,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
-from dpol.local import release as release_module
-from dpol.local import release_text
-from dpol.local.names import check_name
+from dpol.release import release as release_module
+from dpol.release import text as release_text
+from dpol.release.names import check_name
 
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]

@@ -235,10 +235,10 @@ def generated(folder: Path) -> dict[str, str]:
 
 
 def _privatize(options: argparse.Namespace) -> None:
-    from dpol.local.count_noise import CountNoise
-    from dpol.local.counts import CountColumns
-    from dpol.local.release import release
-    from dpol.local.repeats import Choices
+    from dpol.release.noise import CountNoise
+    from dpol.release.counts import CountColumns
+    from dpol.release.release import release
+    from dpol.release.repeats import Choices
     from dpol.privacy.noise import SecureNoise
 
     chosen = {field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)}
@@ -255,7 +255,7 @@ def _privatize(options: argparse.Namespace) -> None:
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
     try:
-        from dpol.local.release_text import describe
+        from dpol.release.text import describe
 
         for line in describe(done, options.delta):
             print(printable(line))

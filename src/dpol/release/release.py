@@ -10,9 +10,10 @@ from pathlib import Path
 
 from dpol.errors import DataError, DpolError, OutputError
 from dpol.files import check_writable
-from dpol.local.count_noise import CountNoise, decimal_text, noisy_cells
-from dpol.local.counts import Count, CountColumns, read_counts
-from dpol.local.entries import (
+from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.noise import NoiseSampler
+from dpol.release.counts import Count, CountColumns, read_counts
+from dpol.release.entries import (
     Output,
     Row,
     add_output,
@@ -23,12 +24,11 @@ from dpol.local.entries import (
     runs_of,
     spent,
 )
-from dpol.local.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
-from dpol.local.outputs import take_in
-from dpol.local.repeats import Choices, Place, places
-from dpol.local.views import guarantee_of, record_of, remove_stale_files, write_views
-from dpol.privacy.guarantee import Guarantee
-from dpol.privacy.noise import NoiseSampler
+from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
+from dpol.release.noise import CountNoise, decimal_text, noisy_cells
+from dpol.release.outputs import take_in
+from dpol.release.repeats import Choices, Place, places
+from dpol.release.views import guarantee_of, record_of, remove_stale_files, write_views
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from dpol.local.ledger import Ledger, new_token
+from dpol.release.ledger import Ledger, new_token
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.errors import DpolError
-from dpol.local.count_noise import CountNoise
-from dpol.local.counts import CountColumns
-from dpol.local.release import release
-from dpol.local.repeats import Choices
+from dpol.release.counts import CountColumns
+from dpol.release.noise import CountNoise
+from dpol.release.release import release
+from dpol.release.repeats import Choices
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 ROWS, CANARY = 40, "86420.97531"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from dpol.errors import DataError
-from dpol.local.names import check_name
+from dpol.release.names import check_name
 
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
 _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(.*)", re.DOTALL)

@@ -13,12 +13,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.errors import DataError
-from dpol.local.count_noise import CountNoise, decimal_text
-from dpol.local.counts import Count
-from dpol.local.entries import add_name, name_of, names_folded, output_at, releases_of
-from dpol.local.ledger import Ledger
-from dpol.local.names import folded
 from dpol.privacy.rounding import rounded_up
+from dpol.release.counts import Count
+from dpol.release.entries import add_name, name_of, names_folded, output_at, releases_of
+from dpol.release.ledger import Ledger
+from dpol.release.names import folded
+from dpol.release.noise import CountNoise, decimal_text
 
 
 @dataclass(frozen=True)

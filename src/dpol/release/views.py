@@ -22,9 +22,9 @@ from typing import Any, Literal
 
 from dpol.errors import DataError
 from dpol.files import atomic_path
-from dpol.local.entries import Output, mu_levels, runs_of, spent, table_rows
-from dpol.local.ledger import Ledger
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.release.entries import Output, mu_levels, runs_of, spent, table_rows
+from dpol.release.ledger import Ledger
 
 _CHUNK = 10_000
 

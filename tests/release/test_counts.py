@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dpol.errors import DataError
-from dpol.local.counts import Count, CountColumns, read_counts
+from dpol.release.counts import Count, CountColumns, read_counts
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 HEADER = "state,hospital,week,covid,beds\n"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from dpol.errors import DataError
 from dpol.files import sha256
-from dpol.local.count_noise import CountNoise
-from dpol.local.entries import (
+from dpol.release.entries import (
     Output,
     Row,
     add_output,
@@ -26,9 +25,10 @@ from dpol.local.entries import (
     output_paths,
     releases_of,
 )
-from dpol.local.ledger import Ledger, new_token
-from dpol.local.repeats import Choices, numbers_of_names
-from dpol.local.views import Record, read_record, record_of, starts_with_released, temporary_files
+from dpol.release.ledger import Ledger, new_token
+from dpol.release.noise import CountNoise
+from dpol.release.repeats import Choices, numbers_of_names
+from dpol.release.views import Record, read_record, record_of, starts_with_released, temporary_files
 
 
 def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:

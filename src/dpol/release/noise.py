@@ -22,8 +22,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpol.errors import DataError
-from dpol.local.counts import Count
 from dpol.privacy.noise import NoiseSampler
+from dpol.release.counts import Count
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpol.errors import DataError
-from dpol.local.counts import CountColumns
+from dpol.release.counts import CountColumns
 from releases import (
     A1,
     A2,

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from dpol.errors import DataError, DpolError
-from dpol.local.count_noise import CountNoise
-from dpol.local.counts import CountColumns
-from dpol.local.release import release
-from dpol.local.release_text import describe
-from dpol.local.repeats import Choices
-from dpol.local.views import record_of
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.privacy.noise import SeededNoise
+from dpol.release.counts import CountColumns
+from dpol.release.noise import CountNoise
+from dpol.release.release import release
+from dpol.release.repeats import Choices
+from dpol.release.text import describe
+from dpol.release.views import record_of
 from releases import A1, A2, B1, HALF, WITH_BEDS, Halted, files, output, put, record
 
 
