@@ -16,7 +16,7 @@ from dpol.privacy.noise import SeededNoise
 from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
 from dpol.release.release import Release, release
-from dpol.release.repeats import Choices
+from dpol.release.request import Choices, Request
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))
@@ -44,16 +44,8 @@ def put(
     """Release rows (hospital, week, count), with seeded noise."""
     lines = ["hospital,week,covid,beds", *(",".join((*row, "20")) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
-    sampler = sampler or SeededNoise(np.random.default_rng(seed))
-    return release(
-        Path("counts.csv"),
-        Path(to),
-        columns,
-        noise,
-        sampler,
-        ledger=ledger,
-        choices=Choices(**choices),
-    )
+    request = Request(Path("counts.csv"), Path(to), columns, noise, ledger, Choices(**choices))
+    return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
 
 
 def put_old(*rows, to=NOISY, **facts) -> None:

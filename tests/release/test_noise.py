@@ -136,11 +136,6 @@ def test_noise_on_counts_has_its_standard_deviation(checks, sampler):
     assert not checks.mean(sample + 0.1, 0.0)
 
 
-def test_counts_do_not_show_up_where_a_count_is_printed():
-    (count,) = counted("123456")
-    assert "123456" not in repr(count)
-
-
 @pytest.mark.parametrize(
     ("number", "text"), [("0.50", "0.5"), ("1e-3", "0.001"), ("1E2", "100"), ("7", "7")]
 )

@@ -16,10 +16,9 @@ from dpol.privacy.noise import SeededNoise
 from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
 from dpol.release.release import release
-from dpol.release.repeats import Choices
+from dpol.release.request import Choices, Request
 from dpol.release.text import describe
-from dpol.release.views import record_of
-from releases import A1, A2, B1, HALF, WITH_BEDS, Halted, files, output, put, record
+from releases import A1, A2, B1, HALF, NOISY, WITH_BEDS, Halted, files, output, put, record
 
 
 @pytest.fixture(autouse=True)
@@ -134,13 +133,14 @@ def test_the_larger_mu_of_two_periods_counts():
     assert put(B1, append=True).guarantee.mu == 2.0
 
 
-def test_of_two_releases_at_the_same_moment_none_is_lost(folder):
+def test_of_two_releases_at_the_same_moment_none_is_lost():
     """The second begins while the first draws its noise."""
 
     def append(week, sampler):
         table = Path(f"{week}.csv")
         table.write_text(f"hospital,week,covid,beds\nA,{week},3,20\n")
-        release(table, Path("noisy.csv"), WITH_BEDS, HALF, sampler, choices=Choices(append=True))
+        request = Request(table, NOISY, WITH_BEDS, HALF, choices=Choices(append=True))
+        release(request, sampler)
 
     seeded = SeededNoise(np.random.default_rng(1))
     second = threading.Thread(target=append, args=("2021-01-08", seeded))
@@ -188,20 +188,19 @@ def test_one_bad_row_leaves_everything_as_it_was(options):
     assert files() == before
 
 
-def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn(folder):
-    table = folder / "counts.csv"
-    table.write_text("hospital,week,covid,beds\nA,2021-01-01,3,20\n")
-
-    def refused(output, error=DpolError):
-        with pytest.raises(error) as caught:
-            release(table, Path(output), WITH_BEDS, HALF, Halted())
-        return str(caught.value)
-
-    (folder / "folder.csv").mkdir()
-    assert "exists already" in refused("folder.csv")
-    assert "choose a name that ends in .csv" in refused("noisy.csv.gz")
-    assert "is a file, not a folder" in refused("counts.csv/noisy.csv")
-    assert "exists already" in refused("counts.csv")
+@pytest.mark.parametrize(
+    ("to", "message"),
+    [
+        ("folder.csv", "exists already, and is a folder"),
+        ("noisy.csv.gz", "choose a name that ends in .csv"),
+        ("counts.csv/noisy.csv", "is a file, not a folder"),
+        ("counts.csv", "exists already, and is not known"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn(to, message):
+    Path("folder.csv").mkdir()
+    with pytest.raises(DpolError, match=message):
+        put(A1, to=to, sampler=Halted())
 
 
 def test_plain_words():
@@ -225,4 +224,3 @@ def test_plain_words():
     assert "x/new is new" in describe(new, 1e-5)[-1]
     other = describe(put(B1, to="c.csv"), 1e-5)
     assert "mu = 1.3 over all outputs of dpol-ledger.sqlite" in other[-1]
-    assert record_of(Path("a/b.csv")) == Path("a/b.csv.guarantee.json")

@@ -31,14 +31,8 @@ def versions():
 @pytest.mark.parametrize(
     ("name", "other"),
     [
-        ("Café", "Cafe\u0301"),
         ("Café", "CAFÉ"),
         ("050002", "50002"),
-        ("050002", "50002.0"),
-        ("050002", "０５０００２"),
-        ("320021", "32 0021"),
-        ("CA", "СА"),
-        ("A", "0A"),
     ],
 )
 def test_a_name_that_is_spelt_differently_is_asked_about(name, other):

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TextIO
 
 from dpol.errors import DataError
-from dpol.release.names import check_name
+from dpol.release.names import fault_of
 
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
-_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(.*)", re.DOTALL)
-_MIDNIGHT = re.compile(r"([T ]00:00(:00(\.0+)?)?)?")
-_YEARS = range(1900, 2101)
+# A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
 _MOST_ABOVE_CAPACITY = 0.01
 _MOST_COLUMNS = 20  # In a message.
 
@@ -47,17 +47,14 @@ class CountColumns:
     capacity: str | None = None
 
     def __post_init__(self) -> None:
-        names = self.names()
+        names, header = self.names(), self.output_header()
         if len(set(names)) < len(names):
             raise DataError("entity, period, count and capacity must be different columns")
-        header = self.output_header()
         if twice := [name for name in header if header.count(name) > 1]:
             raise DataError(f"the output has a column {twice[0]} of its own; rename the input's")
         for name in header:
-            try:
-                check_name(name)
-            except ValueError as error:
-                raise DataError(f"the name of column {name} {error}") from None
+            if fault := fault_of(name):
+                raise DataError(f"the name of column {name} {fault}")
 
     def names(self) -> list[str]:
         """The columns that are read."""
@@ -87,11 +84,6 @@ class Count:
     count: str = field(repr=False)
     capacity: str | None
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """Entity and period."""
-        return self.entity, self.period
-
 
 def read_counts(
     path: Path,
@@ -112,21 +104,23 @@ def read_counts(
         DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, an
             entity has two rows for one period, or too many counts are above their capacity.
     """
-    counts: list[Count] = []
-    lines: dict[tuple[str, str], int] = {}
-    for line, cells in _rows(path, columns.names(), no_final_newline=no_final_newline):
-        try:
-            count = _count(line, cells, columns)
-        except ValueError as error:
-            raise DataError(f"{path}, line {line}: {error}") from None
-        if (first := lines.setdefault(count.key, line)) != line:
-            raise DataError(
-                f"{path}, line {line}: the same entity and period as line {first}; keep the line"
-                " that is right"
-            )
-        counts.append(count)
+    text = _text(path)
+    rows = _rows(path, text, columns.names())
+    counts = [_count(f"{path}, line {line}", line, cells, columns) for line, cells in rows]
+    if not (no_final_newline or text.endswith(("\n", "\r"))):
+        raise DataError(
+            f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
+            " or add --no-final-newline if it is complete"
+        )
     if not counts:
         raise DataError(f"{path}: has a header but no rows; add rows to release")
+    lines: dict[tuple[str, str], int] = {}
+    for count in counts:
+        if (first := lines.setdefault((count.entity, count.period), count.line)) != count.line:
+            raise DataError(
+                f"{path}, line {count.line}: the same entity and period as line {first}; keep the"
+                " line that is right"
+            )
     if not over_capacity:
         _check_capacities(path, columns, counts)
     return counts
@@ -150,52 +144,35 @@ def _check_capacities(path: Path, columns: CountColumns, counts: list[Count]) ->
         )
 
 
-class _Lines:
-    """The lines of a text; remembers whether the last one that was read has an end."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.ended = True
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self.stream:
-            self.ended = line.endswith(("\n", "\r"))
-            yield line
-
-
-def _rows(
-    path: Path, names: list[str], *, no_final_newline: bool
-) -> Iterator[tuple[int, list[str]]]:
-    """Line number and the cells of the named columns, in their order, row by row."""
+def _text(path: Path) -> str:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = _Lines(stream)
-            reader = csv.reader(lines, strict=True)
-            header = next(reader, None)
-            if header is None:
-                raise DataError(f"{path}: is empty; give a CSV table with a header")
-            places = [_place(path, name, header) for name in names]
-            for row in reader:
-                if row and len(row) != len(header):
-                    raise DataError(
-                        f"{path}, line {reader.line_num}: has {len(row)} cells where the header"
-                        f" has {len(header)}; fix the line"
-                    )
-                if row:
-                    yield reader.line_num, [row[place].strip() for place in places]
-            if not (lines.ended or no_final_newline):
-                raise DataError(
-                    f"{path}, line {reader.line_num}: the last line has no line end, so the table"
-                    " may be cut short; copy it again, or add --no-final-newline if it is complete"
-                )
+            return stream.read()
     except UnicodeDecodeError:
         raise DataError(f"{path}: is not UTF-8 text; save it as CSV in UTF-8") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+
+
+def _rows(path: Path, text: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line number and the cells of the named columns, in their order, row by row."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise DataError(f"{path}: is empty; give a CSV table with a header")
+        places = [_place(path, name, header) for name in names]
+        for row in filter(None, reader):
+            if len(row) != len(header):
+                raise DataError(
+                    f"{path}, line {reader.line_num}: has {len(row)} cells where the header has"
+                    f" {len(header)}; fix the line"
+                )
+            yield reader.line_num, [row[place].strip() for place in places]
     except csv.Error as error:
         raise DataError(
             f"{path}, line {reader.line_num}: is not CSV ({error}); fix its quotes"
         ) from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
 def _place(path: Path, name: str, header: list[str]) -> int:
@@ -209,56 +186,44 @@ def _place(path: Path, name: str, header: list[str]) -> int:
                 f"{path}: its cells are separated by {word}; save it again with commas between"
                 " them, and with dots in decimal numbers"
             )
-    raise DataError(f"{path}: has no column named {name} in its first line; {_columns(header)}")
-
-
-def _columns(header: list[str]) -> str:
-    """What to choose from; where the header is missing the first line holds data, and is hidden."""
+    # Where the header is missing the first line holds data, which no message may show.
     if any(re.match(r"\W*\d", cell) for cell in header) or not any(header):
-        return "add a first line with the names of the columns"
-    shown = ", ".join(cell[:100] for cell in header[:_MOST_COLUMNS])
-    more = ", ..." if len(header) > _MOST_COLUMNS else ""
-    return f"its columns are {shown}{more}; choose one of these"
+        remedy = "add a first line with the names of the columns"
+    else:
+        more = ["..."] if len(header) > _MOST_COLUMNS else []
+        shown = ", ".join([*(cell[:100] for cell in header[:_MOST_COLUMNS]), *more])
+        remedy = f"its columns are {shown}; choose one of these"
+    raise DataError(f"{path}: has no column named {name} in its first line; {remedy}")
 
 
-def _count(line: int, cells: list[str], columns: CountColumns) -> Count:
+def _count(where: str, line: int, cells: list[str], columns: CountColumns) -> Count:
     entity, period, count, *more = cells
     capacity = more[0] if more else None
-    try:
-        check_name(entity)
-    except ValueError as error:
-        raise ValueError(f"the name in column {columns.entity} {error}") from None
+    if fault := fault_of(entity):
+        raise DataError(f"{where}: the name in column {columns.entity} {fault}")
+    day = _date(period)
+    if day is None:
+        raise DataError(
+            f"{where}: column {columns.period} must hold a date like 2021-01-31, from 1900 to"
+            " 2100, alone or with the time 00:00:00, without a time zone; write the date alone"
+        )
     # Suppressed cells are small counts: rows left out because of their count would tell it.
     if not _COUNT.fullmatch(count):
-        raise ValueError(
-            f"column {columns.count} must hold a number from 0 to 999999999, such as 12 or 3.4;"
-            " put the true count in its place; do not leave out rows because of their count"
+        raise DataError(
+            f"{where}: column {columns.count} must hold a number from 0 to 999999999, such as 12"
+            " or 3.4; put the true count in its place; do not leave out rows because of their count"
         )
     if capacity is not None and not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
-        raise ValueError(
-            f"column {columns.capacity} must hold a number above 0, up to 999999999, such as 12 or"
-            " 3.4; fix the cell"
+        raise DataError(
+            f"{where}: column {columns.capacity} must hold a number above 0, up to 999999999, such"
+            " as 12 or 3.4; fix the cell"
         )
-    return Count(line, entity, _date(columns.period, period), count, capacity)
+    return Count(line, entity, day, count, capacity)
 
 
-def _date(column: str, text: str) -> str:
-    """A date as YYYY-MM-DD, without a time of day, which must be midnight.
-
-    Any other time, and one with an offset, may mean another day elsewhere.
-    """
+def _date(text: str) -> str | None:
     found = _DATE.fullmatch(text)
-    try:
-        day = datetime.date.fromisoformat(found[1] if found else "")
-    except ValueError:
-        raise ValueError(
-            f"column {column} must hold a date like 2021-01-31; fix the cell"
-        ) from None
-    if day.year not in _YEARS:
-        raise ValueError(f"column {column} must hold a year from 1900 to 2100; fix the cell")
-    if found is None or not _MIDNIGHT.fullmatch(found[2]):
-        raise ValueError(
-            f"column {column} must hold a date alone or with the time 00:00:00, without a time"
-            " zone; write the date alone"
-        )
-    return day.isoformat()
+    with suppress(ValueError):
+        if found and 1900 <= datetime.date.fromisoformat(found[1]).year <= 2100:
+            return found[1]
+    return None

@@ -8,11 +8,17 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from dpol.release.ledger import Ledger, new_token
+from dpol.release.noise import Cells
+
+_ROWS = (
+    "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
+    " JOIN name ON name.number = release.name"
+)
 
 
 @dataclass(frozen=True)
@@ -41,35 +47,44 @@ class Run:
         token: chosen at random.
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
-        imported: its rows were released by a version of dpol without ledger, or with another one.
         rows: how many rows it released.
+        imported: its rows were released by a version of dpol without ledger, or with another one.
     """
 
     number: int
     token: str
     date: str
     sampler: str
-    imported: bool
     rows: int
+    imported: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One noisy count, as it is kept and written.
+class Place:
+    """Where a row of a table goes in the ledger.
 
     Args:
+        line: of the row in its table.
         name: number of the name that the table gave.
         entity: number of the entity that has this name.
         period: date, YYYY-MM-DD.
         version: 1 for the first release of this entity and period, over all outputs.
-        cells: noisy count, capacity, noisy share (None without a capacity) and mu, as text.
     """
 
+    line: int
     name: int
     entity: int
     period: str
     version: int
-    cells: tuple[str, str | None, str | None, str]
+
+
+class Released(NamedTuple):
+    """What an entity released in one period, and into which output (its path in the ledger)."""
+
+    period: str
+    mu: str
+    count_sensitivity: str
+    path: str
 
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
@@ -85,24 +100,23 @@ def output_of_id(ledger: Ledger, output_id: str) -> Output | None:
 def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitivity: str) -> Output:
     """Register an output."""
     identity = new_token()
-    values = (identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity)
-    done = ledger.connection.execute(
-        "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)", values
+    values = identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity
+    done = ledger.execute(
+        "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)", *values
     )
     return Output(int(done.lastrowid or 0), identity, tuple(header), count_sensitivity)
 
 
 def move_output(ledger: Ledger, output: Output, path: Path) -> None:
     """Remember that an output is at another path now."""
-    ledger.connection.execute(
-        "UPDATE output SET path = ? WHERE number = ?", (_seen_from(ledger, path), output.number)
-    )
+    seen = _seen_from(ledger, path)
+    ledger.execute("UPDATE output SET path = ? WHERE number = ?", seen, output.number)
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
     """Where all outputs were last written."""
     folder = ledger.path.parent.resolve()
-    return [folder / text for (text,) in ledger.connection.execute("SELECT path FROM output")]
+    return [folder / text for (text,) in ledger.execute("SELECT path FROM output")]
 
 
 def add_run(
@@ -110,130 +124,108 @@ def add_run(
 ) -> int:
     """Begin a run; its number."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    done = ledger.connection.execute(
-        "INSERT INTO run (token, date, output, sampler, imported) VALUES (?, ?, ?, ?, ?)",
-        (token, today, output.number, sampler, imported),
+    values = token, today, output.number, sampler, imported
+    done = ledger.execute(
+        "INSERT INTO run (token, date, output, sampler, imported) VALUES (?, ?, ?, ?, ?)", *values
     )
     return int(done.lastrowid or 0)
 
 
-def has_runs(ledger: Ledger) -> bool:
-    """Whether anything was released."""
-    return ledger.connection.execute("SELECT 1 FROM run").fetchone() is not None
-
-
 def knows_run(ledger: Ledger, token: str) -> bool:
     """Whether a run of that token is in the ledger."""
-    found = ledger.connection.execute("SELECT 1 FROM run WHERE token = ?", (token,))
-    return found.fetchone() is not None
+    return ledger.execute("SELECT 1 FROM run WHERE token = ?", token).fetchone() is not None
 
 
-def add_rows(ledger: Ledger, run: int, rows: Iterable[Row]) -> None:
+def has_runs(ledger: Ledger) -> bool:
+    """Whether anything was released."""
+    return ledger.execute("SELECT 1 FROM run").fetchone() is not None
+
+
+def runs_of(ledger: Ledger, output: Output) -> list[Run]:
+    """The runs that released rows of an output."""
+    found = ledger.execute(
+        "SELECT run.number, token, date, sampler, COUNT(*), imported FROM run"
+        " JOIN release ON release.run = run.number WHERE run.output = ?"
+        " GROUP BY run.number ORDER BY run.number",
+        output.number,
+    )
+    return [Run(*row[:5], imported=bool(row[5])) for row in found]
+
+
+def add_rows(ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]]) -> None:
     """Release rows."""
     ledger.connection.executemany(
         "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
         " noisy_share, mu) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((run, row.name, row.entity, row.period, row.version, *row.cells) for row in rows),
+        ((run, at.name, at.entity, at.period, at.version, *cells) for at, cells in rows),
     )
 
 
 def name_of(ledger: Ledger, text: str) -> tuple[int, int] | None:
     """The numbers of a name and of its entity, if that very name was released before."""
-    found: tuple[int, int] | None = ledger.connection.execute(
-        "SELECT number, entity FROM name WHERE text = ?", (text,)
-    ).fetchone()
-    return found
+    found = ledger.execute("SELECT number, entity FROM name WHERE text = ?", text)
+    numbers: tuple[int, int] | None = found.fetchone()
+    return numbers
 
 
 def names_folded(ledger: Ledger, fold: str) -> list[tuple[str, int]]:
     """Names with the same folded text, and their entities."""
-    found = ledger.connection.execute(
-        "SELECT text, entity FROM name WHERE folded = ? ORDER BY number", (fold,)
-    )
-    return found.fetchall()
+    return ledger.execute(
+        "SELECT text, entity FROM name WHERE folded = ? ORDER BY number", fold
+    ).fetchall()
 
 
 def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[int, int]:
     """Register a name of an entity, or with None of a new one; the numbers of both."""
-    base = ledger.connection
     if entity is None:
-        entity = int(base.execute("INSERT INTO entity DEFAULT VALUES").lastrowid or 0)
-    done = base.execute(
-        "INSERT INTO name (text, folded, entity) VALUES (?, ?, ?)", (text, fold, entity)
-    )
-    return int(done.lastrowid or 0), entity
+        entity = int(ledger.execute("INSERT INTO entity DEFAULT VALUES").lastrowid or 0)
+    insert = "INSERT INTO name (text, folded, entity) VALUES (?, ?, ?)"
+    return int(ledger.execute(insert, text, fold, entity).lastrowid or 0), entity
 
 
-def releases_of(ledger: Ledger, entity: int) -> list[tuple[str, str, str, str]]:
-    """Period, mu, count sensitivity and path of the output, of every release of an entity."""
-    found = ledger.connection.execute(
-        "SELECT period, mu, count_sensitivity, path FROM release"
-        " JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
+def releases_of(ledger: Ledger, entity: int) -> list[Released]:
+    """Every release of an entity."""
+    found = ledger.execute(
+        f"SELECT period, mu, count_sensitivity, path FROM {_ROWS}"
         " WHERE release.entity = ? ORDER BY release.number",
-        (entity,),
+        entity,
     )
-    return found.fetchall()
+    return [Released(*row) for row in found]
 
 
 def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
     """The rows of an output, in the order of their release."""
-    found = ledger.connection.execute(
-        "SELECT text, period, noisy_count, capacity, noisy_share, mu FROM release"
-        " JOIN run ON run.number = release.run JOIN name ON name.number = release.name"
-        " WHERE run.output = ? ORDER BY release.number",
-        (output.number,),
+    found = ledger.execute(
+        "SELECT text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
+        f" FROM {_ROWS} WHERE run.output = ? ORDER BY release.number",
+        output.number,
     )
-    for row in found:
-        yield [*(cell for cell in row if cell is not None), output.count_sensitivity]
-
-
-def runs_of(ledger: Ledger, output: Output) -> list[Run]:
-    """The runs that released rows of an output."""
-    found = ledger.connection.execute(
-        "SELECT run.number, token, date, sampler, imported, COUNT(*) FROM run"
-        " JOIN release ON release.run = run.number WHERE run.output = ?"
-        " GROUP BY run.number ORDER BY run.number",
-        (output.number,),
-    )
-    return [
-        Run(number, token, date, sampler, bool(imported), rows)
-        for number, token, date, sampler, imported, rows in found
-    ]
+    return ([cell for cell in row if cell is not None] for row in found)
 
 
 def mu_levels(ledger: Ledger, output: Output) -> list[tuple[str, int]]:
     """Each mu that occurs in an output, and how many rows have it; in the order of release."""
-    found = ledger.connection.execute(
-        "SELECT mu, COUNT(*) FROM release JOIN run ON run.number = release.run"
-        " WHERE run.output = ? GROUP BY mu ORDER BY MIN(release.number)",
-        (output.number,),
-    )
-    return found.fetchall()
+    return ledger.execute(
+        f"SELECT mu, COUNT(*) FROM {_ROWS} WHERE run.output = ?"
+        " GROUP BY mu ORDER BY MIN(release.number)",
+        output.number,
+    ).fetchall()
 
 
 def spent(ledger: Ledger, output: Output | None = None) -> float:
     """The largest mu of one entity in one period, over an output, or over all."""
-    only = "WHERE run.output = ?" if output else "WHERE ? IS NULL"
-    chosen = (output.number if output else None,)
-    joined = f"FROM release JOIN run ON run.number = release.run {only}"
-    largest = max(
-        Fraction(Decimal(mu)) ** 2
-        for (mu,) in ledger.connection.execute(f"SELECT DISTINCT mu {joined}", chosen)
+    rows = f"FROM {_ROWS} WHERE " + ("run.output = ?1" if output else "?1 IS NULL")
+    found = ledger.execute(
+        f"SELECT mu {rows} UNION SELECT group_concat(mu) {rows} AND (release.entity, period) IN"
+        " (SELECT entity, period FROM release WHERE version > 1) GROUP BY release.entity, period",
+        output.number if output else None,
     )
-    sums: dict[tuple[int, str], Fraction] = {}
-    for entity, period, mu in ledger.connection.execute(
-        f"SELECT entity, period, mu {joined} AND (entity, period) IN"
-        " (SELECT entity, period FROM release WHERE version > 1)",
-        chosen,
-    ):
-        key = entity, period
-        sums[key] = sums.get(key, Fraction(0)) + Fraction(Decimal(mu)) ** 2
-    return math.sqrt(max([largest, *sums.values()]))
+    return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
 
 
 def _output(ledger: Ledger, column: str, value: str) -> Output | None:
-    found = ledger.connection.execute(
-        f"SELECT number, id, header, count_sensitivity FROM output WHERE {column} = ?", (value,)
+    found = ledger.execute(
+        f"SELECT number, id, header, count_sensitivity FROM output WHERE {column} = ?", value
     ).fetchone()
     return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
 

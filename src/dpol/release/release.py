@@ -5,17 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpol.errors import DataError, DpolError, OutputError
 from dpol.files import check_writable
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
-from dpol.release.counts import Count, CountColumns, read_counts
+from dpol.release.counts import Count, read_counts
 from dpol.release.entries import (
     Output,
-    Row,
+    Place,
     add_output,
     add_rows,
     add_run,
@@ -27,8 +27,9 @@ from dpol.release.entries import (
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.noise import CountNoise, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
-from dpol.release.repeats import Choices, Place, places
-from dpol.release.views import guarantee_of, record_of, remove_stale_files, write_views
+from dpol.release.repeats import places, refuse_repeats
+from dpol.release.request import Request
+from dpol.release.views import guarantee_of, record_of, temporary_files, write_views
 
 
 @dataclass(frozen=True)
@@ -55,36 +56,8 @@ class Release:
     mu_over_all_outputs: float
     noise: CountNoise
 
-    @property
-    def record(self) -> Path:
-        """The file with the guarantee."""
-        return record_of(self.output)
 
-
-@dataclass(frozen=True)
-class _Request:
-    """What is to be released."""
-
-    table: Path
-    output: Path
-    counts: Sequence[Count]
-    header: Sequence[str]
-    noise: CountNoise
-    sampler: NoiseSampler
-    choices: Choices
-    token: str
-
-
-def release(
-    table: Path,
-    output: Path,
-    columns: CountColumns,
-    noise: CountNoise,
-    sampler: NoiseSampler,
-    *,
-    ledger: Path | None = None,
-    choices: Choices | None = None,
-) -> Release:
+def release(request: Request, sampler: NoiseSampler) -> Release:
     """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
 
     The output has the columns entity, period, noisy_count, with a capacity also capacity and
@@ -94,59 +67,46 @@ def release(
     finds them missing or older than the ledger, before it judges its own rows.
 
     Args:
-        table: the raw counts, CSV in UTF-8.
-        output: the CSV file to write; its record is `record_of(output)`.
-        columns: which columns of `table` are used.
-        noise: the noise of every count.
+        request: what is to be released.
         sampler: where the noise comes from.
-        ledger: the ledger of all outputs; by default `LEDGER_NAME` beside the output.
-        choices: what is meant where a release would stop and ask.
 
     Raises:
         DataError: a row or file breaks a rule, or something has to be asked.
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
-    choices = choices or Choices()
-    output, book = _files(table, output, ledger)
-    with _stopping("nothing was released"):
+    request, book = _with_files(request)
+    output, choices, token = request.output, request.choices, new_token()
+    try:
         counts = read_counts(
-            table,
-            columns,
+            request.table,
+            request.columns,
             over_capacity=choices.over_capacity,
             no_final_newline=choices.no_final_newline,
         )
-        header = columns.output_header()
-        asked = _Request(table, output, counts, header, noise, sampler, choices, new_token())
         first = not book.exists()
         if first:
-            _rehearse(book, asked)
-    with open_ledger(book) as opened, _saying_what_is_released(opened, asked):
-        with transaction(opened):
-            take_in(opened, output, choices)
-        with transaction(opened):
-            _put(opened, asked)
-        with transaction(opened):
-            written = output_at(opened, output)
-            assert written is not None
-            write_views(opened, written, output)
-            return Release(
-                output,
-                book,
-                first,
-                len(counts),
-                sum(run.rows for run in runs_of(opened, written)),
-                guarantee_of(opened, written),
-                spent(opened),
-                noise,
-            )
+            _rehearse(book, request, counts, sampler)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was released") from None
+    with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
+        with transaction(ledger):
+            take_in(ledger, output, choices)
+        with transaction(ledger):
+            known = _put(ledger, request, counts, sampler, token)
+        with transaction(ledger):
+            write_views(ledger, known, output)
+            rows = sum(run.rows for run in runs_of(ledger, known))
+            guarantee, over_all = guarantee_of(ledger, known), spent(ledger)
+    return Release(output, book, first, len(counts), rows, guarantee, over_all, request.noise)
 
 
-def _files(table: Path, output: Path, ledger: Path | None) -> tuple[Path, Path]:
-    """Output and ledger, symbolic links to files resolved, if both can be what they are for."""
+def _with_files(request: Request) -> tuple[Request, Path]:
+    """The request and its ledger, links to files resolved, if files can be what they are for."""
+    table, output, book = request.table, request.output, request.ledger
     try:
         output = output.resolve() if output.is_symlink() else output
-        book = ledger or output.parent / LEDGER_NAME
+        book = book or output.parent / LEDGER_NAME
         book = book.resolve() if book.is_symlink() else book
         str(output.resolve()).encode()
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
@@ -161,90 +121,81 @@ def _files(table: Path, output: Path, ledger: Path | None) -> tuple[Path, Path]:
     check_writable(book.parent)
     if book.resolve() in (output.resolve(), record_of(output).resolve(), table.resolve()):
         raise DataError(f"{book}: cannot be the ledger too; choose another file with --ledger")
-    return output, book
+    return replace(request, output=output), book
 
 
-def _rehearse(book: Path, asked: _Request) -> None:
+def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: NoiseSampler) -> None:
     """Refuse what has to be refused before a ledger is made, without noise."""
     with open_ledger(book, in_memory=True) as memory, transaction(memory):
-        take_in(memory, asked.output, asked.choices)
-        _places(memory, asked)
-        asked.sampler.discrete_gaussian(asked.noise.scale, 0)
+        take_in(memory, request.output, request.choices)
+        _places(memory, request, counts)
+        sampler.discrete_gaussian(request.noise.scale, 0)
 
 
-def _put(ledger: Ledger, asked: _Request) -> None:
+def _put(
+    ledger: Ledger, request: Request, counts: Sequence[Count], sampler: NoiseSampler, token: str
+) -> Output:
     """Bring the output up to date, and release the new rows into the ledger."""
-    known = output_at(ledger, asked.output)
-    remove_stale_files(asked.output)
-    repaired = known is not None and write_views(ledger, known, asked.output)
+    path = request.output
+    known = output_at(ledger, path)
+    for file in temporary_files(path):
+        with suppress(OSError):
+            file.unlink()
+    repaired = known is not None and write_views(ledger, known, path)
     try:
-        to = _places(ledger, asked)
+        to = _places(ledger, request, counts)
     except DataError as error:
-        more = f"; {asked.output} was not up to date and was written again" if repaired else ""
+        more = f"; {path} was not up to date and was written again" if repaired else ""
         raise DataError(f"{error}{more}") from None
-    output = known or add_output(
-        ledger, asked.output, asked.header, decimal_text(asked.noise.count_sensitivity)
-    )
-    cells = noisy_cells(asked.counts, asked.noise, asked.sampler)
-    run = add_run(ledger, output, asked.token, asked.sampler.name)
-    rows = (
-        Row(place.name, place.entity, count.period, place.version, noisy)
-        for place, count, noisy in zip(to, asked.counts, cells, strict=True)
-    )
-    add_rows(ledger, run, rows)
+    sensitivity = decimal_text(request.noise.count_sensitivity)
+    output = known or add_output(ledger, path, request.columns.output_header(), sensitivity)
+    cells = noisy_cells(counts, request.noise, sampler)
+    run = add_run(ledger, output, token, sampler.name)
+    add_rows(ledger, run, zip(to, cells, strict=True))
+    return output
 
 
-def _places(ledger: Ledger, asked: _Request) -> list[Place]:
+def _places(ledger: Ledger, request: Request, counts: Sequence[Count]) -> list[Place]:
     """Where the rows go, if the output may be added to."""
-    known, choices = output_at(ledger, asked.output), asked.choices
-    adding = choices.append or choices.again
-    if known and adding:
-        _check_columns(known, asked)
-    to = places(ledger, asked.table, asked.output, asked.counts, asked.noise, choices)
+    path, choices = request.output, request.choices
+    known, adding = output_at(ledger, path), choices.append or choices.again
+    header = tuple(request.columns.output_header())
+    sensitivity = decimal_text(request.noise.count_sensitivity)
+    if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):
+        raise DataError(
+            f"{path}: was released with other columns or another count sensitivity; give the same"
+            " as then, or choose another output"
+        )
+    keys = ((count.line, count.entity, count.period) for count in counts)
+    to = places(ledger, request.table, keys, choices)
+    refuse_repeats(ledger, request, to)
     if known and not adding:
         raise DataError(
-            f"{asked.output}: exists already, and nothing is overwritten; choose another output, or"
-            " add further periods to it with --append"
+            f"{path}: exists already, and nothing is overwritten; choose another output, or add"
+            " further periods to it with --append"
         )
     return to
 
 
-def _check_columns(known: Output, asked: _Request) -> None:
-    sensitivity = decimal_text(asked.noise.count_sensitivity)
-    if (known.header, known.count_sensitivity) != (tuple(asked.header), sensitivity):
-        raise DataError(
-            f"{asked.output}: was released with other columns or another count sensitivity; give"
-            " the same as then, or choose another output"
-        )
-
-
 @contextmanager
-def _stopping(said: str) -> Iterator[None]:
-    """Ctrl-C in the block says what is released."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(said) from None
-
-
-@contextmanager
-def _saying_what_is_released(ledger: Ledger, asked: _Request) -> Iterator[None]:
+def _saying_what_is_released(ledger: Ledger, output: Path, token: str) -> Iterator[None]:
     """A failure in the block says whether the rows are in the ledger."""
     try:
         yield
     except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
         released = None
         with suppress(sqlite3.Error):
-            released = knows_run(ledger, asked.token)
-        written = f"any further run with this output writes {asked.output} from {ledger.path}"
+            released = knows_run(ledger, token)
+        written = (
+            f"the rows are released, and any further run with this output writes {output} from"
+            f" {ledger.path}"
+        )
         if isinstance(error, KeyboardInterrupt):
-            if released is None:
-                said = "run the same command again: it says what is released"
-            else:
-                said = f"the rows are released; {written}" if released else "nothing was released"
+            unknown = "run the same command again: it says what is released"
+            said = {None: unknown, True: written, False: "nothing was released"}[released]
             raise KeyboardInterrupt(said) from None
         if isinstance(error, OSError):
-            error = OutputError(f"cannot write {error.filename or asked.output}: {error.strerror}")
+            error = OutputError(f"cannot write {error.filename or output}: {error.strerror}")
         if released:
-            raise OutputError(f"{error}; the rows are released, and {written}") from error
+            raise OutputError(f"{error}; {written}") from error
         raise error
