@@ -23,6 +23,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
+from dpol.release import entries
 from dpol.release import release as release_module
 from dpol.release import text as release_text
 from dpol.release.names import fault_of
@@ -345,7 +346,7 @@ def stop(*_, **__):
         (release_module, "read_counts", "nothing was released", 0),
         (release_module, "take_in", "nothing was released", 0),
         (release_module, "noisy_cells", "nothing was released", 0),
-        (release_module, "add_rows", "nothing was released", 0),
+        (entries, "add_rows", "nothing was released", 0),
         (release_module, "write_views", "the rows are released, and any further run with this", 1),
         (release_text, "describe", "the rows are released and written to noisy.csv", 1),
     ],

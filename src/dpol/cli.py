@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import os
 import re
 import sys
@@ -24,6 +25,9 @@ Run it where the raw counts are kept; share only the output and its record. The 
 cannot be repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they are not cut
 off. Nothing is released unless every row is good; no message shows a count. A ledger, one file for
 all your outputs, remembers every release, so that no period is released twice unnoticed."""
+
+_ACCOUNT = """\
+What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
 
 _COLUMNS = {
     "entity": "whose count it is, such as a hospital",
@@ -84,42 +88,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    _add_config(
-        commands.add_parser("config", help="check configs and write what is generated of them")
-    )
-    _add_privatize(
-        commands.add_parser(
-            "privatize",
-            help="add noise to your own counts before anybody sees them",
-            description=_PRIVATIZE,
-            allow_abbrev=False,
-        )
-    )
-    _add_account(
-        commands.add_parser(
-            "account",
-            help="what mu or (epsilon, delta) guarantees, over one week or several",
-            description="What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to"
-            " one person.",
-            allow_abbrev=False,
-        )
-    )
+    add = functools.partial(commands.add_parser, allow_abbrev=False)
+    _add_config(add("config", help="check configs and write what is generated of them"))
+    words = "add noise to your own counts before anybody sees them"
+    _add_privatize(add("privatize", help=words, description=_PRIVATIZE))
+    words = "what mu or (epsilon, delta) guarantees, over one week or several"
+    _add_account(add("account", help=words, description=_ACCOUNT))
     return parser
 
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    check = actions.add_parser(
-        "check",
-        help="check config files",
-        description="Check config files: every key and value. Tables of data are not opened.",
-    )
+    words = "Check config files: every key and value. Tables of data are not opened."
+    check = actions.add_parser("check", help="check config files", description=words)
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 
-    write = actions.add_parser(
-        "write", help="write schema.json, reference.yaml and the keys in README.md of a folder"
-    )
+    words = "write schema.json, reference.yaml and the keys in README.md of a folder"
+    write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=Path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)
 

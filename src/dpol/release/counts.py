@@ -180,12 +180,11 @@ def _place(path: Path, name: str, header: list[str]) -> int:
         return header.index(name)
     if name in header:
         raise DataError(f"{path}: has more than one column named {name}; rename all but one")
-    for separator, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if len(header) == 1 and separator in header[0]:
-            raise DataError(
-                f"{path}: its cells are separated by {word}; save it again with commas between"
-                " them, and with dots in decimal numbers"
-            )
+    if len(header) == 1 and re.search(r"[;\t|]", header[0]):
+        raise DataError(
+            f"{path}: its cells are separated by semicolons, tabs or bars; save it again with"
+            " commas between them, and with dots in decimal numbers"
+        )
     # Where the header is missing the first line holds data, which no message may show.
     if any(re.match(r"\W*\d", cell) for cell in header) or not any(header):
         remedy = "add a first line with the names of the columns"

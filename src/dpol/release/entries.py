@@ -89,12 +89,11 @@ class Released(NamedTuple):
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
     """The output that was last written at a path."""
-    return _output(ledger, "path", _seen_from(ledger, path))
-
-
-def output_of_id(ledger: Ledger, output_id: str) -> Output | None:
-    """The output of that id, wherever it was written."""
-    return _output(ledger, "id", output_id)
+    found = ledger.execute(
+        "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?",
+        _seen_from(ledger, path),
+    ).fetchone()
+    return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
 
 
 def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitivity: str) -> Output:
@@ -107,10 +106,10 @@ def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitiv
     return Output(int(done.lastrowid or 0), identity, tuple(header), count_sensitivity)
 
 
-def move_output(ledger: Ledger, output: Output, path: Path) -> None:
-    """Remember that an output is at another path now."""
+def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
+    """Remember that the output of that id is at another path now; whether there is one."""
     seen = _seen_from(ledger, path)
-    ledger.execute("UPDATE output SET path = ? WHERE number = ?", seen, output.number)
+    return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
@@ -134,11 +133,6 @@ def add_run(
 def knows_run(ledger: Ledger, token: str) -> bool:
     """Whether a run of that token is in the ledger."""
     return ledger.execute("SELECT 1 FROM run WHERE token = ?", token).fetchone() is not None
-
-
-def has_runs(ledger: Ledger) -> bool:
-    """Whether anything was released."""
-    return ledger.execute("SELECT 1 FROM run").fetchone() is not None
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[Run]:
@@ -203,15 +197,6 @@ def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
     return ([cell for cell in row if cell is not None] for row in found)
 
 
-def mu_levels(ledger: Ledger, output: Output) -> list[tuple[str, int]]:
-    """Each mu that occurs in an output, and how many rows have it; in the order of release."""
-    return ledger.execute(
-        f"SELECT mu, COUNT(*) FROM {_ROWS} WHERE run.output = ?"
-        " GROUP BY mu ORDER BY MIN(release.number)",
-        output.number,
-    ).fetchall()
-
-
 def spent(ledger: Ledger, output: Output | None = None) -> float:
     """The largest mu of one entity in one period, over an output, or over all."""
     rows = f"FROM {_ROWS} WHERE " + ("run.output = ?1" if output else "?1 IS NULL")
@@ -221,13 +206,6 @@ def spent(ledger: Ledger, output: Output | None = None) -> float:
         output.number if output else None,
     )
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
-
-
-def _output(ledger: Ledger, column: str, value: str) -> Output | None:
-    found = ledger.execute(
-        f"SELECT number, id, header, count_sensitivity FROM output WHERE {column} = ?", value
-    ).fetchone()
-    return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
 
 
 def _seen_from(ledger: Ledger, path: Path) -> str:

@@ -11,19 +11,7 @@ from pathlib import Path
 
 from dpol.errors import DataError
 from dpol.files import sha256
-from dpol.release.entries import (
-    Output,
-    add_output,
-    add_rows,
-    add_run,
-    has_runs,
-    knows_run,
-    move_output,
-    output_at,
-    output_of_id,
-    output_paths,
-    table_rows,
-)
+from dpol.release import entries
 from dpol.release.ledger import Ledger, new_token
 from dpol.release.noise import CountNoise
 from dpol.release.repeats import places
@@ -43,9 +31,14 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
     """
     file = record_of(path)
     record, mine = read_record(file), ledger.id
-    at = output_at(ledger, path)
-    if record and record.ledger == mine and knows_run(ledger, record.token):
-        _move(ledger, record, at, path)
+    at = entries.output_at(ledger, path)
+    if record and record.ledger == mine and entries.knows_run(ledger, record.token):
+        known = at.id == record.output if at else entries.move_output(ledger, record.output, path)
+        if not known:
+            raise DataError(
+                f"{path}: its record is that of another output of {ledger.path}; put table and"
+                " record back under their own names"
+            )
     elif record and record.ledger:
         if not choices.forget_ledger:
             raise _unknown(file, ledger)
@@ -67,27 +60,17 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
         _check_other_records(ledger, path)
 
 
-def _move(ledger: Ledger, record: Record, at: Output | None, path: Path) -> None:
-    output = output_of_id(ledger, record.output)
-    if output is None or (at and at != output):
-        raise DataError(
-            f"{path}: its record is that of another output of {ledger.path}; put table and record"
-            " back under their own names"
-        )
-    if at is None:
-        move_output(ledger, output, path)
-
-
 def _check_other_records(ledger: Ledger, path: Path) -> None:
     """Notice by the records of other outputs that the ledger is missing or an older copy."""
-    files = {record_of(output) for output in output_paths(ledger)}
+    mine, outputs = ledger.id, entries.output_paths(ledger)
+    files = set(map(record_of, outputs))
     for folder in (path.parent, ledger.path.parent):
         files.update(folder.glob("[!.]*.guarantee.json"))
-    mine, fresh = ledger.id, not has_runs(ledger)
     for file in sorted(files):
         record = read_record(file)
-        ours = record and (record.ledger == mine or (fresh and record.ledger))
-        if record and ours and not knows_run(ledger, record.token):
+        # A ledger without outputs may stand in for any that is lost.
+        ours = record and (record.ledger == mine if outputs else record.ledger)
+        if record and ours and not entries.knows_run(ledger, record.token):
             raise _unknown(file, ledger)
 
 
@@ -99,21 +82,21 @@ def _unknown(record: Path, ledger: Ledger) -> DataError:
     )
 
 
-def _extends(ledger: Ledger, output: Output, path: Path, record: Record) -> bool:
+def _extends(ledger: Ledger, output: entries.Output, path: Path, record: Record) -> bool:
     """Whether a version of dpol without ledger added rows to an output that the ledger knows."""
     with suppress(DataError):
-        rows, known = _recorded(path, record)[1:], list(table_rows(ledger, output))
+        rows, known = _recorded(path, record)[1:], list(entries.table_rows(ledger, output))
         return len(rows) > len(known) and rows[: len(known)] == known
     return False
 
 
 def _enter(
-    ledger: Ledger, path: Path, record: Record, output: Output | None, choices: Choices
+    ledger: Ledger, path: Path, record: Record, output: entries.Output | None, choices: Choices
 ) -> None:
     """Enter the rows of an output that the ledger does not have."""
     header, *rows = _recorded(path, record)
-    output = output or add_output(ledger, path, header, rows[0][-1])
-    known = list(table_rows(ledger, output))
+    output = output or entries.add_output(ledger, path, header, rows[0][-1])
+    known = list(entries.table_rows(ledger, output))
     if rows[: len(known)] != known or tuple(header) != output.header:
         raise DataError(
             f"{path}: begins with other rows than {ledger.path} has released in it; move the table"
@@ -123,10 +106,10 @@ def _enter(
     keys = ((line, row[0], row[1]) for line, row in enumerate(new, start=len(known) + 2))
     found = places(ledger, path, keys, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
-    run = add_run(ledger, output, new_token(), sampler, imported=True)
+    run = entries.add_run(ledger, output, new_token(), sampler, imported=True)
     # Without a capacity a row has neither that nor a share.
     cells = ((row[2], *(row[3:5] if len(row) == 7 else (None, None)), row[-2]) for row in new)
-    add_rows(ledger, run, zip(found, cells, strict=True))
+    entries.add_rows(ledger, run, zip(found, cells, strict=True))
 
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:

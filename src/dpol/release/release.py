@@ -12,18 +12,8 @@ from dpol.errors import DataError, DpolError, OutputError
 from dpol.files import check_writable
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
+from dpol.release import entries
 from dpol.release.counts import Count, read_counts
-from dpol.release.entries import (
-    Output,
-    Place,
-    add_output,
-    add_rows,
-    add_run,
-    knows_run,
-    output_at,
-    runs_of,
-    spent,
-)
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.noise import CountNoise, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
@@ -96,8 +86,8 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             known = _put(ledger, request, counts, sampler, token)
         with transaction(ledger):
             write_views(ledger, known, output)
-            rows = sum(run.rows for run in runs_of(ledger, known))
-            guarantee, over_all = guarantee_of(ledger, known), spent(ledger)
+            rows = sum(run.rows for run in entries.runs_of(ledger, known))
+            guarantee, over_all = guarantee_of(ledger, known), entries.spent(ledger)
     return Release(output, book, first, len(counts), rows, guarantee, over_all, request.noise)
 
 
@@ -134,10 +124,10 @@ def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: No
 
 def _put(
     ledger: Ledger, request: Request, counts: Sequence[Count], sampler: NoiseSampler, token: str
-) -> Output:
+) -> entries.Output:
     """Bring the output up to date, and release the new rows into the ledger."""
     path = request.output
-    known = output_at(ledger, path)
+    known = entries.output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
@@ -148,17 +138,17 @@ def _put(
         more = f"; {path} was not up to date and was written again" if repaired else ""
         raise DataError(f"{error}{more}") from None
     sensitivity = decimal_text(request.noise.count_sensitivity)
-    output = known or add_output(ledger, path, request.columns.output_header(), sensitivity)
+    output = known or entries.add_output(ledger, path, request.columns.output_header(), sensitivity)
     cells = noisy_cells(counts, request.noise, sampler)
-    run = add_run(ledger, output, token, sampler.name)
-    add_rows(ledger, run, zip(to, cells, strict=True))
+    run = entries.add_run(ledger, output, token, sampler.name)
+    entries.add_rows(ledger, run, zip(to, cells, strict=True))
     return output
 
 
-def _places(ledger: Ledger, request: Request, counts: Sequence[Count]) -> list[Place]:
+def _places(ledger: Ledger, request: Request, counts: Sequence[Count]) -> list[entries.Place]:
     """Where the rows go, if the output may be added to."""
     path, choices = request.output, request.choices
-    known, adding = output_at(ledger, path), choices.append or choices.again
+    known, adding = entries.output_at(ledger, path), choices.append or choices.again
     header = tuple(request.columns.output_header())
     sensitivity = decimal_text(request.noise.count_sensitivity)
     if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):
@@ -185,7 +175,7 @@ def _saying_what_is_released(ledger: Ledger, output: Path, token: str) -> Iterat
     except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
         released = None
         with suppress(sqlite3.Error):
-            released = knows_run(ledger, token)
+            released = entries.knows_run(ledger, token)
         written = (
             f"the rows are released, and any further run with this output writes {output} from"
             f" {ledger.path}"

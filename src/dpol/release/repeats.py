@@ -6,18 +6,22 @@ import datetime
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 from dpol.errors import DataError
 from dpol.privacy.rounding import rounded_up
-from dpol.release.entries import Place, Released, add_name, name_of, names_folded, releases_of
+from dpol.release import entries
+from dpol.release.entries import Place, Released
 from dpol.release.ledger import Ledger
 from dpol.release.names import folded
 from dpol.release.noise import decimal_text
 from dpol.release.request import Choices, Request
+
+History = Mapping[int, Sequence[Released]]
+"""All releases of entities, by number."""
 
 
 def places(
@@ -40,13 +44,13 @@ def places(
     found: list[Place] = []
     for line, text, period in rows:
         if text not in numbers:
-            numbers[text] = name_of(ledger, text) or _new_name(
+            numbers[text] = entries.name_of(ledger, text) or _new_name(
                 ledger, f"{table}, line {line}", text, lines, choices
             )
             lines[text] = line
         name, entity = numbers[text]
         if entity not in seen:
-            seen[entity] = Counter(one.period for one in releases_of(ledger, entity))
+            seen[entity] = Counter(one.period for one in entries.releases_of(ledger, entity))
         seen[entity][period] += 1
         found.append(Place(line, name, entity, period, seen[entity][period]))
     return found
@@ -59,7 +63,8 @@ def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> N
         DataError: a row was released before, is too near to one that was, or has another noise
             than the entity's last.
     """
-    released = {entity: releases_of(ledger, entity) for entity in {row.entity for row in rows}}
+    entities = {row.entity for row in rows}
+    released = {entity: entries.releases_of(ledger, entity) for entity in entities}
     if not request.choices.again:
         _refuse_second_releases(ledger, request, rows, released)
     if not request.choices.change_noise:
@@ -71,7 +76,7 @@ def _new_name(
     ledger: Ledger, where: str, text: str, lines: dict[str, int], choices: Choices
 ) -> tuple[int, int]:
     fold = folded(text)
-    alike = names_folded(ledger, fold)
+    alike = entries.names_folded(ledger, fold)
     entities = {entity for _, entity in alike}
     if alike and not (choices.new_entity or choices.same_entity):
         other = alike[0][0]
@@ -87,11 +92,11 @@ def _new_name(
             " released before"
         )
     same = entities.pop() if choices.same_entity and entities else None
-    return add_name(ledger, text, fold, same)
+    return entries.add_name(ledger, text, fold, same)
 
 
 def _refuse_second_releases(
-    ledger: Ledger, request: Request, rows: Sequence[Place], released: dict[int, list[Released]]
+    ledger: Ledger, request: Request, rows: Sequence[Place], released: History
 ) -> None:
     twice = [row for row in rows if row.version > 1]
     if not twice:
@@ -116,9 +121,7 @@ def _refuse_second_releases(
     )
 
 
-def _refuse_other_noise(
-    request: Request, rows: Sequence[Place], released: dict[int, list[Released]]
-) -> None:
+def _refuse_other_noise(request: Request, rows: Sequence[Place], released: History) -> None:
     mu, sensitivity = request.noise.mu, request.noise.count_sensitivity
     for row in rows:
         for last in released[row.entity][-1:]:
@@ -131,9 +134,7 @@ def _refuse_other_noise(
                 )
 
 
-def _refuse_near_periods(
-    request: Request, rows: Sequence[Place], released: dict[int, list[Released]]
-) -> None:
+def _refuse_near_periods(request: Request, rows: Sequence[Place], released: History) -> None:
     days = request.choices.period_days
     lines = {(row.entity, row.period): row.line for row in reversed(rows)}
     before = ((entity, one.period) for entity, ones in released.items() for one in ones)

@@ -12,6 +12,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +22,7 @@ from typing import Any
 from dpol.errors import DataError
 from dpol.files import atomic_path
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
-from dpol.release.entries import Output, mu_levels, runs_of, spent, table_rows
+from dpol.release import entries
 from dpol.release.ledger import Ledger
 
 
@@ -60,7 +61,7 @@ def read_record(path: Path) -> Record | None:
         return None
 
 
-def write_views(ledger: Ledger, output: Output, path: Path) -> bool:
+def write_views(ledger: Ledger, output: entries.Output, path: Path) -> bool:
     """Write the table and its record if they are missing or older than the ledger.
 
     Returns:
@@ -70,14 +71,15 @@ def write_views(ledger: Ledger, output: Output, path: Path) -> bool:
         DataError: the table was changed after its release.
         OutputError: they cannot be written.
     """
-    table, there = _table(ledger, output), path.read_bytes() if path.exists() else b""
+    rows = list(entries.table_rows(ledger, output))
+    table, there = _table(output, rows), path.read_bytes() if path.exists() else b""
     if not table.startswith(there):
         raise DataError(
             f"{path}: is not what {ledger.path} says was released: it was changed, or the ledger is"
             " an older copy; in the first case move the table away and run again, which writes it"
             " as it was; in the second put the newer ledger back"
         )
-    record, text = record_of(path), _record_text(ledger, output, path.name, table)
+    record, text = record_of(path), _record_text(ledger, output, path.name, rows, table)
     with suppress(OSError):
         if there == table and record.read_bytes() == text:
             return False
@@ -102,45 +104,44 @@ def temporary_files(path: Path) -> list[Path]:
     return []
 
 
-def guarantee_of(ledger: Ledger, output: Output) -> Guarantee:
+def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
     """The guarantee of an output: an entity's period that was released twice counts twice."""
-    samplers = {run.sampler for run in runs_of(ledger, output)}
+    samplers = {run.sampler for run in entries.runs_of(ledger, output)}
     return Guarantee(
         mechanism="discrete Gaussian noise on every count, capacity calibration",
         adjacency=ONE_PERSON,
         unit=UNIT,
         sensitivity=math.sqrt(2.0) * float(Decimal(output.count_sensitivity)),
         sensitivity_unit="L2, persons",
-        mu=spent(ledger, output),
+        mu=entries.spent(ledger, output),
         model="local",
         sampler="secure" if samplers == {"secure"} else "seeded",
     )
 
 
-def _table(ledger: Ledger, output: Output) -> bytes:
+def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(output.header)
-    writer.writerows(table_rows(ledger, output))
+    csv.writer(text, lineterminator="\n").writerows([output.header, *rows])
     return text.getvalue().encode()
 
 
-def _record_text(ledger: Ledger, output: Output, name: str, table: bytes) -> bytes:
-    guarantee, runs = guarantee_of(ledger, output), runs_of(ledger, output)
-    levels = mu_levels(ledger, output)
-    last = runs[-1]
+def _record_text(
+    ledger: Ledger, output: entries.Output, name: str, rows: list[list[str]], table: bytes
+) -> bytes:
+    guarantee, runs = guarantee_of(ledger, output), entries.runs_of(ledger, output)
+    levels, last = Counter(row[-2] for row in rows), runs[-1]
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
-        "mu_over_all_outputs": spent(ledger),
-        "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels],
+        "mu_over_all_outputs": entries.spent(ledger),
+        "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
         "releases": [
             {"run": run.number, "date": run.date, "rows": run.rows, "imported": run.imported}
             for run in runs
         ],
         "file": name,
         "sha256": hashlib.sha256(table).hexdigest(),
-        "rows": sum(run.rows for run in runs),
+        "rows": len(rows),
         "ledger": {"id": ledger.id, "output": output.id, "run": last.number, "token": last.token},
     }
     return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
