@@ -146,15 +146,11 @@ def bad_tables(draw):
         rows.append([*rows[row][:2], "1", "1"])
     else:
         table = as_csv(rows)
-        broken = draw(
-            st.sampled_from(["utf-16", "utf-32", "quote", "latin-1", "header", "nothing"])
-        )
-        return {
-            "quote": table + b'"A,2021-01-01,1,1\n',
-            "latin-1": table + "é,2021-01-01,1,1\n".encode("latin-1"),
-            "header": table.split(b"\n")[0],
-            "nothing": b"",
-        }.get(broken) or (as_csv(rows, broken) if broken.startswith("utf") else b"")
+        broken = [
+            *(as_csv(rows, "utf-16"), as_csv(rows, "utf-32"), table + b'"A,2021-01-01,1,1\n'),
+            *(table + "é,2021-01-01,1,1\n".encode("latin-1"), table.split(b"\n")[0], b""),
+        ]
+        return draw(st.sampled_from(broken))
     return as_csv(rows)
 
 
@@ -172,14 +168,11 @@ pieces = st.sampled_from(
         *(",", ",", ",", "\n", "\n", "\r\n", "\r", '"', ";", "\t", "\x00", "\ufeff", "é", "\u2028"),
     ]
 )
-garbage = (
-    st.lists(pieces, max_size=30)
-    .map("".join)
-    .flatmap(
-        lambda text: st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"]).map(
-            lambda encoding: text.encode(encoding, "replace")
-        )
-    )
+encodings = st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"])
+garbage = st.builds(
+    lambda parts, encoding: "".join(parts).encode(encoding, "replace"),
+    st.lists(pieces, max_size=30),
+    encodings,
 )
 
 
@@ -244,15 +237,12 @@ def test_raw_counts_are_shown_nowhere():
     ("more", "message"),
     [
         (["--mu", "0"], "mu must be a number from 0.001 to 100, got 0"),
-        (["--mu", "-1"], "mu must be a number from 0.001 to 100, got -1"),
         (
             ["--mu", "much"],
             "argument --mu: must be a number, got 'much'; see dpol privatize --help",
         ),
         (["--mu", "nan"], "mu must be a number from 0.001 to 100, got NaN"),
-        (["--mu", "inf"], "mu must be a number from 0.001 to 100, got Infinity"),
         (["--delta", "0"], "argument --delta: must lie from 1e-100 to 0.999, got '0'"),
-        (["--delta", "nan"], "argument --delta: must lie from 1e-100 to 0.999, got 'nan'"),
         (["--count-sensitivity", "0"], "the count sensitivity must be a number from 0.001"),
         (["--count", "week"], "must be different columns"),
         (["--period", "wéek\n"], "the name of column wéek? must be plain text"),
@@ -265,13 +255,11 @@ def test_raw_counts_are_shown_nowhere():
         (["--ledger", "."], "the ledger cannot be opened"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["more\nfiles"], "unrecognized arguments: more?files"),
-        (["--output", "noisy.txt"], "choose a name that ends in .csv"),
         (
             ["--output", "counts.csv"],
             "counts.csv: exists already, and is not known to dpol-ledger.sqlite",
         ),
         (["--output", "counts.csv", "--append"], "counts.csv: exists already, and is not known"),
-        (["--output", "counts.csv/noisy.csv"], "is a file, not a folder"),
         (["--output", "n" * 300 + ".csv"], "too long"),
     ],
 )
