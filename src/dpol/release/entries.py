@@ -143,7 +143,10 @@ def runs_of(ledger: Ledger, output: Output) -> list[Run]:
         " GROUP BY run.number ORDER BY run.number",
         output.number,
     )
-    return [Run(*row[:5], imported=bool(row[5])) for row in found]
+    return [
+        Run(number, token, date, sampler, rows, bool(imported))
+        for number, token, date, sampler, rows, imported in found
+    ]
 
 
 def add_rows(ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]]) -> None:
