@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpol.errors import DataError
+from dpol.errors import DpolError
 from dpol.privacy.noise import SeededNoise
 from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
@@ -47,13 +47,14 @@ def put(
     """Release rows (hospital, week, count), with seeded noise."""
     lines = ["hospital,week,covid,beds", *(",".join((*row, "20")) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
+    ledger = ledger and Path(ledger)
     request = Request(Path("counts.csv"), Path(to), columns, noise, ledger, Choices(**choices))
     return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
 
 
 def refuse(message, *rows, **options) -> None:
     """A release is refused with a message, before noise is drawn."""
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DpolError, match=message):
         put(*rows, sampler=Halted(), **options)
 
 

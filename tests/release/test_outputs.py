@@ -117,12 +117,12 @@ def test_another_output_of_the_ledger_is_noticed():
 
 
 def test_one_ledger_serves_outputs_in_several_folders():
-    put(A1, ledger=Path("home/all.sqlite"))
+    put(A1, ledger="home/all.sqlite")
     refuse(
         r"\.\./noisy\.csv \(another output of this ledger\)",
         A1,
         to="sub/b.csv",
-        ledger=Path("home/all.sqlite"),
+        ledger="home/all.sqlite",
     )
     assert not LEDGER.exists()
 
@@ -142,7 +142,7 @@ def test_symbolic_links_do_not_split_a_ledger():
     assert weeks() == [A1[:2], A2[:2]]
     assert not Path("elsewhere/dpol-ledger.sqlite").exists()
     Path("link.sqlite").symlink_to(LEDGER)
-    put(B1, ledger=Path("link.sqlite"), append=True)
+    put(B1, ledger="link.sqlite", append=True)
     assert Path("link.sqlite").is_symlink()
     loop = Path("loop.csv")
     loop.symlink_to(loop)
@@ -252,15 +252,15 @@ def test_a_ledger_that_went_another_way_is_noticed():
 
 
 def test_an_output_of_another_ledger_is_noticed():
-    put(A1, ledger=Path("one.sqlite"))
-    put(B1, to="sub/b.csv", ledger=Path("two.sqlite"), forget_ledger=True)
+    put(A1, ledger="one.sqlite")
+    put(B1, to="sub/b.csv", ledger="two.sqlite", forget_ledger=True)
     refuse(
         r"noisy\.csv\.guarantee\.json: knows of releases that the",
         A2,
         append=True,
-        ledger=Path("two.sqlite"),
+        ledger="two.sqlite",
     )
-    put(A2, append=True, ledger=Path("one.sqlite"))
+    put(A2, append=True, ledger="one.sqlite")
 
 
 # ---- outputs of versions without ledger ----------------------------------------------------------

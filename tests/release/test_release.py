@@ -218,7 +218,7 @@ def test_plain_words():
         assert words in text
     assert "over all outputs" not in text
     assert "is new" not in text
-    new = put(B1, to="x/b.csv", ledger=Path("x/new"))
+    new = put(B1, to="x/b.csv", ledger="x/new")
     assert "x/new is new" in describe(new, 1e-5)[-1]
     other = describe(put(B1, to="c.csv"), 1e-5)
     assert "mu = 1.3 over all outputs of dpol-ledger.sqlite" in other[-1]
