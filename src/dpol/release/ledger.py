@@ -158,10 +158,8 @@ def _make(path: Path) -> None:
         if path.is_file() and path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as error:
-        raise OutputError(
-            f"{path}: the ledger cannot be opened ({error.strerror}); make its folder writable, or"
-            " choose another file with --ledger"
-        ) from error
+        wrong = f"the ledger cannot be opened ({error.strerror}); make it and its folder writable"
+        raise OutputError(f"{path}: {wrong}") from error
 
 
 def _check(ledger: Ledger) -> None:

@@ -53,8 +53,7 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
     elif not at and (path.exists() or file.exists()):
         raise DataError(
             f"{path}: exists already, and is not known to {ledger.path} nor described by"
-            f" {file.name}; nothing is overwritten: choose another output, or put back what is"
-            " missing"
+            f" {file.name}; choose another output, or put back what is missing"
         )
     if not choices.forget_ledger:
         _check_other_records(ledger, path)
