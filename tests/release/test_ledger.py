@@ -10,16 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dpol.core.errors import DataError, DpolError, OutputError
-from dpol.local import ledger as module
-from dpol.local.ledger import open_ledger, transaction
-from releases import A1, A2, LEDGER, Halted, ask, files, put
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+from dpol.release import ledger as module
+from dpol.release.ledger import open_ledger, transaction
+from releases import A1, A2, B1, LEDGER, TWICE, ask, files, put, refuse
 
 
 def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
@@ -88,16 +81,14 @@ def test_an_entity_and_period_cannot_be_there_twice_in_one_version():
 def test_what_is_no_ledger_is_refused_and_left_alone(make):
     make()
     before = files()
-    with pytest.raises(DataError, match="is not a ledger of dpol; choose another file with --led"):
-        put(A1, sampler=Halted())
+    refuse("is not a ledger of dpol; choose another file with --led", A1)
     assert files() == before
 
 
 def test_a_ledger_of_another_version_is_refused():
     put(A1)
     ask("PRAGMA user_version = 2")
-    with pytest.raises(DataError, match="was written by another version of dpol"):
-        put(A2, append=True, sampler=Halted())
+    refuse("was written by another version of dpol", A2, append=True)
 
 
 def test_a_damaged_ledger_is_refused():
@@ -105,8 +96,7 @@ def test_a_damaged_ledger_is_refused():
     whole = LEDGER.read_bytes()
     for damaged in (whole[:20_000], whole[:8192] + os.urandom(8192) + whole[16384:]):
         LEDGER.write_bytes(damaged)
-        with pytest.raises(DataError, match="the ledger is damaged; put its last backup back"):
-            put(A2, append=True, sampler=Halted())
+        refuse("the ledger is damaged; put its last backup back", A2, append=True)
     LEDGER.write_bytes(whole)
     put(A2, append=True)
 
@@ -116,15 +106,13 @@ def test_files_that_cannot_be_ledgers_are_refused():
     Path("file").write_text("")
     Path("empty.sqlite").touch()
     for name in ("folder", "file/x", "counts.csv", "noisy.csv", "noisy.csv.guarantee.json"):
-        with pytest.raises(DpolError):
-            put(A1, ledger=Path(name), sampler=Halted())
-    put(A1, ledger=Path("empty.sqlite"))
+        refuse("cannot", A1, ledger=name)
+    put(A1, ledger="empty.sqlite")
 
 
 def test_a_ledger_is_a_file_whatever_its_name():
-    put(A1, ledger=Path(":memory:"))
-    with pytest.raises(DataError, match="holds this entity and period already"):
-        put(A1, ledger=Path(":memory:"), append=True, sampler=Halted())
+    put(A1, ledger=":memory:")
+    refuse(TWICE, A1, ledger=":memory:", append=True)
 
 
 def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
@@ -140,8 +128,7 @@ def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
         other.execute("BEGIN IMMEDIATE")
         monkeypatch.setattr(module, "_PATIENCE", 0.01)
         monkeypatch.setattr(module.time, "sleep", lambda _: None)
-        with pytest.raises(OutputError, match="another run has held the ledger .* wait until that"):
-            put(("A", "2021-01-15", "1"), append=True, sampler=Halted())
+        refuse("another run has held the ledger .* wait until that", B1, append=True)
 
 
 def test_a_transaction_is_undone_by_anything_that_goes_wrong():

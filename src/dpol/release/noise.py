@@ -22,8 +22,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpol.core.errors import DataError
-from dpol.local.counts import Count
 from dpol.privacy.noise import NoiseSampler
+from dpol.release.counts import Count
+
+Cells = tuple[str, str | None, str | None, str]
+"""Noisy count, capacity, noisy share and mu, as text; without a capacity two of them are None."""
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
 
@@ -84,15 +87,12 @@ class CountNoise:
         return 2 * deviation * deviation
 
 
-def noisy_cells(
-    counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler
-) -> list[tuple[str, str | None, str | None, str]]:
-    """Noisy count, capacity, noisy share and mu of some counts, as text; None without capacity."""
+def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler) -> list[Cells]:
+    """Some counts with noise, each as it is released."""
     m, mu = noise.decimals, decimal_text(noise.mu)
-    cells: list[tuple[str, str | None, str | None, str]] = []
-    for count, draw in zip(
-        counts, sampler.discrete_gaussian(noise.scale, len(counts)), strict=True
-    ):
+    draws = sampler.discrete_gaussian(noise.scale, len(counts))
+    cells: list[Cells] = []
+    for count, draw in zip(counts, draws, strict=True):
         noisy = f"{Decimal(in_steps(count.count, m) + draw).scaleb(-m):f}"
         capacity = count.capacity
         share = None if capacity is None else f"{float(noisy) / float(capacity):.9g}"

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.core.errors import DataError, DpolError, OutputError
+from dpol.core.errors import DataError, OutputError
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
@@ -53,6 +53,26 @@ CREATE TABLE release (
 CREATE INDEX release_repeated ON release (entity, period) WHERE version > 1;
 """
 
+_NO_LEDGER = "is not a ledger of dpol; choose another file with --ledger"
+_DAMAGED = (
+    "the ledger is damaged; put its last backup back, or move it away and run again with"
+    " --forget-ledger"
+)
+# What a failure of the database means to a user, by the beginning of its name.
+_FAILURES = {
+    "SQLITE_NOTADB": _NO_LEDGER,
+    "SQLITE_CORRUPT": _DAMAGED,
+    "SQLITE_BUSY": f"another run has held the ledger for {_PATIENCE / 60:.0f} minutes; wait until"
+    " that has ended, or end it, and run again",
+    "SQLITE_FULL": "the disk is full; free some space and run again",
+    "SQLITE_READONLY": "the ledger or its folder is read-only; make both writable",
+    "SQLITE_CANTOPEN": "the ledger cannot be opened; make it and its folder writable",
+    "SQLITE_PERM": "the ledger cannot be opened; make it and its folder writable",
+    "SQLITE_PROTOCOL": "the ledger cannot be locked there; choose a local folder with --ledger",
+    "SQLITE_IOERR": "the ledger could not be read or written; check the disk and run again, which"
+    " says what is released",
+}
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -69,7 +89,11 @@ class Ledger:
     @property
     def id(self) -> str:
         """Chosen at random when the ledger was made."""
-        return str(self.connection.execute("SELECT id FROM ledger").fetchone()[0])
+        return str(self.execute("SELECT id FROM ledger").fetchone()[0])
+
+    def execute(self, statement: str, *values: str | int | None) -> sqlite3.Cursor:
+        """Execute one SQL statement with the values of its question marks."""
+        return self.connection.execute(statement, values)
 
 
 @contextmanager
@@ -91,7 +115,11 @@ def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
         with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as base:
             yield Ledger(path, base)
     except sqlite3.Error as error:
-        raise _explained(path, error) from error
+        for name, meaning in _FAILURES.items():
+            if _name(error).startswith(name):
+                kind = DataError if meaning in (_NO_LEDGER, _DAMAGED) else OutputError
+                raise kind(f"{path}: {meaning}") from error
+        raise
 
 
 @contextmanager
@@ -101,20 +129,19 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     Raises:
         DataError, OutputError: as `open_ledger`.
     """
-    base = ledger.connection
     # No page reaches the file before the commit, and no draw a temporary file. EXTRA is FULL that
     # also syncs the folder, so that a power failure cannot undo what outputs already show.
     for setting in ("cache_spill = OFF", "temp_store = MEMORY", "synchronous = EXTRA"):
-        _patiently(base, f"PRAGMA {setting}")
-    _patiently(base, "BEGIN IMMEDIATE")
+        _patiently(ledger, f"PRAGMA {setting}")
+    _patiently(ledger, "BEGIN IMMEDIATE")
     try:
         _check(ledger)
         yield
-        _patiently(base, "COMMIT")
+        _patiently(ledger, "COMMIT")
     finally:
-        if base.in_transaction:
+        if ledger.connection.in_transaction:
             with suppress(sqlite3.Error):
-                base.execute("ROLLBACK")
+                ledger.execute("ROLLBACK")
 
 
 def new_token() -> str:
@@ -131,45 +158,38 @@ def _make(path: Path) -> None:
         if path.is_file() and path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as error:
-        raise OutputError(
-            f"{path}: the ledger cannot be opened ({error.strerror}); make its folder writable, or"
-            " choose another file with --ledger"
-        ) from error
+        wrong = f"the ledger cannot be opened ({error.strerror}); make it and its folder writable"
+        raise OutputError(f"{path}: {wrong}") from error
 
 
 def _check(ledger: Ledger) -> None:
     """Refuse a file that is not a ledger, and make the tables of a new one."""
-    base, path = ledger.connection, ledger.path
-    application, version, tables = (
-        base.execute(question).fetchone()[0]
-        for question in (
-            "PRAGMA application_id",
-            "PRAGMA user_version",
-            "SELECT COUNT(*) FROM sqlite_master",
-        )
-    )
+    application, version, tables = ledger.execute(
+        "SELECT application_id, user_version, (SELECT COUNT(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
     if not tables and not application:
         for statement in _SCHEMA.split(";"):
-            base.execute(statement)
-        base.execute("INSERT INTO ledger VALUES (?)", (new_token(),))
-        base.execute(f"PRAGMA application_id = {_APPLICATION}")
-        base.execute(f"PRAGMA user_version = {_VERSION}")
+            ledger.execute(statement)
+        ledger.execute("INSERT INTO ledger VALUES (?)", new_token())
+        ledger.execute(f"PRAGMA application_id = {_APPLICATION}")
+        ledger.execute(f"PRAGMA user_version = {_VERSION}")
     elif application != _APPLICATION:
-        raise DataError(f"{path}: is not a ledger of dpol; choose another file with --ledger")
+        raise DataError(f"{ledger.path}: {_NO_LEDGER}")
     elif version != _VERSION:
         raise DataError(
-            f"{path}: was written by another version of dpol; run the version that wrote it"
+            f"{ledger.path}: was written by another version of dpol; run the version that wrote it"
         )
-    elif base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-        raise _damaged(path)
+    elif ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise DataError(f"{ledger.path}: {_DAMAGED}")
 
 
-def _patiently(base: sqlite3.Connection, statement: str) -> None:
+def _patiently(ledger: Ledger, statement: str) -> None:
     """Execute, and wait while another run holds the ledger, so that Ctrl-C still works."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            base.execute(statement)
+            ledger.execute(statement)
             return
         except sqlite3.OperationalError as error:
             if not _name(error).startswith("SQLITE_BUSY") or time.monotonic() > end:
@@ -179,34 +199,3 @@ def _patiently(base: sqlite3.Connection, statement: str) -> None:
 
 def _name(error: sqlite3.Error) -> str:
     return getattr(error, "sqlite_errorname", "")
-
-
-def _damaged(path: Path) -> DataError:
-    return DataError(
-        f"{path}: the ledger is damaged; put its last backup back, or move it away and run again"
-        " with --forget-ledger"
-    )
-
-
-def _explained(path: Path, error: sqlite3.Error) -> DpolError:
-    """What a failure of the database means to a user; the error itself if it is dpol's."""
-    name = _name(error)
-    if name.startswith("SQLITE_NOTADB"):
-        return DataError(f"{path}: is not a ledger of dpol; choose another file with --ledger")
-    if name.startswith("SQLITE_CORRUPT"):
-        return _damaged(path)
-    remedies = {
-        "SQLITE_BUSY": f"another run has held the ledger for {_PATIENCE / 60:.0f} minutes; wait"
-        " until that has ended, or end it, and run again",
-        "SQLITE_FULL": "the disk is full; free some space and run again",
-        "SQLITE_READONLY": "the ledger or its folder is read-only; make both writable",
-        "SQLITE_CANTOPEN": "the ledger cannot be opened; make it and its folder writable",
-        "SQLITE_PERM": "the ledger cannot be opened; make it and its folder writable",
-        "SQLITE_PROTOCOL": "the ledger cannot be locked there; choose a local folder with --ledger",
-        "SQLITE_IOERR": "the ledger could not be read or written; check the disk and run again,"
-        " which says what is released",
-    }
-    for begin, remedy in remedies.items():
-        if name.startswith(begin):
-            return OutputError(f"{path}: {remedy}")
-    raise error

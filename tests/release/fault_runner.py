@@ -18,10 +18,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol.local.count_noise import CountNoise
-from dpol.local.counts import CountColumns
-from dpol.local.release import release
-from dpol.local.repeats import Choices
+from dpol.release.counts import CountColumns
+from dpol.release.noise import CountNoise
+from dpol.release.release import release
+from dpol.release.request import Choices, Request
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 ROWS, CANARY = 40, "86420.97531"
@@ -44,15 +44,9 @@ def run(folder: Path, week: str) -> str:
     table = folder.parent / f"{week}.csv"
     lines = "".join(f"h{i},{week},{CANARY},99999\n" for i in range(ROWS))
     table.write_text("hospital,week,covid,beds\n" + lines)
+    noise, choices = CountNoise(Decimal("0.5")), Choices(append=True)
     try:
-        release(
-            table,
-            folder / "noisy.csv",
-            COLUMNS,
-            CountNoise(Decimal("0.5")),
-            Sampler(),
-            choices=Choices(append=True),
-        )
+        release(Request(table, folder / "noisy.csv", COLUMNS, noise, choices=choices), Sampler())
     except DpolError as error:
         return str(error)
     return "released"

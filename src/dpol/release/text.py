@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 
 from dpol.core.rounding import rounded_up
-from dpol.local.release import Release
 from dpol.privacy.account import best_guess
+from dpol.release.release import Release
+from dpol.release.views import record_of
+from dpol.show.words import counted
 
 
 def describe(done: Release, delta: float) -> list[str]:
     """What was done and what is guaranteed, line by line; guarantees rounded to the safe side."""
     noise, mu = done.noise, done.guarantee.mu
     month, alone, all_outputs = 2 * mu, mu / math.sqrt(2), done.mu_over_all_outputs
-    rows = "row" if done.added == 1 else "rows"
     lines = [
-        f"{done.output}: {done.added} {rows} added, {done.rows} in all. The guarantee is recorded"
-        f" in {done.record.name}.",
+        f"{done.output}: {counted(done.added, 'row')} added, {done.rows:,} in all. The guarantee"
+        f" is recorded in {record_of(done.output).name}.",
         "Each noisy count has discrete Gaussian noise with a standard deviation of"
         f" {noise.standard_deviation:.4g} people. It can be negative. Nothing is cut off, because"
         " that would shift every sum and mean.",

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import csv
 import datetime
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
-from dpol.local.count_noise import CountNoise
-from dpol.local.entries import (
-    Output,
-    Row,
-    add_output,
-    add_rows,
-    add_run,
-    has_runs,
-    knows_run,
-    move_output,
-    output_at,
-    output_of_id,
-    output_paths,
-    releases_of,
-)
-from dpol.local.ledger import Ledger, new_token
-from dpol.local.repeats import Choices, numbers_of_names
-from dpol.local.views import Record, read_record, record_of, starts_with_released, temporary_files
+from dpol.release import entries
+from dpol.release.ledger import Ledger, new_token
+from dpol.release.noise import CountNoise
+from dpol.release.repeats import places
+from dpol.release.request import Choices
+from dpol.release.views import Record, read_record, record_of, temporary_files
 
 
 def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
@@ -43,9 +31,14 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
     """
     file = record_of(path)
     record, mine = read_record(file), ledger.id
-    at = output_at(ledger, path)
-    if record and record.ledger == mine and knows_run(ledger, record.token):
-        _move(ledger, record, at, path)
+    at = entries.output_at(ledger, path)
+    if record and record.ledger == mine and entries.knows_run(ledger, record.token):
+        known = at.id == record.output if at else entries.move_output(ledger, record.output, path)
+        if not known:
+            raise DataError(
+                f"{path}: its record is that of another output of {ledger.path}; put table and"
+                " record back under their own names"
+            )
     elif record and record.ledger:
         if not choices.forget_ledger:
             raise _unknown(file, ledger)
@@ -60,34 +53,23 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
     elif not at and (path.exists() or file.exists()):
         raise DataError(
             f"{path}: exists already, and is not known to {ledger.path} nor described by"
-            f" {file.name}; nothing is overwritten: choose another output, or put back what is"
-            " missing"
+            f" {file.name}; choose another output, or put back what is missing"
         )
     if not choices.forget_ledger:
         _check_other_records(ledger, path)
 
 
-def _move(ledger: Ledger, record: Record, at: Output | None, path: Path) -> None:
-    output = output_of_id(ledger, record.output)
-    if output is None or (at and at != output):
-        raise DataError(
-            f"{path}: its record is that of another output of {ledger.path}; put table and record"
-            " back under their own names"
-        )
-    if at is None:
-        move_output(ledger, output, path)
-
-
 def _check_other_records(ledger: Ledger, path: Path) -> None:
     """Notice by the records of other outputs that the ledger is missing or an older copy."""
-    files = {record_of(output) for output in output_paths(ledger)}
+    mine, outputs = ledger.id, entries.output_paths(ledger)
+    files = set(map(record_of, outputs))
     for folder in (path.parent, ledger.path.parent):
         files.update(folder.glob("[!.]*.guarantee.json"))
-    mine, fresh = ledger.id, not has_runs(ledger)
     for file in sorted(files):
         record = read_record(file)
-        ours = record and (record.ledger == mine or (fresh and record.ledger))
-        if record and ours and not knows_run(ledger, record.token):
+        # A ledger without outputs may stand in for any that is lost.
+        ours = record and (record.ledger == mine if outputs else record.ledger)
+        if record and ours and not entries.knows_run(ledger, record.token):
             raise _unknown(file, ledger)
 
 
@@ -99,52 +81,34 @@ def _unknown(record: Path, ledger: Ledger) -> DataError:
     )
 
 
-def _extends(ledger: Ledger, output: Output, path: Path, record: Record) -> bool:
+def _extends(ledger: Ledger, output: entries.Output, path: Path, record: Record) -> bool:
     """Whether a version of dpol without ledger added rows to an output that the ledger knows."""
-    try:
-        rows = _recorded(path, record)[1:]
-    except DataError:
-        return False
-    known = starts_with_released(ledger, output, rows)
-    return known is not None and len(rows) > known
+    with suppress(DataError):
+        rows, known = _recorded(path, record)[1:], list(entries.table_rows(ledger, output))
+        return len(rows) > len(known) and rows[: len(known)] == known
+    return False
 
 
 def _enter(
-    ledger: Ledger, path: Path, record: Record, output: Output | None, choices: Choices
+    ledger: Ledger, path: Path, record: Record, output: entries.Output | None, choices: Choices
 ) -> None:
     """Enter the rows of an output that the ledger does not have."""
     header, *rows = _recorded(path, record)
-    if output is None:
-        output = add_output(ledger, path, header, rows[0][-1])
-    known = starts_with_released(ledger, output, rows)
-    if known is None or tuple(header) != output.header:
+    output = output or entries.add_output(ledger, path, header, rows[0][-1])
+    known = list(entries.table_rows(ledger, output))
+    if rows[: len(known)] != known or tuple(header) != output.header:
         raise DataError(
             f"{path}: begins with other rows than {ledger.path} has released in it; move the table"
             " and its record away, and run again, which writes them as the ledger has them"
         )
-    new = rows[known:]
-    lines: dict[str, int] = {}
-    for line, row in enumerate(new, start=known + 2):
-        lines.setdefault(row[0], line)
-    numbers = numbers_of_names(ledger, path, lines, choices)
+    new = rows[len(known) :]
+    keys = ((line, row[0], row[1]) for line, row in enumerate(new, start=len(known) + 2))
+    found = places(ledger, path, keys, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
-    run = add_run(ledger, output, new_token(), sampler, imported=True)
-    add_rows(ledger, run, _numbered(ledger, new, numbers))
-
-
-def _numbered(
-    ledger: Ledger, rows: Sequence[Sequence[str]], numbers: dict[str, tuple[int, int]]
-) -> Iterator[Row]:
-    seen = {
-        entity: Counter(period for period, *_ in releases_of(ledger, entity))
-        for _, entity in numbers.values()
-    }
-    for name, period, noisy, *more in rows:
-        number, entity = numbers[name]
-        seen[entity][period] += 1
-        capacity, share = more[:2] if len(more) == 4 else (None, None)
-        cells = noisy, capacity, share, more[-2]
-        yield Row(number, entity, period, seen[entity][period], cells)
+    run = entries.add_run(ledger, output, new_token(), sampler, imported=True)
+    # Without a capacity a row has neither that nor a share.
+    cells = ((row[2], *(row[3:5] if len(row) == 7 else (None, None)), row[-2]) for row in new)
+    entries.add_rows(ledger, run, zip(found, cells, strict=True))
 
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:
@@ -154,23 +118,22 @@ def _recorded(path: Path, record: Record) -> list[list[str]]:
     record under a temporary name.
     """
     for table in (path, *temporary_files(path)):
-        try:
+        with suppress(OSError, ValueError, csv.Error):
             if sha256(table) == record.sha256:
                 with table.open(encoding="utf-8", newline="") as stream:
                     rows = list(csv.reader(stream, strict=True))
                 if _may_be_released(rows):
                     return rows
-        except (OSError, ValueError, csv.Error):
-            pass
-    if not path.exists():
-        raise DataError(
-            f"{path}: is gone, but {record_of(path)} says that it was released; put it back, or"
-            " choose another output (periods released before are then spent twice)"
+    file = record_of(path)
+    if path.exists():
+        wrong = (
+            f"does not fit {file}: one of them was changed after the release, or the release was"
+            " interrupted; put both back as they were"
         )
+    else:
+        wrong = f"is gone, but {file} says that it was released; put it back"
     raise DataError(
-        f"{path}: does not fit {record_of(path)}: one of them was changed after the release, or"
-        " the release was interrupted; put both back as they were, or choose another output"
-        " (periods released before are then spent twice)"
+        f"{path}: {wrong}, or choose another output (periods released before are then spent twice)"
     )
 
 

@@ -20,18 +20,15 @@ _INVISIBLE = re.compile(
 _FORMULA = re.compile(r"(^|;)\s*[=+\-@]")
 
 
-def check_name(text: str) -> None:
-    """Refuse a name that is not plain text, or that a spreadsheet would take for a formula.
-
-    Raises:
-        ValueError: the rule that is broken, and the remedy.
-    """
-    if not text or not text.isprintable() or _INVISIBLE.search(text):
-        raise ValueError("must be plain text, without line ends and characters that are not seen")
-    if _FORMULA.search(unicodedata.normalize("NFKC", text)):
-        raise ValueError(
+def fault_of(name: str) -> str:
+    """The rule that a name breaks, and the remedy; empty if it is plain text and no formula."""
+    if not name or not name.isprintable() or _INVISIBLE.search(name):
+        return "must be plain text, without line ends and characters that are not seen"
+    if _FORMULA.search(unicodedata.normalize("NFKC", name)):
+        return (
             "begins with = + - or @, which a spreadsheet takes for a formula; write it differently"
         )
+    return ""
 
 
 def folded(name: str) -> str:

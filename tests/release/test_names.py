@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.local.names import check_name, folded
+from dpol.release.names import fault_of, folded
 
 names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
 
@@ -56,7 +56,15 @@ def test_folding_is_done_after_one_time_and_forgets_form_and_case(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["320021", "St. Mary's (East)", "Übersee-Klinik", "東京", "1;2", "a=b"]
+    ("rule", "wrong"),
+    [
+        ("", ["320021", "St. Mary's (East)", "Übersee-Klinik", "東京", "1;2", "a=b"]),
+        ("must be plain text", ["", "a\nb", "a\tb", "a\x00b", "a\ufe0f", "a\u3164b"]),
+        ("begins with = + - or @", ["=1+1", "+1", "-1", "@x", " =1", "＝1", "－1", "＠x", "a;=1"]),
+    ],
 )
-def test_plain_names_are_allowed(name):
-    check_name(name)
+def test_names_are_plain_text_and_no_formulas(rule, wrong):
+    for name in wrong:
+        fault = fault_of(name)
+        assert fault.startswith(rule)
+        assert bool(fault) == bool(rule)
