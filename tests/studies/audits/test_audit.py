@@ -7,7 +7,7 @@ import pytest
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.local.clipping import Clipping
+from dpol.studies.labels.clipping import Clipping
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale
 from dpol.privacy.audit import audit_loss, runs_needed
