@@ -15,7 +15,11 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy import transform
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
-from dpol.studies.labels.clipping import Clipping
+from dpol.noise import noisy_gains, privatize
+from dpol.noise.noisy_gains import NOISES
+from dpol.studies.audits import adabatch, experts, labels, lazy
+from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import SAMPLED
 from dpol.studies.labels.clients import (
     MembershipClient,
     ResponseClient,
@@ -24,11 +28,7 @@ from dpol.studies.labels.clients import (
     VectorClient,
     VectorMessages,
 )
-from dpol.noise import noisy_gains, privatize
-from dpol.noise.noisy_gains import NOISES
-from dpol.studies.audits import adabatch, experts, labels, lazy
-from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED
+from dpol.studies.labels.clipping import Clipping
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from dpol.studies.labels.classes import hard_class, hardness, random_class
+from dpol.studies.labels.classes import hard_class, random_class
+from dpol.studies.labels.points import hardness
 from studies.labels import plain
 
 # ---- random classes ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 
@@ -9,15 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpol.studies.labels as package
 from dpol.core.errors import DataError
-from dpol.core.schemas import write_frame
 from dpol.core.intervals import half_width
+from dpol.core.schemas import write_frame
+from dpol.studies.labels import points
 from dpol.studies.labels import study as module
 from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.studies.labels.classes import hard_class, hardness, random_class
+from dpol.studies.labels.classes import hard_class, random_class
+from dpol.studies.labels.points import Setting, hardness
 from dpol.studies.labels.registry import variants
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.study import COLUMNS, Point, Setting, collect, points, run
+from dpol.studies.labels.study import COLUMNS, collect, run
+from dpol.studies.study import Facts, Inputs
 from studies.labels import plain
 
 MEMBERS = tuple(variants())
@@ -25,6 +30,12 @@ RANDOM = Setting("rounds", "random", 4, 6, 90, 1.0)
 HARD = Setting("rounds", "hard", 4, 4, 90, 1.0)
 LABELS = Setting("labels", "random", 3, 9, 60, 2.0)
 SETTINGS = (RANDOM, HARD, LABELS)
+
+
+def rows_of(study, point, seed, stream=None):
+    """The rows of a point; a setting stands for its own."""
+    plain_point = dataclasses.asdict(point) if isinstance(point, Setting) else point
+    return run(study, plain_point, Inputs(seed, 1e-6, stream))["labels"]
 
 
 def config(**fields):
@@ -59,7 +70,7 @@ def seed_of(generators):
 
 @functools.lru_cache
 def played(setting):
-    return Played(lambda: run(config(), Point(MEMBERS, setting), seed=5))
+    return Played(lambda: rows_of(config(), setting, 5))
 
 
 @functools.lru_cache
@@ -70,8 +81,7 @@ def hospitals(make_stream, seed=5, equal=False):
     gains[2] = 0.0  # a week without a patient
     stream = make_stream(gains, capacity, label="beds")
     study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
-    return stream, Played(lambda: run(study, points(study, ["beds"])["hospitals-beds"],
-                                      seed=seed, stream=stream))  # fmt: skip
+    return stream, Played(lambda: rows_of(study, {"stream": "beds"}, seed, stream))
 
 
 # ---- points --------------------------------------------------------------------------------------
@@ -84,33 +94,33 @@ def test_points_change_one_number_each():
         sweeps={"rounds": [10, 20], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]},
     )
     assert points(study, ["PA"]) == {
-        "rounds-0": Point(MEMBERS, Setting("rounds", "random", 4, 6, 10, 2.0)),
-        "rounds-0-hard": Point(MEMBERS, Setting("rounds", "hard", 4, 4, 10, 2.0)),
-        "rounds-1": Point(MEMBERS, Setting("rounds", "random", 4, 6, 20, 2.0)),
-        "rounds-1-hard": Point(MEMBERS, Setting("rounds", "hard", 4, 4, 20, 2.0)),
-        "labels-0": Point(MEMBERS, Setting("labels", "random", 4, 7, 60, 2.0)),
-        "hypotheses-0": Point(MEMBERS, Setting("hypotheses", "random", 8, 6, 60, 2.0)),
-        "epsilons-0": Point(MEMBERS, Setting("epsilons", "random", 4, 6, 60, 0.5)),
-        "epsilons-1": Point(MEMBERS, Setting("epsilons", "random", 4, 6, 60, 4.0)),
-        "hospitals-PA": Point(MEMBERS, stream="PA"),
+        "rounds-0": dataclasses.asdict(Setting("rounds", "random", 4, 6, 10, 2.0)),
+        "rounds-0-hard": dataclasses.asdict(Setting("rounds", "hard", 4, 4, 10, 2.0)),
+        "rounds-1": dataclasses.asdict(Setting("rounds", "random", 4, 6, 20, 2.0)),
+        "rounds-1-hard": dataclasses.asdict(Setting("rounds", "hard", 4, 4, 20, 2.0)),
+        "labels-0": dataclasses.asdict(Setting("labels", "random", 4, 7, 60, 2.0)),
+        "hypotheses-0": dataclasses.asdict(Setting("hypotheses", "random", 8, 6, 60, 2.0)),
+        "epsilons-0": dataclasses.asdict(Setting("epsilons", "random", 4, 6, 60, 0.5)),
+        "epsilons-1": dataclasses.asdict(Setting("epsilons", "random", 4, 6, 60, 4.0)),
+        "hospitals-PA": {"stream": "PA"},
     }
     assert not points(config(), ["PA"])
 
 
 def test_a_large_setting_has_a_point_for_each_variant_and_the_same_rows(monkeypatch):
     study = config(sweeps={"rounds": [90]}, epsilon=1.0)
-    monkeypatch.setattr(module, "_LARGEST", 5 * 90 * 5)
+    monkeypatch.setattr(package, "_LARGEST", 5 * 90 * 5)
     found = points(study, [])
     names = [f"rounds-0-{name}-{rule}" for name, rule in MEMBERS]
     assert list(found) == [*names, "rounds-0-hard"]
-    parts = [run(study, found[name], seed=5) for name in names]
+    parts = [rows_of(study, found[name], 5) for name in names]
     one = pd.concat(parts, ignore_index=True)
     pd.testing.assert_frame_equal(one, played(RANDOM).frame, check_dtype=False)
 
 
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert points(study, [])["rounds-0-hard"].setting.n_hypotheses == 4
+    assert points(study, [])["rounds-0-hard"]["n_hypotheses"] == 4
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
     assert list(points(study, [])) == ["rounds-0"]
@@ -134,7 +144,8 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
     for number, part in enumerate(parts):
         write_frame(part, tmp_path / f"{number}.parquet")
     read = [pd.read_parquet(tmp_path / f"{number}.parquet") for number in range(4)]
-    whole = collect(read, confidence=0.9)
+    joined = {"labels": pd.concat(read, ignore_index=True)}
+    whole = collect(joined, config(), Facts({}, False, 0.9))["labels"]
     assert tuple(whole.columns) == COLUMNS
     assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
     m = sum(map(len, parts))
@@ -251,7 +262,7 @@ def test_all_learners_meet_the_same_labels_with_their_own_coins():
 
 
 def test_a_seed_matters():
-    again, other = (run(config(), Point(MEMBERS, LABELS), seed=seed) for seed in (5, 6))
+    again, other = (rows_of(config(), LABELS, seed) for seed in (5, 6))
     pd.testing.assert_frame_equal(again, played(LABELS).frame)
     assert (other["mean_kl_risk"] != again["mean_kl_risk"]).all()
 
@@ -259,8 +270,8 @@ def test_a_seed_matters():
 def test_the_published_sensitivity_of_exp3_says_what_it_guarantees():
     """A class of few labels with mass: the true range is above log(KT)."""
     study = config(concentration=0.05, replicates=2)
-    point = Point(MEMBERS, Setting("labels", "random", 3, 10, 40, 1.0))
-    found = run(study, point, seed=1).set_index(["algorithm", "sensitivity_rule"])
+    setting = Setting("labels", "random", 3, 10, 40, 1.0)
+    found = rows_of(study, setting, 1).set_index(["algorithm", "sensitivity_rule"])
     guaranteed = found["guaranteed_epsilon"].to_dict()
     assert 1 < guaranteed.pop(("exp3", "published")) < 1.2
     assert guaranteed.pop(("bayes", "exact")) == math.inf
@@ -313,16 +324,12 @@ def test_hospitals_of_equal_size_can_be_studied(make_stream):
 def test_without_a_sweep_the_base_is_studied(make_stream):
     stream, _ = hospitals(make_stream)
     study = config(patients_per_week=2, epsilon=3.0)
-    table = run(study, Point(MEMBERS, stream="beds"), seed=5, stream=stream)
+    table = rows_of(study, {"stream": "beds"}, 5, stream)
     assert set(table["epsilon"]) == {3.0}
     assert set(table["T"]) == {14}
 
 
-def test_a_point_needs_its_own_stream_with_patients(make_stream):
-    stream, _ = hospitals(make_stream)
-    study = config(patients_per_week=2)
-    with pytest.raises(ValueError, match="the stream must be PA, got beds"):
-        run(study, Point(MEMBERS, stream="PA"), seed=5, stream=stream)
+def test_hospitals_need_patients(make_stream):
     empty = make_stream(np.zeros((3, 2)), 10.0)
     with pytest.raises(DataError, match="has no patient in any week"):
-        run(study, Point(MEMBERS, stream=empty.label), seed=5, stream=empty)
+        rows_of(config(patients_per_week=2), {"stream": empty.label}, 5, empty)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.studies.labels.clipping import SensitivityRule
-from dpol.studies.labels.registry import variants
-from dpol.studies.labels.study import BY_RUN, COLUMNS
-from dpol.studies.labels.table import PAPER, label_table
 from dpol.show.table import (
     Entry,
     Section,
@@ -24,6 +19,10 @@ from dpol.show.table import (
     to_markdown,
     write_with_numbers,
 )
+from dpol.studies.labels.clipping import SensitivityRule
+from dpol.studies.labels.registry import variants
+from dpol.studies.labels.study import BY_RUN, COLUMNS
+from dpol.studies.labels.table import PAPER, label_table
 
 ROOT = Path(__file__).parents[3]
 LEARNERS = list(variants())
@@ -276,12 +275,6 @@ def test_all_formats_show_every_cell(tmp_path: Path) -> None:
     assert (tmp_path / "table.md").read_text() == to_markdown(shown)
     numbers = rows.drop(columns=list(BY_RUN))
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv"), numbers, check_dtype=False)
-
-
-def test_columns_are_documented() -> None:
-    section = (ROOT / "docs/reference/tables.md").read_text().split("## labels.parquet")[1]
-    documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)
-    assert documented == list(COLUMNS)
 
 
 def test_a_missing_column_is_named_and_an_empty_table_refused() -> None:
