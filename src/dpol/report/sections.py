@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from dpol.config.models import Config
 from dpol.studies.hospitals.reported import PAPER as TABLE_TWO
+from dpol.studies.registry import load_study
+from dpol.studies.study import Study
 from dpol.tables.lazy import PAPER as LAZY
 from dpol.tables.lazy import SETTINGS
 
@@ -57,11 +60,19 @@ def _sections(config: Config) -> Iterator[SectionOf]:
         yield _AMPLIFIED
     if config.lazy is not None or config.convex is not None:
         yield _lazy_section(lazy=config.lazy is not None, convex=config.convex is not None)
+    if (labels := config.block("labels")) is not None:
+        yield _section_of(load_study("labels"), labels)
     if config.comparison is not None:
         yield _BEYOND
     if config.block("audits") is not None:
         yield _AUDITS
         yield _CLAIMS
+
+
+def _section_of(study: Study, block: Any) -> SectionOf:
+    figures = (FigureOf(it.name, it.title, it.description) for it in study.figures(block))
+    tables = tuple(table.name for table in study.tables)
+    return SectionOf(study.name, study.title, study.about, tuple(figures), tables)
 
 
 def _lazy_section(*, lazy: bool, convex: bool) -> SectionOf:
