@@ -146,17 +146,16 @@ class VectorClient(LikelihoodClient[VectorMessages]):
     @property
     def guarantee(self) -> Guarantee:
         """The privacy of one message; what basic composition gives if epsilon is not covered."""
-        n = self.clipping.hypotheses.n_hypotheses
-        reached = self.factor / self.clipping.excess
+        clipping, n = self.clipping, self.clipping.hypotheses.n_hypotheses
+        reached = self.factor / clipping.excess
         covered = scale_factor(n, self.epsilon, self.delta, "exact") <= reached
-        return _guarantee(
-            f"Laplace noise on all clipped log-likelihoods, {self.clipping.rule} sensitivity,"
-            f" {self.composition} composition",
-            float(self.clipping.sensitivity.max()),
-            "every log-likelihood",
-            self.epsilon if covered else n / reached,
-            self.delta,
+        epsilon = self.epsilon if covered else n / reached
+        mechanism = (
+            f"Laplace noise on all clipped log-likelihoods, {clipping.rule} sensitivity,"
+            f" {self.composition} composition"
         )
+        largest = clipping.sensitivity.max()
+        return _guarantee(mechanism, largest, "every log-likelihood", epsilon, self.delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +201,10 @@ class SampledClient(LikelihoodClient[SampledMessages]):
     @property
     def guarantee(self) -> Guarantee:
         """The privacy of one message."""
-        return _guarantee(
-            f"Laplace noise on one clipped log-likelihood, {self.clipping.rule} sensitivity",
-            float(self.clipping.sensitivity.max()),
-            "log-likelihood",
-            self.epsilon * self.clipping.excess,
-            0.0,
-        )
+        clipping = self.clipping
+        mechanism = f"Laplace noise on one clipped log-likelihood, {clipping.rule} sensitivity"
+        epsilon = self.epsilon * clipping.excess
+        return _guarantee(mechanism, clipping.sensitivity.max(), "log-likelihood", epsilon)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,9 +247,8 @@ class ResponseClient(LabelClient[LabelMessages]):
     @property
     def guarantee(self) -> Guarantee:
         """The privacy of one message."""
-        return _guarantee(
-            f"randomised response on {self.n_labels} labels", 1.0, "label", self.epsilon, 0.0
-        )
+        mechanism = f"randomised response on {self.n_labels} labels"
+        return _guarantee(mechanism, 1.0, "label", self.epsilon)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,13 +297,8 @@ class MembershipClient(LabelClient[MembershipMessages]):
     @property
     def guarantee(self) -> Guarantee:
         """The privacy of one message."""
-        return _guarantee(
-            "randomised response on membership of a public random set",
-            1.0,
-            "membership",
-            self.epsilon,
-            0.0,
-        )
+        mechanism = "randomised response on membership of a public random set"
+        return _guarantee(mechanism, 1.0, "membership", self.epsilon)
 
 
 def check_epsilon(epsilon: float) -> None:
@@ -339,14 +329,14 @@ def laplace(uniforms: Floats) -> Floats:
 
 
 def _guarantee(
-    mechanism: str, sensitivity: float, quantity: str, epsilon: float, delta: float
+    mechanism: str, sensitivity: float, quantity: str, epsilon: float, delta: float = 0.0
 ) -> Guarantee:
     private = math.isfinite(epsilon)
     return Guarantee(
         mechanism=mechanism if private else "none",
         adjacency=ONE_LABEL,
         unit=LABEL_UNIT,
-        sensitivity=sensitivity,
+        sensitivity=float(sensitivity),
         sensitivity_unit=f"largest change, {quantity}",
         mu=math.nan if private else math.inf,
         model="local" if private else "none",
