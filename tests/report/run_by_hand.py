@@ -37,7 +37,7 @@ STUDIES: dict[str, Any] = {
     "batching": {"n_experts": [2], "mus": [1]},
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
-    "distributions": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
+    "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
     "audits": {},
     "comparison": {
         "paper": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
@@ -46,11 +46,11 @@ STUDIES: dict[str, Any] = {
 }
 FIGURES = (
     *("cumulative-gain", "amplification", "lazy-rates", "lazy-regret", "convex-regret"),
-    *("distributions-risk", "distributions-selection", "distributions-hospitals"),
+    *("labels-risk", "labels-selection", "labels-hospitals"),
     *("comparison", "audit"),
 )
 TABLES = (
-    *("amplification", "batching", "lazy-regret", "convex-regret", "distributions"),
+    *("amplification", "batching", "lazy-regret", "convex-regret", "labels"),
     *("comparison", "ablation"),
 )
 CLAIMS = (

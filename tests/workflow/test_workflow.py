@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SMALL = yaml.safe_load((Path(__file__).parent / "small.yaml").read_text())
 # Without the studies, whose results depend on nothing else in the config.
 PLAIN = {
-    key: None if key in {"batching", "lazy", "convex", "distributions", "audits"} else value
+    key: None if key in {"batching", "lazy", "convex", "labels", "audits"} else value
     for key, value in SMALL.items()
 }
 SHIPPED = sorted((ROOT / "config").glob("*.yaml"))
@@ -86,10 +86,10 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     wanted += [f"figures/amplification.{suffix}" for suffix in ("svg", "png", "pdf")]
     wanted += ["figures/lazy-regret.svg", "figures/lazy-rates.svg", "figures/convex-regret.pdf"]
     wanted += ["tables/lazy-regret.md", "tables/convex-regret.html"]
-    wanted += [f"figures/distributions-{name}.svg" for name in ("risk", "selection", "hospitals")]
+    wanted += [f"figures/labels-{name}.svg" for name in ("risk", "selection", "hospitals")]
     wanted += [
         "report/index.html",
-        "tables/distributions.tex",
+        "tables/labels.tex",
         "figures/audit.pdf",
         "tables/claims.csv",
     ]
@@ -108,7 +108,7 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
 
 def test_columns_of_the_summaries_are_documented(whole: Path) -> None:
     names = ["summary", "cumulative", "amplification", "batching", "lazy", "convex"]
-    for name in [*names, "comparison", "ablation", "distributions", "audit", "claims"]:
+    for name in [*names, "comparison", "ablation", "labels", "audit", "claims"]:
         found = list(pd.read_parquet(whole / f"results/small/{name}.parquet").columns)
         section = (ROOT / "docs/reference/tables.md").read_text().split(f"## {name}.parquet")[1]
         documented = re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE)
@@ -121,7 +121,7 @@ def test_second_run_has_nothing_to_do(whole: Path) -> None:
 
 
 def test_results_do_not_depend_on_cores(whole: Path, tmp_path: Path) -> None:
-    names = ("summary.parquet", "distributions.parquet")  # every other study is one job
+    names = ("summary.parquet", "labels.parquet")  # every other study is one job
     succeed(snakemake(tmp_path, write_config(tmp_path), *targets(names), "--cores", "1"))
     assert contents(tmp_path, names) == contents(whole, names)
 

@@ -8,6 +8,7 @@ from dpol.studies.study import Study
 
 STUDIES = (
     "batching",
+    "labels",
     "audits",
 )
 """Folders of the studies, in the order of the report; each has the key of its block in a config."""

@@ -9,14 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from dpol.distributions.classes import random_class
-from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
-from dpol.local.hypotheses import HypothesisClass
-from dpol.local.label_messages import ResponseClient, SampledClient
-from dpol.privacy.laplace_composition import composed_delta, scale_factor
-from dpol.privacy.message_loss import laplace_message_loss
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.studies.claims.core import Claim, Row, worst
+from dpol.studies.labels.classes import random_class
+from dpol.studies.labels.clients import ResponseClient, SampledClient
+from dpol.studies.labels.clipping import Clipping, SensitivityRule
+from dpol.studies.labels.composition import composed_delta, scale_factor
+from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.studies.labels.message_loss import laplace_message_loss
 
 _of = partial(Claim, DISTRIBUTIONS)
 
@@ -115,7 +115,7 @@ def clipping_of_random_classes(seed: int, extra: int = 1) -> Iterator[Claim]:
 
 
 def message_loss(
-    seed: int, rule: Rule = "published", masses: _Masses = APART, T: int = 300
+    seed: int, rule: SensitivityRule = "published", masses: _Masses = APART, T: int = 300
 ) -> Iterator[Claim]:
     """The exact loss of a message of private EXP3 on one class, eps = 1."""
     del seed
@@ -134,7 +134,7 @@ def message_loss(
     )
 
 
-def message_loss_repaired(seed: int, rule: Rule = "exact") -> Iterator[Claim]:
+def message_loss_repaired(seed: int, rule: SensitivityRule = "exact") -> Iterator[Claim]:
     """The same with the exact sensitivity, on classes of all kinds."""
     classes = [HypothesisClass(np.array(APART)), HypothesisClass(np.array(ALIKE))]
     uniform = np.vstack([np.full(50, 1 / 49), np.eye(50)[49]])
@@ -155,9 +155,9 @@ def message_loss_repaired(seed: int, rule: Rule = "exact") -> Iterator[Claim]:
     )
 
 
-def _loss(hypotheses: HypothesisClass, T: int, epsilon: float, rule: Rule) -> float:
-    clipped = Clipping(hypotheses, T)
-    client = SampledClient(LikelihoodSensitivity(clipped, rule), epsilon)
+def _loss(hypotheses: HypothesisClass, T: int, epsilon: float, rule: SensitivityRule) -> float:
+    clipped = Clipping(hypotheses, T, rule)
+    client = SampledClient(clipped, epsilon)
     loss = laplace_message_loss(
         clipped.log_cells[0], clipped.cells[0], keep=clipped.keep, scales=client.scales[0]
     )

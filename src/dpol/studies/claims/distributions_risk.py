@@ -8,15 +8,18 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 
 import numpy as np
+from scipy.linalg import hadamard
 
 from dpol.core.randomness import Floats
-from dpol.distributions.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.distributions.classes import hadamard, hard_class, hardness, random_class
-from dpol.distributions.play import LabelRun, label_generators, play_labels, realisable
-from dpol.distributions.registry import REGISTRY, Terms, make_learner
-from dpol.local.hypotheses import HypothesisClass
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.studies.claims.core import CONFIDENCE, Claim, Row, generator, mean_interval, worst
+from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
+from dpol.studies.labels.classes import hard_class, random_class
+from dpol.studies.labels.game import LabelRun, label_generators, play_labels, realisable
+from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.studies.labels.learners.base import Terms
+from dpol.studies.labels.points import hardness
+from dpol.studies.labels.registry import LEARNERS, make_learner
 
 _of = partial(Claim, DISTRIBUTIONS)
 _K, _M, _ROUNDS, _REPLICATES = 4, 20, 2000, 48
@@ -86,7 +89,7 @@ _CUT = 20.0
 
 def _pure(hypotheses: HypothesisClass, terms: Terms) -> list[str]:
     """The registered learners whose messages are (epsilon, 0)-private."""
-    made = {name: make_learner(name, hypotheses, terms).client.guarantee for name in REGISTRY}
+    made = {name: make_learner(name, hypotheses, terms).client.guarantee for name in LEARNERS}
     return [name for name, it in made.items() if it.epsilon_delta == (terms.epsilon, 0.0)]
 
 

@@ -10,12 +10,13 @@ from functools import partial
 import numpy as np
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.distributions.classes import random_class
-from dpol.distributions.play import softmax
-from dpol.distributions.registry import Terms, make_learner
-from dpol.distributions.wma import PrivateWMA
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.studies.claims.core import Claim, Row, generator, worst
+from dpol.studies.labels.classes import random_class
+from dpol.studies.labels.game import softmax
+from dpol.studies.labels.learners.base import Terms
+from dpol.studies.labels.learners.wma import PrivateWMA
+from dpol.studies.labels.registry import make_learner
 
 _of = partial(Claim, DISTRIBUTIONS)
 
@@ -37,7 +38,7 @@ def majority(seed: int, share: float = 1.0) -> Iterator[Claim]:
     generators = replicate_generators(seed, ("claims", "wma"), range(R), "messages")
     labels = rng.integers(0, 20, (R, T))
     messages = learner.client.privatize(labels, np.zeros(T, dtype=np.int64), generators)
-    seen = learner.loss_scale.losses(messages.values)
+    seen = learner.losses(messages.values)
     within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
     regrets = _regret(seen[within], learner.rate)
     idle = float(_regret(seen[within], 0.0).max())
