@@ -4,137 +4,72 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
 from dpol.distributions.classes import random_class
-from dpol.evaluation.claims.core import Claim, Row, worst
+from dpol.evaluation.claims.core import Finding, Findings
 from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
 from dpol.local.hypotheses import HypothesisClass
 from dpol.local.label_messages import ResponseClient, SampledClient
-from dpol.papers import DISTRIBUTIONS
 from dpol.privacy.laplace_composition import composed_delta, scale_factor
 from dpol.privacy.message_loss import laplace_message_loss
-
-_of = partial(Claim, DISTRIBUTIONS)
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""
 ALIKE = ((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
 """A class that does not."""
-_Masses = tuple[tuple[float, ...], ...]
+# Classes of each size: the features of one class.
+_DIFFERENT = 20
 
 
 # ---- clipping --------------------------------------------------------------------------------
 
 
-def clipping(seed: int, masses: _Masses = APART, T: int = 10) -> Iterator[Claim]:
+def clipping(_: int) -> Findings:
     """The number of cells, the range of clipped masses and the sensitivity that follows."""
-    del seed
-    clipped = Clipping(HypothesisClass(np.array(masses)), T)
+    T, clipped = 10, Clipping(HypothesisClass(np.array(APART)), 10)
     K, M = clipped.hypotheses.n_hypotheses, clipped.hypotheses.n_labels
-    cells, logs = int(clipped.n_cells[0]), clipped.log_cells
-    spread = float(clipped.ranges.max())
-    case = f"K = {K}, M = {M}, T = {T}, f1 = {masses[0]}, f2 = {masses[1]}"
-    yield _of(
-        "section 4.2, number of cells",
-        "the clipped labels have N' <= K M cells",
-        f"N' for one class, K = {K}, M = {M}",
-        claimed=K * M,
-        relation="<=",
-        measured=cells,
-        witness=f"{case}: N' = {cells}",
-        note="the ceilings allow up to (K + 1) M",
-    )
-    yield _of(
-        "equation (7), lower side",
-        "every clipped mass is at least 1/(T K M)",
-        f"smallest clipped mass of the same class, T = {T}",
-        claimed=1 / (T * K * M),
-        relation=">=",
-        measured=float(np.exp(logs.min())),
-        witness=f"{case}: 1/{math.exp(-float(logs.min())):.0f}, less than 1/{T * K * M}",
-    )
-    yield _of(
-        "section 4.2, sensitivity",
-        "a clipped log-likelihood has sensitivity log(K T)",
-        f"range of the log-likelihoods of the same class, T = {T}",
-        claimed=math.log(K * T),
-        relation="<=",
-        measured=spread,
-        witness=f"{case}: log {math.exp(spread):.4g} = {spread:.3f}, log(K T) = log {K * T}",
-    )
+    least, spread = float(clipped.log_cells.min()), float(clipped.ranges.max())
+    case = f"K = {K}, M = {M}, T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
+    facts = {"K": K, "M": M, "T": T, "inverse": math.exp(-least), "odds": math.exp(spread)}
+    facts |= {"KT": K * T, "TKM": T * K * M}
+    yield "cells", Finding(K * M, int(clipped.n_cells[0]), case, facts)
+    yield "smallest-mass", Finding(1 / (T * K * M), float(np.exp(least)), case, facts)
+    yield "likelihood-range", Finding(math.log(K * T), spread, case, facts)
 
 
-# Classes of each size: the features of one class.
-_DIFFERENT = 20
+def sensitivity_bound(K: int, T: int) -> float:
+    """Our own bound on the range of a clipped log-likelihood."""
+    return math.log((K + 1) * T)
 
 
-def clipping_of_random_classes(seed: int, extra: int = 1) -> Iterator[Claim]:
-    """The upper side of equation (7), and our own sensitivity bound log((K + extra) T)."""
-    upper, ranges, cases = [], [], []
-    for K, M, concentration in itertools.product(range(2, 6), (2, 3, 5, 11), (0.05, 0.2, 1.0)):
-        hypotheses = random_class(
-            K, M, seed=seed, concentration=concentration, n_features=_DIFFERENT
-        )
-        for T in (2, 10, 49):
-            clipped = Clipping(hypotheses, T)
-            upper.append(M * math.exp(float(clipped.log_cells.max())))
-            ranges.append(float(clipped.ranges.max()) / math.log((K + extra) * T))
-            cases.append(f"K = {K}, M = {M}, T = {T}, Dirichlet({concentration:g})")
-    count = (
-        f"{_DIFFERENT * len(cases):,} random pairs of a class and T, K = 2 to 5, M = 2 to 11,"
-        " T = 2, 10, 49; the worst"
-    )
-    yield _of(
-        "equation (7), upper side",
-        "every clipped mass is at most 1/M",
-        f"M times the largest clipped mass of {count}",
-        claimed=1.0,
-        relation="<=",
-        measured=max(upper),
-        witness=cases[int(np.argmax(upper))],
-        note=cases[int(np.argmax(upper))],
-    )
-    yield _of(
-        "clipping, sensitivity",
-        "a clipped log-likelihood has sensitivity at most log((K + 1) T)",
-        f"range of log-likelihoods over log((K + {extra}) T) for {count}",
-        claimed=1.0,
-        relation="<=",
-        measured=max(ranges),
-        witness=cases[int(np.argmax(ranges))],
-        note=cases[int(np.argmax(ranges))],
-        ours=True,
-    )
+def clipping_of_random_classes(seed: int) -> Findings:
+    """The upper side of equation (7), and our own sensitivity bound."""
+    grid = list(itertools.product(range(2, 6), (2, 3, 5, 11), (0.05, 0.2, 1.0), (2, 10, 49)))
+    facts = {"pairs": _DIFFERENT * len(grid)}
+    for K, M, alpha, T in grid:
+        classes = random_class(K, M, seed=seed, concentration=alpha, n_features=_DIFFERENT)
+        clipped = Clipping(classes, T)
+        case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
+        largest = M * math.exp(float(clipped.log_cells.max()))
+        yield "largest-mass", Finding(1.0, largest, case, facts)
+        share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
+        yield "likelihood-range-ours", Finding(1.0, share, case, facts)
 
 
 # ---- messages --------------------------------------------------------------------------------
 
 
-def message_loss(
-    seed: int, rule: Rule = "published", masses: _Masses = APART, T: int = 300
-) -> Iterator[Claim]:
-    """The exact loss of a message of private EXP3 on one class, eps = 1."""
-    del seed
-    hypotheses = HypothesisClass(np.array(masses))
-    found = _loss(hypotheses, T, 1.0, rule)
-    yield _of(
-        "Lemma 6",
-        "the message of private EXP3 with Laplace scale log(K T)/ε is (ε, 0)-private",
-        f"exact privacy loss at ε = 1, T = {T}, {len(masses)} hypotheses on"
-        f" {len(masses[0])} labels",
-        claimed=1.0,
-        relation="<=",
-        measured=found,
-        witness=f"T = {T}, f1 = {masses[0]}, f2 = {masses[1]}: exact loss {found:.4f} ε",
-        note="the proof takes log(K T) for the sensitivity",
-    )
+def message_loss(_: int) -> Findings:
+    """The exact loss of a message of private EXP3 with the paper's sensitivity, eps = 1."""
+    T, hypotheses = 300, HypothesisClass(np.array(APART))
+    facts = {"T": T, "K": hypotheses.n_hypotheses, "M": hypotheses.n_labels}
+    case = f"T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
+    yield "exp3-message", Finding(1.0, loss_of_message(hypotheses, T, "published"), case, facts)
 
 
-def message_loss_repaired(seed: int, rule: Rule = "exact") -> Iterator[Claim]:
+def message_loss_repaired(seed: int) -> Findings:
     """The same with the exact sensitivity, on classes of all kinds."""
     classes = [HypothesisClass(np.array(APART)), HypothesisClass(np.array(ALIKE))]
     uniform = np.vstack([np.full(50, 1 / 49), np.eye(50)[49]])
@@ -142,94 +77,44 @@ def message_loss_repaired(seed: int, rule: Rule = "exact") -> Iterator[Claim]:
     classes.append(HypothesisClass(uniform))
     many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
     classes += [HypothesisClass(masses) for masses in many.masses]
-    losses = [_loss(hypotheses, T, 1.0, rule) for hypotheses in classes for T in (10, 300, 1000)]
-    yield _of(
-        "clipping, exact sensitivity",
-        "with the range of each log-likelihood for log(K T) the message of EXP3 is (ε, 0)-private",
-        f"exact privacy loss at ε = 1 for {len(losses)} pairs of a class and T; the largest",
-        claimed=1.0,
-        relation="<=",
-        measured=max(losses),
-        witness=f"exact loss {max(losses):.4f} ε",
-        ours=True,
-    )
+    losses = [loss_of_message(it, T, "exact") for it in classes for T in (10, 300, 1000)]
+    yield "exp3-message-repaired", Finding(1.0, max(losses), facts={"pairs": len(losses)})
 
 
-def _loss(hypotheses: HypothesisClass, T: int, epsilon: float, rule: Rule) -> float:
+def loss_of_message(hypotheses: HypothesisClass, T: int, rule: Rule) -> float:
+    """The exact privacy loss of a message of EXP3 at eps = 1, by the rule of its sensitivity."""
     clipped = Clipping(hypotheses, T)
-    client = SampledClient(LikelihoodSensitivity(clipped, rule), epsilon)
+    client = SampledClient(LikelihoodSensitivity(clipped, rule), 1.0)
     loss = laplace_message_loss(
         clipped.log_cells[0], clipped.cells[0], keep=clipped.keep, scales=client.scales[0]
     )
     return float(loss.max())
 
 
-def composition(seed: int, share: float = 1.0) -> Iterator[Claim]:
-    """The Laplace scale of a WMA message, times `share`."""
-    del seed
+def composition(_: int) -> Findings:
+    """The Laplace scale of a WMA message."""
     K, epsilon, delta = 16, 1.0, 1e-6
+    claimed = scale_factor(K, epsilon, delta, "published")
     needed = scale_factor(K, epsilon, delta, "exact")
-    yield _of(
-        "Lemma 3",
-        "the message of private WMA is (ε, δ)-private with its Laplace scale",
-        "Laplace scale over sensitivity that exact composition needs, K = 16, ε = 1, δ = 1e-6",
-        claimed=share * scale_factor(K, epsilon, delta, "published"),
-        relation="<=",
-        measured=needed,
-        rounding=0.01,
-        witness=f"needed {needed:.2f}",
-        note=f"basic composition needs {K / epsilon:g}; the slack covers the wrong log(K T)",
-    )
+    yield "wma-scale", Finding(claimed, needed, facts={"basic": K / epsilon})
 
 
-def composition_theorem(seed: int, second_term: float = 1.0) -> Iterator[Claim]:
-    """Lemma 2 for Laplace mechanisms; `second_term` scales the root in its epsilon."""
-    del seed
+def strong_composition(K: int, each: float, delta: float) -> float:
+    """epsilon by Lemma 2 of K mechanisms with epsilon' = `each`."""
+    return K * each**2 / 2 + math.sqrt(2 * math.log(1 / delta) * K) * each
+
+
+def composition_theorem(_: int) -> Findings:
+    """Lemma 2 for Laplace mechanisms."""
     K, each, delta = 400, 0.05, 1e-6
-    root = math.sqrt(2 * math.log(1 / delta) * K) * each
-    together = K * each**2 / 2 + second_term * root
+    together = strong_composition(K, each, delta)
     found = composed_delta(K, 1 / each, together)
-    yield _of(
-        "Lemma 2",
-        "K mechanisms that are ε'-private compose to (Kε'²/2 + sqrt(2 log(1/δ) K) ε', δ)",
-        "exact δ of 400 Laplace mechanisms with ε' = 0.05 at this ε",
-        claimed=delta,
-        relation="<=",
-        measured=found,
-        rounding=1e-4,
-        witness=f"δ = {found:.3g} at ε = {together:.3f}",
-        note="one mechanism; the accountant is exact to one part in 10,000",
-    )
+    yield "composition", Finding(delta, found, facts={"epsilon": together})
 
 
-def response(seed: int, n_claimed: int | None = None) -> Iterator[Claim]:
-    """Randomised response on M labels, as if it were on `n_claimed`."""
-    del seed
-    losses = []
+def response(_: int) -> Findings:
+    """The exact privacy loss of randomised response on M labels."""
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
-        keep = ResponseClient(n_claimed or M, epsilon).keep
-        case = f"M = {M:,}, ε = {epsilon:g}"
-        losses.append(
-            _of(
-                "section 3, randomised response",
-                "flipping with probability 1/(1 + e^ε/(M - 1)) is (ε, 0)-private, exactly",
-                "exact log ratio for nine pairs (M, ε); the worst",
-                claimed=epsilon,
-                relation="=",
-                measured=math.log(keep * (M - 1) / (1 - keep)),
-                witness=case,
-                note=case,
-            )
-        )
-    yield worst(losses)
-
-
-ROWS: tuple[Row, ...] = (
-    clipping,
-    clipping_of_random_classes,
-    message_loss,
-    message_loss_repaired,
-    composition,
-    composition_theorem,
-    response,
-)
+        keep = ResponseClient(M, epsilon).keep
+        loss = math.log(keep * (M - 1) / (1 - keep))
+        yield "randomised-response", Finding(epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")

@@ -1,35 +1,101 @@
-"""Checks of the same paper as `distributions`: risks from above and from below."""
+"""Checks of the same paper as `distributions`: regret of weights, and risks."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from functools import lru_cache, partial
 
 import numpy as np
 
 from dpol.distributions.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.distributions.classes import hadamard, hard_class, hardness, random_class
-from dpol.distributions.play import LabelRun, label_generators, play_labels, realisable
+from dpol.distributions.play import (
+    LabelRun,
+    label_generators,
+    play_labels,
+    realisable,
+    softmax,
+)
 from dpol.distributions.registry import REGISTRY, Terms, make_learner
-from dpol.evaluation.claims.core import CONFIDENCE, Claim, Row, generator, mean_interval, worst
+from dpol.distributions.wma import PrivateWMA
+from dpol.evaluation.claims.core import Finding, Findings, generator, of_mean
 from dpol.local.hypotheses import HypothesisClass
-from dpol.papers import DISTRIBUTIONS
-from dpol.randomness import Floats
+from dpol.randomness import Floats, replicate_generators
 
-_of = partial(Claim, DISTRIBUTIONS)
-_K, _M, _ROUNDS, _REPLICATES = 4, 20, 2000, 48
-_TERMS = Terms(_ROUNDS, epsilon=1.0)
+_REPLICATES = 48
 
 
-@lru_cache(maxsize=4)
-def _run(name: str, seed: int) -> LabelRun:
-    """A learner on a class of far-apart hypotheses, each the truth in a part of the replicates."""
-    return _play(name, random_class(_K, _M, seed=seed, concentration=0.3), seed, _TERMS)
+# ---- weighted majority on noisy losses -------------------------------------------------------
+
+
+def majority(seed: int) -> Findings:
+    """Regret of WMA on losses in [0, 1], and on the losses that private WMA really sees."""
+    rng = generator(seed, "losses")
+    for K, T in itertools.product((2, 8), (20, 500)):
+        for label, losses in _loss_sequences(rng, T, K).items():
+            regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
+            case = f"{label}, K = {K}, T = {T}"
+            yield "majority", Finding(math.sqrt(2 * T * math.log(K)), regret, case)
+    K, T, R = 4, 1000, 20
+    learner = make_learner("wma", random_class(K, 20, seed=seed), Terms(T, 1.0))
+    assert isinstance(learner, PrivateWMA)
+    generators = replicate_generators(seed, ("claims", "wma"), range(R), "messages")
+    labels = rng.integers(0, 20, (R, T))
+    messages = learner.client.privatize(labels, np.zeros(T, dtype=np.int64), generators)
+    seen = learner.loss_scale.losses(messages.values)
+    within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
+    largest = float(_regret(seen[within], learner.rate).max())
+    idle = float(_regret(seen[within], 0.0).max())
+    facts = {"within": within.sum(), "R": R, "idle": idle}
+    bound = math.sqrt(2 * T * math.log(K))
+    yield "majority-of-messages", Finding(bound, largest, facts=facts, trivial=idle)
+
+
+def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
+    rate = math.sqrt(2 * math.log(K) / T)
+    adaptive = np.zeros((T, K))
+    for t in range(T):  # the heaviest expert loses
+        adaptive[t, softmax(-rate * adaptive.sum(axis=0)).argmax()] = 1.0
+    return {
+        "uniform": rng.random((T, K)),
+        "coins": (rng.random((T, K)) < 0.5).astype(float),
+        "one good": np.tile(np.arange(K) > 0, (T, 1)).astype(float),
+        "heaviest loses": adaptive,
+    }
+
+
+def _regret(losses: Floats, rate: float) -> Floats:
+    """Regrets (N,) of exponential weights on losses (N, T, K)."""
+    before = np.cumsum(losses, axis=1) - losses
+    expected = (softmax(-rate * before) * losses).sum(axis=(1, 2))
+    return np.asarray(expected - losses.sum(axis=1).min(axis=1))
+
+
+def sampled_majority(seed: int) -> Findings:
+    """Lemma 7 by enumeration of all sequences of the random index."""
+    rng = generator(seed, "sampled losses")
+    for K, T in ((2, 10), (3, 7)):
+        for label, losses in _loss_sequences(rng, T, K).items():
+            regret = enumerated_regret(losses, math.sqrt(2 * K * math.log(K) / T))
+            case = f"{label}, K = {K}, T = {T}"
+            yield "majority-of-samples", Finding(math.sqrt(2 * T * K * math.log(K)), regret, case)
+
+
+def enumerated_regret(losses: Floats, rate: float) -> float:
+    """Expected regret where only a uniform coordinate of each loss is seen."""
+    K = losses.shape[1]
+    seen, total = np.zeros((1, K)), 0.0
+    for loss in losses:
+        total += float((softmax(-rate * seen) @ loss).mean())
+        seen = (seen[:, None] + loss * np.eye(K)).reshape(-1, K)
+    return total - float(losses.sum(axis=0).min())
+
+
+# ---- the upper bounds ------------------------------------------------------------------------
 
 
 def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
+    """A learner on a class, each hypothesis the truth in a part of the replicates."""
     features = np.zeros(terms.n_rounds, dtype=np.int64)
     game = realisable(hypotheses, features, _REPLICATES)
     key = ("claims", hypotheses.label, hypotheses.n_hypotheses)
@@ -37,87 +103,40 @@ def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> La
     return play_labels(make_learner(name, hypotheses, terms), game, generators)
 
 
-def upper_bounds(seed: int, share: float = 1.0) -> Iterator[Claim]:
-    """Measured KL risks against the bounds of the proofs, times `share`."""
+def upper_bounds(seed: int) -> Findings:
+    """KL risks on far-apart hypotheses against the bounds of the proofs; Pinsker run by run."""
+    K, M, T = 4, 20, 2000
+    terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
     bounds = {
-        "wma": ("Lemma 5, Theorem 4", wma_bound(_K, _ROUNDS, 1.0, _TERMS.delta, "exact")),
-        "exp3": ("Lemma 8, Theorem 5", exp3_bound(_K, _ROUNDS, 1.0)),
+        "wma": wma_bound(K, T, 1.0, terms.delta, "exact"),
+        "exp3": exp3_bound(K, T, 1.0),
     }
-    for name, (statement, bound) in bounds.items():
-        risk = _run(name, seed).kl
-        yield _of(
-            statement,
-            f"the KL risk of private {name.upper()} is within the bound of its proof (γ = log T)",
-            f"exact risks of {_REPLICATES} runs, K = {_K}, M = {_M}, T = {_ROUNDS:,}, ε = 1;"
-            " the constants are those of the proof",
-            claimed=share * bound,
-            relation="<=",
-            measured=float(risk.mean()),
-            trivial=_ROUNDS * math.log(_K),
-            interval=mean_interval(risk),
-            confidence=CONFIDENCE,
-            witness=f"mean risk {risk.mean():.1f} nats",
-            note="s = log((K + 1) T) for log(K T); without messages the risk is at most"
-            f" T log K = {_ROUNDS * math.log(_K):,.0f}",
-        )
-
-
-def pinsker(seed: int, factor: float = 0.5) -> Iterator[Claim]:
-    """Average total variation against sqrt(factor KL / T), run by run."""
-    run = _run("exp3", seed)
-    tv, limit = run.tv / _ROUNDS, np.sqrt(factor * run.kl / _ROUNDS)
+    facts = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
+    runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
+    for name, bound in bounds.items():
+        yield f"{name}-risk", of_mean(bound, runs[name].kl, trivial=facts["idle"], facts=facts)
+    tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
     at = int((tv / limit).argmax())
-    yield _of(
-        "Theorem 6, Pinsker step",
-        "the average total variation is at most sqrt(KL risk / (2 T))",
-        f"exact risks in each of {_REPLICATES} runs of private EXP3; the worst run",
-        claimed=float(limit[at]),
-        relation="<=",
-        measured=float(tv[at]),
-        trivial=1.0,
-        witness=f"run {at}: total variation {tv[at]:.4f}",
-    )
+    yield "pinsker", Finding(float(limit[at]), float(tv[at]), f"run {at}", facts, trivial=1.0)
 
 
 # ---- the lower bound -------------------------------------------------------------------------
 
-_CUT = 20.0
 
-
-def _pure(hypotheses: HypothesisClass, terms: Terms) -> list[str]:
-    """The registered learners whose messages are (epsilon, 0)-private."""
+def risk_of_hard_class(seed: int) -> Findings:
+    """The private learners that we have, on the hard class."""
+    pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
+    hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
     made = {name: make_learner(name, hypotheses, terms).client.guarantee for name in REGISTRY}
-    return [name for name, it in made.items() if it.epsilon_delta == (terms.epsilon, 0.0)]
-
-
-def risk_of_hard_class(seed: int, factor: float = 1.0) -> Iterator[Claim]:
-    """The best private learner that we have, on the hard class; the bound times `factor`."""
-    pairs, T, epsilon = 4, 1000, 1.0
-    hypotheses = hard_class(pairs, hardness(pairs, T, epsilon))
-    claims = []
-    learners = _pure(hypotheses, Terms(T, epsilon))
+    pure = [name for name, it in made.items() if it.epsilon_delta == (terms.epsilon, 0.0)]
     first = first_round(hypotheses.masses[0])
-    for name in learners:
+    claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
+    facts = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
+    facts |= {"first": first}
+    for name in pure:
         # Cutting large risks only makes the mean smaller, and its interval sound.
-        risk = np.minimum(_play(name, hypotheses, seed, Terms(T, epsilon)).kl, _CUT)
-        claims.append(
-            _of(
-                "Theorem 3",
-                "some hypothesis of the hard class costs any (ε, 0)-private learner a T/132",
-                f"mean exact risk over the 8 hypotheses, {_REPLICATES} runs of {len(learners)}"
-                f" private learners, K = {pairs}, T = {T:,}, ε = 1; the best learner",
-                claimed=factor * lower_bound(pairs, T, epsilon),
-                relation=">=",
-                measured=float(risk.mean()),
-                trivial=first,
-                interval=mean_interval(risk),
-                confidence=CONFIDENCE,
-                witness=f"{name}: mean risk {risk.mean():.3f} nats",
-                note=f"{name}; risks are cut at {_CUT:g} nats, the mean is below the worst case;"
-                f" the first round, before any message, costs {first:.3f} nats already",
-            )
-        )
-    yield worst(claims)
+        risk = np.minimum(_play(name, hypotheses, seed, terms).kl, cut)
+        yield "hard-class", of_mean(claimed, risk, trivial=first, case=name, facts=facts)
 
 
 def first_round(masses: Floats) -> float:
@@ -130,51 +149,31 @@ def first_round(masses: Floats) -> float:
     return float(np.mean([_divergence(law, middle)[0] for law in masses]))
 
 
-def construction(seed: int, distance: float = 1.0) -> Iterator[Claim]:
+LARGEST_DISTANCE = 1.0
+"""The largest a that the hard class allows."""
+
+
+def construction(_: int) -> Findings:
     """The hard class at the largest a that it allows, built by hand."""
-    del seed
     off = 0.0
     for K in range(1, 65):
         N = 1 << K.bit_length()
         columns = hadamard(N)[:, 1 : K + 1].T
         first = np.where(columns < 0, 2 / N, 0.0)
-        both = np.concatenate([first, first + columns * distance / N])
+        both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
         off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
-    yield _of(
-        "Theorem 3, equation (16)",
-        "both hypotheses of every pair are distributions for a <= 1",
-        "largest violation (negative mass, or sum not 1) for K = 1 to 64 pairs at a = 1",
-        claimed=0.0,
-        relation="<=",
-        measured=off,
-        witness=f"a = {distance:g}: violation {off:.3g}",
-    )
+    yield "pairs-are-laws", Finding(0.0, off, f"a = {LARGEST_DISTANCE:g}")
 
 
-def separation(seed: int, factor: float = 1.0) -> Iterator[Claim]:
-    """The least that any prediction loses on the worse of a pair; a/16 times `factor`."""
-    del seed
-    claims = []
+def separation(_: int) -> Findings:
+    """The least that any prediction loses on the worse of a pair."""
     for K, a in itertools.product((1, 3, 8), (1e-3, 0.1, 0.5, 1.0)):
         one, other = hard_class(K, a).masses[0, :2]
         mix = np.linspace(0, 1, 2001)[1:-1, None]
         # The worse of two divergences is least at a mixture of the two.
         middle = (1 - mix) * one + mix * other
         least = np.maximum(_divergence(one, middle), _divergence(other, middle)).min()
-        claims.append(
-            _of(
-                "Theorem 3, inequality (19)",
-                "every prediction has divergence a/16 at least from one of a pair",
-                "least over all mixtures of the pair, K = 1, 3, 8 and a = 0.001 to 1; the worst",
-                claimed=factor * a / 16,
-                relation=">=",
-                measured=float(least),
-                rounding=1e-4,
-                witness=f"K = {K}, a = {a:g}: {least:.4g}",
-                note=f"K = {K}, a = {a:g}; a/8 holds too",
-            )
-        )
-    yield worst(claims)
+        yield "pairs-are-apart", Finding(a / 16, float(least), f"K = {K}, a = {a:g}")
 
 
 def _divergence(law: Floats, predictions: Floats) -> Floats:
@@ -182,38 +181,23 @@ def _divergence(law: Floats, predictions: Floats) -> Floats:
     return np.asarray((law[inside] * np.log(law[inside] / predictions[:, inside])).sum(axis=1))
 
 
-def contraction(seed: int, share: float = 1.0) -> Iterator[Claim]:
+def contraction(seed: int) -> Findings:
     """How far private messages about a pair can be apart, summed over pairs."""
     rng = generator(seed, "mechanisms")
-    claims = []
     for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
         masses = hard_class(K, a).masses[0]
         N = masses.shape[1]
-        sets = (hadamard(N)[:, 1 : K + 1] < 0).T, rng.random((20, N)) < 0.5
         mechanisms = {
-            "Hadamard sets": _membership(sets[0], epsilon),
-            "random sets": _membership(sets[1], epsilon),
+            "Hadamard sets": _membership((hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
+            "random sets": _membership(rng.random((20, N)) < 0.5, epsilon),
             "randomised response": _response(N, epsilon),
         }
+        growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
         for name, channel in mechanisms.items():
             first, second = masses[::2] @ channel, masses[1::2] @ channel
             total = float((first * np.log(first / second)).sum())
-            growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
-            claims.append(
-                _of(
-                    "Theorem 3, after (23)",
-                    "divergences of private messages, summed over pairs, are at most"
-                    " a² min((e^ε - 1)², 1) e^ε / 2",
-                    "exact, three kinds of mechanisms, K = 3, 8, 15, ε = 0.1 to 3, a = 0.1 and 1;"
-                    " the worst",
-                    claimed=share * a**2 / 2 * growth,
-                    relation="<=",
-                    measured=total,
-                    witness=f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}: {total:.4g}",
-                    note=f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}",
-                )
-            )
-    yield worst(claims)
+            case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
+            yield "pairs-under-privacy", Finding(a**2 / 2 * growth, total, case)
 
 
 def _membership(sets: np.ndarray, epsilon: float) -> Floats:
@@ -226,13 +210,3 @@ def _membership(sets: np.ndarray, epsilon: float) -> Floats:
 def _response(N: int, epsilon: float) -> Floats:
     other = 1 / (math.exp(epsilon) + N - 1)
     return np.where(np.eye(N, dtype=bool), math.exp(epsilon) * other, other)
-
-
-ROWS: tuple[Row, ...] = (
-    upper_bounds,
-    pinsker,
-    risk_of_hard_class,
-    construction,
-    separation,
-    contraction,
-)
