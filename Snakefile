@@ -21,11 +21,6 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
-if settings.amplification is not None:
-
-    include: "workflow/rules/amplification.smk"
-
-
 if settings.lazy is not None or settings.convex is not None:
 
     include: "workflow/rules/lazy.smk"
@@ -36,9 +31,7 @@ if settings.distributions is not None:
     include: "workflow/rules/distributions.smk"
 
 
-if settings.audit is not None:
-
-    include: "workflow/rules/audit.smk"
+include: "workflow/rules/studies.smk"
 
 
 if settings.comparison is not None:

@@ -18,20 +18,20 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol.config import Stream
+from dpol.config.experiment import load_experiment
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.data.building import build_stream
 from dpol.data.cleaning import clean_panel
+from dpol.data.settings import Stream
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.streams import build_stream
+from dpol.data.stream import GainStream
 from dpol.data.table import read_table
-from dpol.experiment import load_experiment
 from dpol.experts.learners import EmpiricalBayesBank
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.state_space import MODELS, TRENDS, StateSpaceModel
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import Algorithm, play
-from dpol.local import privatize
-from dpol.randomness import Floats, replicate_generators
-from dpol.streams import GainStream
+from dpol.noise import privatize
 
 DEMO = Path(__file__).parents[1] / "config" / "demo.yaml"
 MUS = (math.inf, 1.0, 0.5, 0.25)

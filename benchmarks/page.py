@@ -51,7 +51,7 @@ def _others(found: Mapping[str, Any]) -> list[str]:
         "L2P, 20 replicates in one process: experts, T = 1,000,000, d = 300, ε = 4 (batches of"
         " one round): {experts_s:.0f} s, cost per round {cost_per_round_long_over_short:.2f} times"
         " that at T = 100,000; convex, linear losses, T = 10,000, d = 10, with its competitors and"
-        " calibration: {convex_s:.0f} s.".format(**found["lazy"]),
+        " noise: {convex_s:.0f} s.".format(**found["lazy"]),
         "",
         "Private EXP3, K = 16, M = 1,000, T = 1,000,000, 10 replicates with exact risks, one"
         " process: {wall_s:.0f} s, {peak_mb:.0f} MB; {speedup_over_loop:.0f}× faster per replicate"
@@ -63,7 +63,7 @@ def _others(found: Mapping[str, Any]) -> list[str]:
 def _grid(grid: Mapping[str, Any]) -> list[str]:
     """The grid of the demo."""
     return [
-        "The grid of `config/demo.yaml` (three streams, four privacy levels, three calibrations,"
+        "The grid of `config/demo.yaml` (three streams, four privacy levels, three noises,"
         " 100 replicates), clean panel to table and figure, two cores:",
         "",
         "| wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"

@@ -41,27 +41,27 @@ from scale import (
 )
 from scipy import optimize
 
-from dpol.config import Convex
+from dpol.config.experiment import load_experiment
+from dpol.core.files import write_json, write_text
+from dpol.core.randomness import replicate_generators
+from dpol.data.building import build_stream
 from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.streams import build_stream
+from dpol.data.stream import GainStream
 from dpol.data.table import RawTable
-from dpol.evaluation.amplification import analytic_mixture, synthetic_stream
 from dpol.evaluation.convex import study_convex
 from dpol.evaluation.lazy import run_lazy
-from dpol.experiment import load_experiment
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play
 from dpol.experts.switching import borell_tis
-from dpol.files import write_json, write_text
 from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.transform import LazyParameters
-from dpol.local import privatize
+from dpol.noise import privatize
 from dpol.privacy.lazy_accounting import LazyGame, calibrate
-from dpol.randomness import replicate_generators
-from dpol.streams import GainStream
+from dpol.studies.batching.study import analytic_mixture, synthetic_stream
+from dpol.studies.pending import Convex
 from experts_plain import rw_meta_paper_way  # tests/, on the path by `make bench`
 
 ROOT = Path(__file__).parents[1]

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from labels import peak_mb
 
-from dpol.evaluation.memory import parts
-from dpol.evaluation.runs import play_suite, write_runs
+from dpol.core.randomness import replicate_generators
+from dpol.data.stream import GainStream, read_stream, write_stream
 from dpol.experts.learners import LeaderBank, RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
 from dpol.experts.spectrum import all_eigenvalues, largest_eigenvalues
-from dpol.local import privatize
-from dpol.randomness import replicate_generators
-from dpol.streams import GainStream, read_stream, write_stream
+from dpol.noise import privatize
+from dpol.studies.hospitals.memory import parts
+from dpol.studies.hospitals.runs import play_suite, write_runs
 
 ROOT = Path(__file__).parents[1]
 
@@ -80,7 +80,7 @@ def cpu_seconds(work: Callable[[], Any], repeats: int = 3) -> float:
 def play_all(n: int, n_rounds: int, replicates: int) -> Callable[[], Any]:
     """The suite of a job, without reading and writing."""
     stream, members = simulated(n, n_rounds), suite()
-    settings = {"calibration": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
+    settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
     return lambda: play_suite(stream, members, **settings, replicates=range(replicates))
 
 
@@ -107,7 +107,7 @@ def time_scaling() -> dict[str, Any]:
 def time_country() -> dict[str, float]:
     """One job of 5,000 hospitals, 148 weeks, 100 replicates, in a process of its own."""
     members, numbers = suite(), range(100)
-    settings = {"calibration": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
+    settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
     with tempfile.TemporaryDirectory() as folder:
         file, runs = Path(folder) / "stream.parquet", Path(folder) / "runs.parquet"
         write_stream(simulated(COUNTRY, 148), file)

@@ -30,7 +30,7 @@ from pathlib import Path
 import yaml
 from markdown_it import MarkdownIt
 
-from dpol.experiment import parse_experiment
+from dpol.config.experiment import parse_experiment
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES = ("sh", "python", "yaml", "diff", "text")

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dpol.config import Aim, Comparison, System
-from dpol.evaluation.runs import Played
-from dpol.evaluation.summary import Cell
 from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.hospitals.runs import Played
+from dpol.studies.hospitals.settings import Aim, Comparison, System
+from dpol.studies.hospitals.summary import Cell
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
-PAPER = System(algorithm="meta", calibration="isotropic", learners="ridge")
-OURS = System(algorithm="bayes", calibration="capacity", learners="kalman")
+PAPER = System(algorithm="meta", noise="isotropic", learners="ridge")
+OURS = System(algorithm="bayes", noise="capacity", learners="kalman")
 AIMS = [
     Aim(ours="high", against="paper", at="low"),
     Aim(ours="low", against="best-learner", at="none"),
@@ -25,13 +25,13 @@ AIMS = [
 COMPARISON = Comparison(paper=PAPER, ours=OURS, aims=AIMS)
 
 
-def cell(label: str, calibration: str, mu: float, totals: Sequence[float], **facts: Any) -> Cell:
+def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> Cell:
     """Runs of two rounds; their total gains are `totals`."""
     about = {"stream": "nm", "family": label, "model": "local", "origin": "paper"} | facts
     gains = np.outer(totals, [0.25, 0.75])
     guarantee = dataclasses.replace(
         NO_PRIVACY,
-        mechanism=f"{calibration} noise",
+        mechanism=f"{noise} noise",
         mu=mu,
         model=about["model"],
         sensitivity=0.5,
@@ -39,7 +39,7 @@ def cell(label: str, calibration: str, mu: float, totals: Sequence[float], **fac
     )
     actions = np.zeros(gains.shape, dtype=np.int32)
     played = Played(label, about["family"], about["origin"], guarantee, actions, gains)
-    return Cell(about["stream"], calibration, mu, played)
+    return Cell(about["stream"], noise, mu, played)
 
 
 def cells(stream: str = "nm") -> list[Cell]:
@@ -50,7 +50,7 @@ def cells(stream: str = "nm") -> list[Cell]:
     found = []
     for mu, cost in ((INF, 0.0), (1.0, 2.0), (0.25, 6.0)):
         spread = 0.0 if mu == INF else 0.5
-        for calibration, share in (("isotropic", 1.0), ("capacity", 0.5)):
+        for noise, share in (("isotropic", 1.0), ("capacity", 0.5)):
             drop = share * cost
 
             def run(
@@ -59,7 +59,7 @@ def cells(stream: str = "nm") -> list[Cell]:
                 family: str = "",
                 origin: str = "paper",
                 own: float = 1.0,
-                setting: tuple[str, float, float, float] = (calibration, mu, drop, spread),
+                setting: tuple[str, float, float, float] = (noise, mu, drop, spread),
             ) -> Cell:
                 name, level, less, width = setting
                 totals = [gain - less - own * width, gain - less + own * width]

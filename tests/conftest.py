@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpol.local import NoisyGains
+from dpol.data.stream import GainStream
+from dpol.noise import NoisyGains
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.streams import GainStream
 
 hypothesis.settings.register_profile("dpol", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.load_profile("dpol")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpol.randomness import ReplicateGenerators
+from dpol.core.randomness import ReplicateGenerators
 
 
 def many(n: int, seed: int = 0) -> ReplicateGenerators:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpol.streams import GainStream
+from dpol.data.stream import GainStream
 
 FACTS: dict[str, Any] = {
     "label": "NM",

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.config import Report, Stream
-from dpol.tables.average_gain import AverageGain, build_average_gain
-from dpol.tables.layout import Cell
+from dpol.data.settings import Stream
+from dpol.studies.hospitals.average_gain import AverageGain, build_average_gain
+from dpol.studies.hospitals.layout import Cell
+from dpol.studies.hospitals.settings import Report
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0}
@@ -25,7 +26,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
         "family": algorithm,
-        "calibration": "isotropic",
+        "noise": "isotropic",
         "mu": mu,
         "replicates": 100,
         "mean_gain": gain,
@@ -49,7 +50,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
 
 
 def rows() -> list[dict[str, Any]]:
-    leader = {"calibration": "none", "model": "none", "ours": True, "ci_half_width": 0.0}
+    leader = {"noise": "none", "model": "none", "ours": True, "ci_half_width": 0.0}
     return [
         run("rw-meta", INF, 41.25),
         run("rw-meta", 1.0, 1 / 3),

@@ -17,8 +17,8 @@ import yaml
 import dpol
 from dpol.cli import generated
 from dpol.data.panel import PANEL_COLUMNS
-from dpol.evaluation.runs import RUN_COLUMNS
-from dpol.streams import STREAM_COLUMNS
+from dpol.data.stream import STREAM_COLUMNS
+from dpol.studies.hospitals.runs import RUN_COLUMNS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

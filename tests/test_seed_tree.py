@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpol import randomness
-from dpol.config import Audit
+from dpol.config.experiment import Experiment, load_experiment
+from dpol.core import randomness
 from dpol.data.simulator import simulate_hospitals
-from dpol.evaluation.amplification import study_amplification, study_batching
-from dpol.evaluation.audit.study import study_audit
-from dpol.evaluation.claims.study import study_claims
 from dpol.evaluation.convex import study_convex
 from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
 from dpol.evaluation.lazy import study_lazy
-from dpol.evaluation.runs import play_suite
-from dpol.experiment import Experiment, load_experiment
+from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import study_audits
+from dpol.studies.batching.study import study_amplification, study_batching
+from dpol.studies.claims.study import study_claims
+from dpol.studies.hospitals.runs import play_suite
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -98,7 +98,7 @@ def play_jobs(experiment: Experiment, recorder: Recorder, make_stream) -> None:
         play_suite(
             make_stream(gains, label=job.stream),
             experiment.members[job.suite],
-            calibration=job.calibration,
+            noise=job.noise,
             mu=experiment.config.privacy.levels[job.level],
             seed=experiment.config.seed,
             replicates=experiment.replicates(job.block),
@@ -134,7 +134,7 @@ def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> No
     for label in config.streams:
         study_hospitals(labels, random_stream(12, 3, label=label), seed=seed)
     recorder.study = "audit"
-    study_audit(Audit(runs=100), seed=seed)
+    study_audits(Audits(runs=100), seed=seed)
     recorder.study = "claims"
     study_claims(seed=seed)
 
@@ -176,13 +176,13 @@ def test_seeds_have_the_root_of_the_config(recorded):
 
 
 def test_jobs_share_local_noise_but_nothing_else(make_stream):
-    """Two suites with one calibration get the same noise, once each; other draws differ."""
+    """Two suites with one noise get the same noise, once each; other draws differ."""
     loaded = load_experiment(CONFIG)
     stream = make_stream(np.full((3, 2), 0.5), label="NM")
     settings = {"mu": 1.0, "seed": 1, "replicates": range(2)}
     with Recorder().installed() as recorder:
         for suite in ("local", "batched"):
-            play_suite(stream, loaded.members[suite], calibration="isotropic-constant", **settings)
+            play_suite(stream, loaded.members[suite], noise="isotropic-constant", **settings)
     shared = {use[1] for uses in recorder.uses.values() if len(uses) > 1 for use in uses}
     assert shared == {"local noise"}
 
@@ -209,7 +209,7 @@ def test_a_stream_that_is_named_like_one_of_a_study_has_noise_of_its_own(recorde
         play_suite(
             stream,
             experiment.members["batched"],
-            calibration="isotropic-constant",
+            noise="isotropic-constant",
             mu=1.0,
             seed=experiment.config.seed,
             replicates=range(1),

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpol.files import atomic_path, write_text
-from dpol.randomness import seed_sequence
+from dpol.core.files import atomic_path, write_text
+from dpol.core.randomness import seed_sequence
 
 SHELTERS, WEEKS, SUPPRESSED_BELOW = 12, 60, 5
 ARTICLES = (

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.errors import DpolError
-from dpol.wording import printable
+from dpol.core.errors import DpolError
+from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
@@ -207,7 +207,7 @@ def _add_delta(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    from dpol.experiment import load_experiment
+    from dpol.config.experiment import load_experiment
 
     for file in options.files:
         experiment = load_experiment(file)
@@ -216,7 +216,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _write(options: argparse.Namespace) -> None:
-    from dpol.files import write_text
+    from dpol.core.files import write_text
 
     for name, text in generated(options.folder).items():
         write_text(options.folder / name, text)
@@ -224,8 +224,8 @@ def _write(options: argparse.Namespace) -> None:
 
 def generated(folder: Path) -> dict[str, str]:
     """The generated files of a config folder, by name."""
-    from dpol.config_docs import commented, schema, with_manual
-    from dpol.experiment import load_experiment
+    from dpol.config.docs import commented, schema, with_manual
+    from dpol.config.experiment import load_experiment
 
     return {
         "schema.json": schema(),
@@ -265,9 +265,9 @@ def _privatize(options: argparse.Namespace) -> None:
 
 
 def _account(options: argparse.Namespace) -> None:
+    from dpol.core.rounding import rounded_down
     from dpol.privacy.account import describe_account
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
-    from dpol.privacy.rounding import rounded_down
 
     delta = options.delta
     if options.mu:

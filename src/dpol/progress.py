@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from dpol.logs import in_words
+from dpol.core.logs import in_words
 
 EVERY = 60.0
 """Seconds after which a stage that is not over is told too."""

@@ -10,7 +10,7 @@ import pytest
 from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.gradient_descent import OnlineGradientDescent
 from dpol.convex.losses import LinearLosses, LogisticLosses, Losses
-from dpol.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from replicates import many
 
 

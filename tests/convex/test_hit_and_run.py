@@ -16,7 +16,7 @@ from dpol.convex.hit_and_run import (
     uniform_in_ball,
 )
 from dpol.convex.truncated_gaussian import sample_truncated_gaussian
-from dpol.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from replicates import many
 
 ERROR = 1e-6

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize
 
 from dpol.convex.losses import LinearLosses, LogisticLosses, Losses
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 
 def vectors(rounds: int, d: int, seed: int = 0) -> Floats:

@@ -10,8 +10,8 @@ from scipy import integrate, stats
 
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
+from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy import LazyParameters, advance, start
-from dpol.randomness import Floats, replicate_generators
 from replicates import many
 
 ERROR = 1e-6

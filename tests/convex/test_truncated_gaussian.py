@@ -17,7 +17,7 @@ from dpol.convex.truncated_gaussian import (
     log_lower_gamma,
     sample_truncated_gaussian,
 )
-from dpol.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from replicates import many
 
 ERROR = 1e-6

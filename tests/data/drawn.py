@@ -14,11 +14,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.config import Dataset, Stream
+from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
 from dpol.data.panel import check_panel
+from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
-from dpol.errors import DataError
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
 COLUMNS = {

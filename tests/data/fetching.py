@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from data.http_server import Row, TableServer
-from dpol.config import WebSource
+from dpol.core.errors import FetchError
 from dpol.data import fetch
 from dpol.data.download import CHUNK
 from dpol.data.fetch import Query, fetch_table
-from dpol.errors import FetchError
+from dpol.data.settings import WebSource
 
 COLUMNS = ("hospital_pk", "collection_week", "state", "beds")
 QUERY = Query(

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.drawn import PLAIN, Row, clean, counts, dataset, refused, rows, streams, table, week
-from dpol.config import Cleaning, Dataset
+from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, refuse_cells
-from dpol.errors import DataError
+from dpol.data.settings import Cleaning, Dataset
 
 COUNT_WANTED = "a number from 0 to 999,999,999"
 BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, make_dirty_table
-from dpol.config import Dataset, Stream
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
 from dpol.data.panel import check_panel, report_as_markdown
+from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
 
 CONFIG = Path(__file__).parents[2] / "config/config.yaml"

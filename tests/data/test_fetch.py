@@ -32,8 +32,8 @@ from data.fetching import (
     wanted,
 )
 from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
+from dpol.core.errors import FetchError, OutputError
 from dpol.data.fetch import must_fetch
-from dpol.errors import FetchError, OutputError
 
 WHERE = (
     "state in ('NM','O''Brien') and "

@@ -27,8 +27,8 @@ from data.http_server import (
     status,
     then,
 )
+from dpol.core.errors import FetchError
 from dpol.data.download import next_address
-from dpol.errors import FetchError
 
 NEW = ("N9", f"{WEEKS[2]}T00:00:00", "NM", "new")
 

@@ -29,7 +29,7 @@ from data.http_server import (
     status,
     then,
 )
-from dpol.errors import FetchError
+from dpol.core.errors import FetchError
 
 ROWS = st.tuples(
     st.sampled_from(["a", "b"]),

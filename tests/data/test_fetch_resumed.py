@@ -21,9 +21,9 @@ from data.http_server import (
     status,
     then,
 )
+from dpol.core.errors import FetchError
 from dpol.data import endpoints
 from dpol.data.download import CHUNK
-from dpol.errors import FetchError
 
 REST = f"bytes={CUT - 1}-"
 """The last byte is asked for again."""

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpol.config import GainsSource
+from dpol.core.errors import DataError
 from dpol.data.gains import GainTable, read_gains
-from dpol.errors import DataError
+from dpol.data.settings import GainsSource
 
 CSV = "day,low,high\n2024-01-01,0.1,0.9\n2024-01-02,0.25,1\n2024-01-05,0,7e-1\n"
 GAINS = [[0.1, 0.9], [0.25, 1.0], [0.0, 0.7]]

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpol.core.errors import DataError
+from dpol.core.files import sha256, write_json
 from dpol.data.cleaning import RULES, CleanPanel, StreamReport
 from dpol.data.panel import (
     PANEL_COLUMNS,
@@ -26,8 +28,6 @@ from dpol.data.panel import (
     write_panel,
 )
 from dpol.data.selection import SELECTIONS
-from dpol.errors import DataError
-from dpol.files import sha256, write_json
 
 ROW: dict[str, Any] = {
     "stream": "S",

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from dpol.config import Dataset, Stream
+from dpol.core.errors import DataError
+from dpol.data.building import build_stream
 from dpol.data.cleaning import CleanPanel, clean_panel
 from dpol.data.panel import check_panel
-from dpol.data.streams import build_stream
+from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable, read_table
-from dpol.errors import DataError
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))

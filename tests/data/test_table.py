@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dpol.config import Cleaning, Dataset, Stream
+from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
+from dpol.data.settings import Cleaning, Dataset, Stream
 from dpol.data.table import RawTable, read_table, write_table
-from dpol.errors import DataError
 
 COLUMNS = ("a", "b")
 INTACT = "get an intact copy of it"

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpol.config import Convex
 from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedWeights
+from dpol.core.intervals import half_width
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.evaluation.convex import make_losses, run_lazy_convex, study_convex
-from dpol.intervals import half_width
 from dpol.lazy import LazyParameters, advance, start
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY
@@ -25,7 +25,7 @@ from dpol.privacy.lazy_convex import (
     convex_epsilon,
     theorem_3_12,
 )
-from dpol.randomness import ReplicateGenerators, replicate_generators
+from dpol.studies.pending import Convex
 
 COLUMNS = [
     "family",

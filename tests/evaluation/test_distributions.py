@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 import labels_plain as plain
-from dpol.config import Distributions
+from dpol.core.errors import DataError
+from dpol.core.intervals import half_width
+from dpol.core.schemas import write_frame
 from dpol.distributions.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.distributions.classes import hard_class, hardness, random_class
 from dpol.distributions.registry import REGISTRY
-from dpol.errors import DataError
 from dpol.evaluation import distributions as module
 from dpol.evaluation.distributions import (
     DISTRIBUTION_COLUMNS,
@@ -24,8 +25,7 @@ from dpol.evaluation.distributions import (
     study_hospitals,
     study_setting,
 )
-from dpol.evaluation.summary import write_frame
-from dpol.intervals import half_width
+from dpol.studies.pending import Distributions
 
 MEMBERS = {(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations}
 ROUNDS = Setting("rounds", 4, 6, 90, 1.0)

@@ -14,16 +14,16 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
-from dpol.config import Lazy
+from dpol.core.intervals import half_width
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.evaluation.lazy import LazyRun, run_lazy, run_tree, study_lazy, weights_loss
-from dpol.intervals import half_width
 from dpol.lazy import LazyParameters, advance, start
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.lazy_accounting import LazyGame, published_epsilon, theorem_3_10
-from dpol.randomness import ReplicateGenerators, replicate_generators
+from dpol.studies.pending import Lazy
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6

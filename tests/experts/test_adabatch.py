@@ -13,11 +13,11 @@ from scipy import special
 
 import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, batch_rule, play_batches
+from dpol.experts.amplification import containing_batch
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import amplification_of, play, rounds, setup_of
 from dpol.experts.switching import BOUNDS
-from dpol.local import NoisyGains, privatize
-from dpol.privacy.amplification import containing_batch
+from dpol.noise import NoisyGains, privatize
 
 ERROR = 1e-6
 NAMES = pytest.mark.parametrize("name", BOUNDS)
@@ -273,7 +273,7 @@ def test_the_mean_containing_batch_is_that_of_the_reference(
         assert limit < mean / 3
 
 
-def test_the_constant_calibration_works_on_capacities_that_vary(random_stream, crowd):
+def test_the_constant_noise_works_on_capacities_that_vary(random_stream, crowd):
     stream = random_stream(25, 4)
     noisy = privatize(stream, "isotropic-constant", 1.0, seed=1, replicates=range(5))
     actions, sizes = batched(RWAdaBatch(), noisy, crowd)
@@ -285,10 +285,10 @@ def test_the_constant_calibration_works_on_capacities_that_vary(random_stream, c
     assert rule.longest == 25
 
 
-@pytest.mark.parametrize("calibration", ["isotropic", "capacity"])
-def test_varying_noise_is_refused_with_the_remedy(calibration, random_stream, crowd):
-    noisy = privatize(random_stream(9, 3), calibration, 1.0, seed=1, replicates=[0])
-    with pytest.raises(ValueError, match="use the calibration isotropic-constant"):
+@pytest.mark.parametrize("noise", ["isotropic", "capacity"])
+def test_varying_noise_is_refused_with_the_remedy(noise, random_stream, crowd):
+    noisy = privatize(random_stream(9, 3), noise, 1.0, seed=1, replicates=[0])
+    with pytest.raises(ValueError, match="use the noise isotropic-constant"):
         batched(RWAdaBatch(), noisy, crowd)
 
 

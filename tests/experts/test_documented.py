@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from dpol.config_docs import ALGORITHMS_END, MANUAL_END, algorithms, with_manual
+from dpol.config.docs import ALGORITHMS_END, MANUAL_END, algorithms, with_manual
 from dpol.experts.learners import LEARNERS
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.registry import REGISTRY, make_members

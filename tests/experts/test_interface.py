@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from dpol.core.randomness import replicate_generators
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import check_algorithm, check_bank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.play import RawGains, play
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.local import privatize
-from dpol.randomness import replicate_generators
+from dpol.noise import privatize
 
 
 class Functions:

@@ -9,14 +9,14 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
-from dpol.errors import DataError
+from dpol.core.errors import DataError
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, rounds, setup_of
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
 from dpol.privacy.lazy_accounting import LazyGame, calibrate, published_epsilon, sound_epsilon
-from dpol.randomness import ReplicateGenerators, replicate_generators
 
 # A sound library fails a statistical test with probability at most this.
 ERROR = 1e-6

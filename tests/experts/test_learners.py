@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
+from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.interface import check_bank
 from dpol.experts.learners import LEARNERS
@@ -18,9 +19,8 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import observations, play, setup_of
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.local import privatize
-from dpol.local.noisy_gains import CALIBRATIONS
-from dpol.randomness import replicate_generators
+from dpol.noise import privatize
+from dpol.noise.noisy_gains import NOISES
 from steps import pure_step
 
 BANKS = {name: make() for name, make in LEARNERS.items()}
@@ -50,11 +50,11 @@ def test_it_is_a_bank(name):
 
 
 @every_bank
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("mu", [0.5, math.inf])
-def test_every_learner_acts_in_every_round(name, calibration, mu, random_stream):
+def test_every_learner_acts_in_every_round(name, noise, mu, random_stream):
     stream = random_stream(ROUNDS, EXPERTS)
-    noisy = privatize(stream, calibration, mu, seed=1, replicates=range(REPLICATES))
+    noisy = privatize(stream, noise, mu, seed=1, replicates=range(REPLICATES))
     actions = actions_of(BANKS[name], noisy)
     labels = BANKS[name].labels
     assert actions.shape == (REPLICATES, ROUNDS, len(labels)), (

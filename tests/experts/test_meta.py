@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
+from dpol.core.randomness import replicate_generators
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.learners import LeaderBank, RidgeBank
 from dpol.experts.learners.ridge import RidgeLearner
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play, setup_of
-from dpol.local import privatize
-from dpol.randomness import replicate_generators
+from dpol.noise import privatize
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
@@ -222,10 +222,10 @@ def test_the_smallest_games_can_be_played(draw_noisy, crowd, shape, eta, floor):
 @pytest.mark.parametrize("decorrelate", [True, False])
 @pytest.mark.parametrize("floor", [0.0, 2.0])
 @pytest.mark.parametrize("mu", [0.5, math.inf])
-@pytest.mark.parametrize("calibration", ["isotropic", "capacity"])
-def test_fast_equals_plain(random_stream, floor, decorrelate, mu, calibration):
+@pytest.mark.parametrize("noise", ["isotropic", "capacity"])
+def test_fast_equals_plain(random_stream, floor, decorrelate, mu, noise):
     """Exactly the same actions from the same normals, the paper's learners on a small scale."""
-    noisy = privatize(random_stream(25, 5), calibration, mu, seed=3, replicates=range(4))
+    noisy = privatize(random_stream(25, 5), noise, mu, seed=3, replicates=range(4))
     algorithm = RWMeta(floor, decorrelate, BANKS)
     fast = play(algorithm, noisy, replicate_generators(3, (), range(4), "y"))
     twins = replicate_generators(3, (), range(4), "y").generators

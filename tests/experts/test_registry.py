@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from dpol.config import Label
-from dpol.evaluation.runs import play_suite, read_runs, write_runs
+from dpol.core.randomness import replicate_generators
+from dpol.core.settings import Label
+from dpol.data.stream import GainStream
 from dpol.experts.learners import LEARNERS
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
@@ -26,13 +27,12 @@ from dpol.experts.play import (
 )
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.local import NoisyGains, privatize
-from dpol.local.noisy_gains import CALIBRATIONS
+from dpol.noise import NoisyGains, privatize
+from dpol.noise.noisy_gains import NOISES
 from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
-from dpol.randomness import replicate_generators
-from dpol.streams import GainStream
+from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
 from steps import pure_step
 
 ERROR = 1e-6
@@ -82,9 +82,7 @@ def draws(algorithm, source):
 
 
 def suite_of(member, stream, replicates, seed=1, mu=0.5):
-    return play_suite(
-        stream, [member], calibration="isotropic", mu=mu, seed=seed, replicates=replicates
-    )
+    return play_suite(stream, [member], noise="isotropic", mu=mu, seed=seed, replicates=replicates)
 
 
 BEDS = (5.0, 17.0, 30.0, 44.0, 21.0)
@@ -282,12 +280,12 @@ def test_any_block_size_plays_the_same_games(member, stream, size):
 
 
 @every_member
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_any_noise_can_be_played_or_needs_constant_noise(member, random_stream, calibration):
+@pytest.mark.parametrize("noise", NOISES)
+def test_any_noise_can_be_played_or_needs_constant_noise(member, random_stream, noise):
     """Capacities change from round to round, and so does the scale of the noise."""
     if not is_local(member.algorithm):
         return
-    source = privatize(random_stream(9, 3), calibration, 0.5, seed=1, replicates=range(2))
+    source = privatize(random_stream(9, 3), noise, 0.5, seed=1, replicates=range(2))
     constant = (source.noise_scale == source.noise_scale[0, 0]).all()
     if constant or not getattr(member.algorithm, "constant_noise", False):
         assert run(member.algorithm, source).shape == (2, 9)
@@ -431,8 +429,8 @@ def test_gains_with_a_given_sensitivity_are_protected_by_the_round(member, given
 
 
 @pytest.mark.parametrize("family", ["tree-ftpl-min-noise", "tree-ftpl-min-regret"])
-def test_the_calibration_capacity_of_a_tree_needs_capacities(given_stream, family):
-    (member,) = make_members({"algorithm": family, "calibration": "capacity"})
+def test_the_noise_capacity_of_a_tree_needs_capacities(given_stream, family):
+    (member,) = make_members({"algorithm": family, "noise": "capacity"})
     with pytest.raises(ValueError, match="needs expert_changes: gains with capacities"):
         suite_of(member, given_stream, range(2))
 

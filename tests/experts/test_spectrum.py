@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import experts_plain as plain
+from dpol.core.randomness import replicate_generators
 from dpol.experts import meta, spectrum
 from dpol.experts.learners import LeaderBank, RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import play
 from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
-from dpol.local import privatize
-from dpol.randomness import replicate_generators
+from dpol.noise import privatize
 
 PENALTIES = {str(it): it / 4 for it in range(1, 14)}
 seeds = st.integers(0, 10_000)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import experts_plain as plain
+from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.randomness import ReplicateGenerators
 
 LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 148: 8}
 LARGEST = math.sqrt(2) / 10  # Sensitivity of ten beds.
@@ -239,7 +239,7 @@ def test_a_state_is_not_changed_by_a_step(crowd):
     assert state.noise == TreeNoise()
 
 
-# --- Capacity calibration ---
+# --- Capacity noise ---
 
 OWN = ("min-noise", "capacity")
 
@@ -306,10 +306,10 @@ def test_equal_capacities_play_the_isotropic_game(make_stream):
     np.testing.assert_array_equal(actions("capacity"), actions("isotropic"))
 
 
-def test_the_capacity_calibration_says_what_it_lacks_and_what_it_is():
+def test_the_capacity_noise_says_what_it_lacks_and_what_it_is():
     with pytest.raises(ValueError, match="needs expert_changes"):
         TreeFTPL(*OWN).init(setup_for(5, 0.5))
-    with pytest.raises(ValueError, match="calibration must be isotropic or capacity"):
+    with pytest.raises(ValueError, match="noise must be isotropic or capacity"):
         TreeFTPL("min-noise", "beds")
     assert (TreeFTPL().origin, TreeFTPL(*OWN).origin) == ("paper", "ours")
     guarantee = TreeFTPL(*OWN).guarantee(own_setup(5, 0.5, [0.5, 0.2, 0.1]))

@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import transform
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.lazy_exact import LazyLaw, paths_and_shadow
-from dpol.randomness import ReplicateGenerators, replicate_generators
 
 # A sound library fails a statistical test with probability at most 1e-6 per comparison.
 ERROR = 1e-6

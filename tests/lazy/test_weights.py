@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import lazy_plain as plain
+from dpol.core.randomness import ReplicateGenerators
 from dpol.lazy.weights import WeightsMeasure
-from dpol.randomness import ReplicateGenerators
 
 
 def sampled(measure, state, uniforms):

@@ -17,7 +17,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-from dpol.errors import DpolError
+from dpol.core.errors import DpolError
 from dpol.local.count_noise import CountNoise
 from dpol.local.counts import CountColumns
 from dpol.local.release import release

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.local.count_noise import CountNoise, decimal_text, in_steps, noisy_cells
 from dpol.local.counts import Count
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu

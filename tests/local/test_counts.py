@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.local.counts import Count, CountColumns, read_counts
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")

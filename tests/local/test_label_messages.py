@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import labels_plain as plain
+from dpol.core.randomness import replicate_generators
 from dpol.local.clipping import Clipping
 from dpol.local.hypotheses import HypothesisClass
 from dpol.local.label_messages import (
@@ -25,7 +26,6 @@ from dpol.local.label_messages import (
 )
 from dpol.privacy.laplace_composition import scale_factor
 from dpol.privacy.message_loss import laplace_message_loss
-from dpol.randomness import replicate_generators
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6

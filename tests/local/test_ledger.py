@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpol.errors import DataError, DpolError, OutputError
+from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.local import ledger as module
 from dpol.local.ledger import open_ledger, transaction
 from releases import A1, A2, LEDGER, Halted, ask, files, put

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.local.counts import CountColumns
 from releases import (
     A1,

@@ -10,7 +10,7 @@ from unittest.mock import ANY
 import numpy as np
 import pytest
 
-from dpol.errors import DataError, DpolError
+from dpol.core.errors import DataError, DpolError
 from dpol.local.count_noise import CountNoise
 from dpol.local.counts import CountColumns
 from dpol.local.release import release

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.local.count_noise import CountNoise
 from releases import A1, A2, B1, Halted, ask, files, output, put, record
 

@@ -17,13 +17,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
+from dpol.core.errors import DataError
 from dpol.distributions.registry import REGISTRY, Terms, make_learner
-from dpol.errors import DataError
 from dpol.local.hypotheses import HypothesisClass
-from dpol.plots import style
-from dpol.plots.direct_labels import spread
 from dpol.plots.distributions import COLUMNS, NAMES, draw_risk, draw_selection
 from dpol.plots.hospital_losses import draw_hospitals
+from dpol.show import style
+from dpol.show.direct_labels import spread
 
 LEARNERS = [(name, rule) for name, entry in REGISTRY.items() for rule in entry.calibrations]
 BASE = {"K": 4, "M": 100, "T": 30_000, "epsilon": 4.0}

@@ -15,10 +15,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.errors import DataError
-from dpol.plots import style
+from dpol.core.errors import DataError
 from dpol.plots.lazy_rates import RATE_PANELS, draw_lazy_rates
 from dpol.plots.regret import convex_rate, draw_convex_regret, draw_lazy_regret
+from dpol.show import style
 
 ROUNDS = (10_000, 100, 1000)
 Drawing = tuple[Callable[[pd.DataFrame], Figure], str, tuple[str, str], tuple[str, ...]]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpol.core.rounding import rounded_down, rounded_up
 from dpol.privacy.account import best_guess, describe_account, protection
 from dpol.privacy.gaussian_dp import compose, delta_of_epsilon, mu_of_epsilon, trade_off
-from dpol.privacy.rounding import rounded_down, rounded_up
 
 MUS = (0.01, 0.05, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 DELTAS = (1e-12, 1e-6, 1e-3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpol.intervals import clopper_pearson_upper
+from dpol.core.intervals import clopper_pearson_upper
 from dpol.privacy.audit import (
     AuditResult,
     audit_loss,

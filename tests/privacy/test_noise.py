@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpol.errors import DpolError
+from dpol.core.errors import DpolError
 from dpol.privacy.gaussian_dp import delta_of_epsilon
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
 

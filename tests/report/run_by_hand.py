@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance, Stage
-from dpol.tables.average_gain import as_text, render_csv
-from dpol.tables.claims import claims_table
-from dpol.tables.text import Entry, Group, Section, TextTable, to_html
+from dpol.show.table import Entry, Group, Section, TextTable, to_html
+from dpol.studies.claims.table import claims_table
+from dpol.studies.hospitals.average_gain import as_text, render_csv
 from tables_by_hand import LEVELS, STREAM, build
 from tables_by_hand import rows as summary_rows
 
@@ -34,14 +34,14 @@ SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
 """
 
 STUDIES: dict[str, Any] = {
-    "amplification": {"n_experts": [2], "mus": [1]},
+    "batching": {"n_experts": [2], "mus": [1]},
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
     "distributions": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
-    "audit": {},
+    "audits": {},
     "comparison": {
-        "paper": {"algorithm": "rw-meta", "calibration": "isotropic", "learners": "ridge"},
-        "ours": {"algorithm": "rw-meta", "calibration": "capacity", "learners": "ridge"},
+        "paper": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
+        "ours": {"algorithm": "rw-meta", "noise": "capacity", "learners": "ridge"},
     },
 }
 FIGURES = (
@@ -136,7 +136,7 @@ def audits() -> pd.DataFrame:
         "confidence": 0.95,
         "runs": 3000,
         "method": "event",
-        "code": "dpol.local.privatize",
+        "code": "dpol.noise.privatize",
         "inputs": "two hospitals",
         "statistic": "an event",
         "recorded": 1.0,
@@ -153,7 +153,7 @@ def write_run(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     pd.DataFrame(summary_rows()).to_parquet(folder / "summary.parquet")
     claims().to_parquet(folder / "claims.parquet")
-    audits().to_parquet(folder / "audit.parquet")
+    audits().to_parquet(folder / "audits.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     for name in FIGURES:
         (folder / f"figures/{name}.svg").write_text(SVG)

@@ -7,15 +7,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.report.answers import (
     answer_on_cost,
     answer_on_papers,
     answer_on_privacy,
 )
-from dpol.report.audits import audit_table
 from dpol.report.costs import cost_table, losses
-from dpol.tables.average_gain import CSV_COLUMNS, render_csv
+from dpol.studies.audits.table import audit_table
+from dpol.studies.hospitals.average_gain import CSV_COLUMNS, render_csv
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, build, rows, run
 
@@ -87,7 +87,7 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
         *pair("c", 10.0, 12.0, 5.0),  # below the better one
         run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
         run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
-        run("rw-meta", 1.0, 99.0, stream="a", calibration="capacity"),  # nor other noise
+        run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor other noise
     ]
     text = answer_on_papers(None, gains(), pd.DataFrame(summary)).found
     assert "above it in 1 of 3 cells, below it in 1, elsewhere" in text
@@ -131,12 +131,12 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
     summary = [
         run("rw-meta", INF, 40.0, ci_half_width=0.5),
         run("rw-meta", 1.0, 30.0, ci_half_width=1.0),
-        run("rw-meta", INF, 41.0, calibration="capacity", ours=True, ci_half_width=0.25),
-        run("rw-meta", 1.0, 43.05, calibration="capacity", ours=True, ci_half_width=0.25),
+        run("rw-meta", INF, 41.0, noise="capacity", ours=True, ci_half_width=0.25),
+        run("rw-meta", 1.0, 43.05, noise="capacity", ours=True, ci_half_width=0.25),
         run("rw-ftpl", INF, 20.0),
     ]
     lost = losses(pd.DataFrame(summary), config())
-    assert [(it.calibration, it.lost, it.half_width) for it in lost] == [
+    assert [(it.noise, it.lost, it.half_width) for it in lost] == [
         ("isotropic", 10.0, 1.5),
         ("capacity", pytest.approx(-2.05), 0.5),
     ]
@@ -183,7 +183,7 @@ def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]
 
 
 def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
-    summary = [run("rw-meta", mu, 40.0, calibration=name) for mu in (INF, 1.0)
+    summary = [run("rw-meta", mu, 40.0, noise=name) for mu in (INF, 1.0)
                for name in ("isotropic", "capacity", "isotropic-constant")]  # fmt: skip
     lost = losses(pd.DataFrame(summary), config("comparison"))
     assert [it.system for it in lost] == [("rw-meta", "isotropic"), ("rw-meta", "capacity")]
@@ -210,7 +210,7 @@ def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
         answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
     )
     notes = "\n".join(audit_table(audits()).notes)
-    assert "noise, event: two hospitals. Code: dpol.local.privatize. Statistic: an event." in notes
+    assert "noise, event: two hospitals. Code: dpol.noise.privatize. Statistic: an event." in notes
     assert "All bounds hold together with 90% confidence." in notes
     with pytest.raises(DataError, match="has no column unit; delete it and run again"):
         audit_table(audits().drop(columns="unit"))

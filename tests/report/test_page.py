@@ -10,19 +10,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.errors import DpolError
+from dpol.core.errors import DpolError
 from dpol.report.page import build_page
 from dpol.report.sections import sections_of
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, Elements, config, page
 
 ALWAYS = ["answers", "setting", "average-gain", "cumulative-gain", "noise-costs"]
 OF_STUDY = {
-    "amplification": ["amplification"],
+    "batching": ["amplification"],
     "lazy": ["lazy"],
     "convex": ["lazy"],
     "distributions": ["distributions"],
     "comparison": ["beyond"],
-    "audit": ["audits", "claims"],
+    "audits": ["audits", "claims"],
 }
 
 
@@ -178,7 +178,7 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 
 NEEDED = (
-    *("summary.parquet", "claims.parquet", "audit.parquet", "data/cleaning.json"),
+    *("summary.parquet", "claims.parquet", "audits.parquet", "data/cleaning.json"),
     *("tables/average-gain.csv", "tables/average-gain.html", "tables/batching.html"),
     *("figures/cumulative-gain.svg", "figures/distributions-hospitals.svg"),
 )
@@ -190,7 +190,7 @@ def test_a_missing_file_is_told_with_the_remedy(folder: Path, tmp_path: Path, na
     shutil.copytree(folder, copy)
     (copy / name).unlink()
     with pytest.raises(DpolError, match=rf"{name} is missing; run snakemake again"):
-        page(copy, "amplification", "distributions", "audit")
+        page(copy, "batching", "distributions", "audits")
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -199,7 +199,7 @@ def test_a_file_that_is_none_is_told(folder: Path, tmp_path: Path, name: str) ->
     shutil.copytree(folder, copy)
     (copy / name).write_bytes(b"")
     with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
-        page(copy, "amplification", "distributions", "audit")
+        page(copy, "batching", "distributions", "audits")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_table_without_a_column_is_told(
     frame = pd.read_parquet(copy / name)
     frame.drop(columns=text.split()[-1]).to_parquet(copy / name)
     with pytest.raises(DpolError, match=rf"{name} has {text}; delete it and run again"):
-        page(copy, "audit")
+        page(copy, "audits")
 
 
 def test_a_stream_that_was_not_run_is_told(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.report.data import cleaning_tables, source_facts
 from dpol.report.provenance import (
     Stage,
@@ -19,9 +19,9 @@ from dpol.report.provenance import (
 )
 from dpol.report.setting import describe_setting
 from dpol.report.svg import inline_svg
-from dpol.report.tables import Cell, PlainTable, cut_table, number
-from dpol.tables.average_gain import as_text
-from dpol.tables.text import to_html
+from dpol.show.plain import Cell, PlainTable, cut_table, number
+from dpol.show.table import to_html
+from dpol.studies.hospitals.average_gain import as_text
 from report.run_by_hand import CLEANING, ODD, SVG, Elements, config
 from tables_by_hand import INF, build, rows, run
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from dpol.core.errors import DataError
 from dpol.distributions.bounds import exp3_bound, wma_bound
 from dpol.distributions.registry import REGISTRY
-from dpol.errors import DataError
 from dpol.evaluation.distributions import DISTRIBUTION_COLUMNS
-from dpol.tables.distributions import COLUMNS, PAPER, distribution_table
-from dpol.tables.text import (
+from dpol.show.table import (
     Entry,
     Section,
     TextTable,
@@ -24,6 +23,7 @@ from dpol.tables.text import (
     to_markdown,
     write_with_numbers,
 )
+from dpol.tables.distributions import COLUMNS, PAPER, distribution_table
 
 ROOT = Path(__file__).parents[2]
 LEARNERS = [

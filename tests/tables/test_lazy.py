@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
+from dpol.show.table import Entry, TextTable, to_html, to_latex, to_markdown, write_table
 from dpol.tables.lazy import RATES, regret_table
-from dpol.tables.text import Entry, TextTable, to_html, to_latex, to_markdown, write_table
 
 COLUMNS = (
     *("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates"),

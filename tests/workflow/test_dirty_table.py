@@ -13,11 +13,11 @@ import yaml
 
 from data.dirty_table import STREAMS, make_dirty_table
 from dpol.data.cleaning import RULES
+from dpol.data.stream import read_stream
 from dpol.data.table import write_table
-from dpol.streams import read_stream
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ("amplification", "lazy", "convex", "distributions", "audit")
+STUDIES = ("batching", "lazy", "convex", "distributions", "audits")
 
 pytestmark = pytest.mark.workflow
 

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from dpol.data.simulator import simulate_hospitals
+from dpol.data.stream import GainStream, read_stream
 from dpol.data.table import write_table
-from dpol.streams import GainStream, read_stream
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "data/examples"
@@ -110,7 +110,7 @@ def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
     row = table.iloc[1]
     share = float(row["guests"]) / float(row["places"])
     assert stream.gains[0, stream.entities.index(row["shelter"])] == share
-    assert set(summary_of(tmp_path, "shelters")["calibration"]) >= {"isotropic", "capacity"}
+    assert set(summary_of(tmp_path, "shelters")["noise"]) >= {"isotropic", "capacity"}
     assert "Data: simulated, not measured." in table_of(tmp_path, "shelters")
 
 

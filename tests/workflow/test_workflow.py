@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SMALL = yaml.safe_load((Path(__file__).parent / "small.yaml").read_text())
 # Without the studies, whose results depend on nothing else in the config.
 PLAIN = {
-    key: None if key in {"amplification", "lazy", "convex", "distributions", "audit"} else value
+    key: None if key in {"batching", "lazy", "convex", "distributions", "audits"} else value
     for key, value in SMALL.items()
 }
 SHIPPED = sorted((ROOT / "config").glob("*.yaml"))

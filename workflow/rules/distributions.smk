@@ -5,7 +5,6 @@ LABEL_SETTINGS = settings_of(settings.distributions)
 
 rule study_labels:
     input:
-        code=code("distributions"),
     output:
         risks=f"{RESULTS}/distributions/{{setting}}.parquet",
     log:
@@ -15,7 +14,7 @@ rule study_labels:
     wildcard_constraints:
         setting="|".join(LABEL_SETTINGS) or "none",
     params:
-        study=model_dump(settings.distributions),
+        study=dump(settings.distributions),
         setting=lambda wildcards: vars(LABEL_SETTINGS[wildcards.setting]),
         seed=settings.seed,
     message:
@@ -27,7 +26,6 @@ rule study_labels:
 rule study_hospitals:
     input:
         stream=rules.build_stream.output.stream,
-        code=code("distributions"),
     output:
         risks=f"{RESULTS}/distributions/hospitals/{{stream}}.parquet",
     log:
@@ -35,7 +33,7 @@ rule study_hospitals:
     benchmark:
         f"{RESULTS}/benchmarks/study_hospitals/{{stream}}.tsv"
     params:
-        study=model_dump(settings.distributions),
+        study=dump(settings.distributions),
         seed=settings.seed,
     message:
         "Learning in which hospital of {wildcards.stream} a patient is, from private labels"
@@ -67,7 +65,6 @@ rule collect_distributions:
 rule render_distributions:
     input:
         risks=rules.collect_distributions.output.risks,
-        code=code("plots") + code("tables") + code("distributions"),
     output:
         risk=figure("distributions-risk", "Private labels", "KL risk"),
         selection=figure("distributions-selection", "Private labels", "Selecting a hypothesis"),

@@ -1,14 +1,14 @@
-from dpol.config import Report
-from dpol.evaluation.runs import read_runs
-from dpol.evaluation.summary import (
+from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
+from dpol.data.stream import read_stream
+from dpol.studies.hospitals.runs import read_runs
+from dpol.studies.hospitals.settings import Report
+from dpol.studies.hospitals.summary import (
     collect_cells,
     count_comparisons,
     cumulative_curves,
     summarize,
-    write_frame,
 )
-from dpol.logs import job_log
-from dpol.streams import read_stream
 
 with job_log(snakemake.log[0]):
     report = Report.model_validate(snakemake.params.report)

@@ -1,9 +1,9 @@
-from dpol.config import GainsSource
+from dpol.core.logs import job_log
+from dpol.data.building import stream_of_gains
 from dpol.data.gains import read_gains
 from dpol.data.panel import provenance_of
-from dpol.data.streams import stream_of_gains
-from dpol.logs import job_log
-from dpol.streams import write_stream
+from dpol.data.settings import GainsSource
+from dpol.data.stream import write_stream
 
 with job_log(snakemake.log[0]):
     source = GainsSource.model_validate(snakemake.params.source)

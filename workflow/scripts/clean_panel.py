@@ -1,9 +1,9 @@
-from dpol.config import Dataset, Stream
+from dpol.core.files import write_json, write_text
+from dpol.core.logs import job_log
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import provenance_of, report_as_dict, report_as_markdown, write_panel
+from dpol.data.settings import Dataset, Stream
 from dpol.data.table import read_table
-from dpol.files import write_json, write_text
-from dpol.logs import job_log
 
 with job_log(snakemake.log[0]):
     dataset = Dataset.model_validate(snakemake.params.dataset)

@@ -1,8 +1,8 @@
 import pandas as pd
 
+from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.evaluation.distributions import collect_settings
-from dpol.evaluation.summary import write_frame
-from dpol.logs import job_log
 
 with job_log(snakemake.log[0]):
     parts = [pd.read_parquet(path) for path in snakemake.input]

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from dpol.config import Dataset
+from dpol.core.logs import job_log
 from dpol.data.fetch import fetch_table, query_for
-from dpol.logs import job_log
+from dpol.data.settings import Dataset
 
 with job_log(snakemake.log[0], echo=True) as log:
     dataset = Dataset.model_validate(snakemake.params.dataset)

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.config import Report, Stream
-from dpol.logs import job_log
-from dpol.tables.average_gain import build_average_gain, write_average_gain
+from dpol.core.logs import job_log
+from dpol.data.settings import Stream
+from dpol.studies.hospitals.average_gain import build_average_gain, write_average_gain
+from dpol.studies.hospitals.settings import Report
 
 with job_log(snakemake.log[0]):
     table = build_average_gain(

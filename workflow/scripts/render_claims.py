@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.logs import job_log
-from dpol.tables.claims import claims_table
-from dpol.tables.text import write_with_numbers
+from dpol.core.logs import job_log
+from dpol.show.table import write_with_numbers
+from dpol.studies.claims.table import claims_table
 
 with job_log(snakemake.log[0]):
     claims = pd.read_parquet(snakemake.input.claims)

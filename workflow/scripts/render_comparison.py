@@ -2,14 +2,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.config import Comparison, Stream
-from dpol.logs import job_log
-from dpol.plots.comparison import draw_comparison
-from dpol.plots.style import save_figure
-from dpol.plots.titles import stream_titles
-from dpol.tables.ablation import ablation_table
-from dpol.tables.comparison import comparison_table
-from dpol.tables.text import write_with_numbers
+from dpol.core.logs import job_log
+from dpol.data.settings import Stream
+from dpol.show.style import save_figure
+from dpol.show.table import write_with_numbers
+from dpol.show.titles import stream_titles
+from dpol.studies.hospitals.ablation_table import ablation_table
+from dpol.studies.hospitals.comparison_figure import draw_comparison
+from dpol.studies.hospitals.comparison_table import comparison_table
+from dpol.studies.hospitals.settings import Comparison
 
 with job_log(snakemake.log[0]):
     summary, comparison, ablation = (

@@ -1,10 +1,11 @@
 import pandas as pd
 
-from dpol.config import Report, Stream
-from dpol.logs import job_log
-from dpol.plots.cumulative_gain import draw_cumulative_gain
-from dpol.plots.style import save_figure
-from dpol.plots.titles import stream_titles
+from dpol.core.logs import job_log
+from dpol.data.settings import Stream
+from dpol.show.style import save_figure
+from dpol.show.titles import stream_titles
+from dpol.studies.hospitals.cumulative_gain import draw_cumulative_gain
+from dpol.studies.hospitals.settings import Report
 
 with job_log(snakemake.log[0]):
     summary = pd.read_parquet(snakemake.input.summary)

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.logs import job_log
+from dpol.core.logs import job_log
 from dpol.plots.distributions import draw_risk, draw_selection
 from dpol.plots.hospital_losses import draw_hospitals
-from dpol.plots.style import save_figure
+from dpol.show.style import save_figure
+from dpol.show.table import write_with_numbers
 from dpol.tables.distributions import BY_RUN, distribution_table
-from dpol.tables.text import write_with_numbers
 
 with job_log(snakemake.log[0]):
     risks = pd.read_parquet(snakemake.input.risks)

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.logs import job_log
+from dpol.core.logs import job_log
 from dpol.plots.regret import draw_convex_regret, draw_lazy_regret
-from dpol.plots.style import save_figure
+from dpol.show.style import save_figure
+from dpol.show.table import write_with_numbers
 from dpol.tables.lazy import SETTINGS, regret_table
-from dpol.tables.text import write_with_numbers
 
 DRAW = {"lazy": draw_lazy_regret, "convex": draw_convex_regret}
 

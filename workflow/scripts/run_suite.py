@@ -1,14 +1,14 @@
-from dpol.evaluation.runs import play_suite, write_runs
+from dpol.core.logs import job_log
+from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
-from dpol.logs import job_log
-from dpol.streams import read_stream
+from dpol.studies.hospitals.runs import play_suite, write_runs
 
 with job_log(snakemake.log[0]):
     members = [m for spec in snakemake.params.algorithms for m in make_members(spec)]
     block = play_suite(
         read_stream(snakemake.input.stream),
         members,
-        calibration=snakemake.wildcards.calibration,
+        noise=snakemake.wildcards.noise,
         mu=snakemake.params.mu,
         seed=snakemake.params.seed,
         replicates=snakemake.params.replicates,

@@ -1,7 +1,7 @@
-from dpol.config import SimulatedSource
+from dpol.core.logs import job_log
+from dpol.data.settings import SimulatedSource
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_table
-from dpol.logs import job_log
 
 with job_log(snakemake.log[0]):
     source = SimulatedSource.model_validate(snakemake.params.source)

@@ -1,7 +1,7 @@
-from dpol.config import Convex
+from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.evaluation.convex import study_convex
-from dpol.evaluation.summary import write_frame
-from dpol.logs import job_log
+from dpol.studies.pending import Convex
 
 with job_log(snakemake.log[0]):
     study = Convex.model_validate(snakemake.params.study)

@@ -1,8 +1,8 @@
-from dpol.config import Distributions
+from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
+from dpol.data.stream import read_stream
 from dpol.evaluation.distributions import study_hospitals
-from dpol.evaluation.summary import write_frame
-from dpol.logs import job_log
-from dpol.streams import read_stream
+from dpol.studies.pending import Distributions
 
 with job_log(snakemake.log[0]):
     study = Distributions.model_validate(snakemake.params.study)

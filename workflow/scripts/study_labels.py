@@ -1,7 +1,7 @@
-from dpol.config import Distributions
+from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.evaluation.distributions import Setting, study_setting
-from dpol.evaluation.summary import write_frame
-from dpol.logs import job_log
+from dpol.studies.pending import Distributions
 
 with job_log(snakemake.log[0]):
     study = Distributions.model_validate(snakemake.params.study)

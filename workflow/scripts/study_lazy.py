@@ -1,7 +1,7 @@
-from dpol.config import Lazy
+from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.evaluation.lazy import study_lazy
-from dpol.evaluation.summary import write_frame
-from dpol.logs import job_log
+from dpol.studies.pending import Lazy
 
 with job_log(snakemake.log[0]):
     study = Lazy.model_validate(snakemake.params.study)

@@ -10,8 +10,8 @@ import numpy as np
 from dpol.convex.gradient_descent import Run
 from dpol.convex.losses import Losses
 from dpol.convex.truncated_gaussian import into_ball
+from dpol.core.randomness import ReplicateGenerators
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.randomness import ReplicateGenerators
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpol.convex.losses import Losses
 from dpol.convex.truncated_gaussian import into_ball
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 
 @dataclass(frozen=True, eq=False)

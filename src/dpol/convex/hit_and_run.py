@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.convex.truncated_gaussian import into_ball
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators
 
 # Potential along lines: (points (k, d), directions (k, d)) -> a function of rows, (j,) indices
 # into the k lines, and (j,) positions t on them, that gives the potential at x + t v, (j,).

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 # Relative slack of the Lipschitz check, for vectors scaled to norm L in floating point.
 ROUNDING = 1e-12

@@ -21,7 +21,7 @@ from dpol.convex.hit_and_run import (
 )
 from dpol.convex.losses import LogisticLosses, log_loss
 from dpol.convex.truncated_gaussian import sample_truncated_gaussian
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators
 
 Rounds = tuple[int, int]
 """First round, and the one after the last."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators
 
 # Tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
@@ -49,7 +49,7 @@ def sample_truncated_gaussian(
     Raises:
         ValueError: an argument is out of range.
 
-    >>> from dpol.randomness import replicate_generators
+    >>> from dpol.core.randomness import replicate_generators
     >>> generators = replicate_generators(1, ("ball",), range(3), "draws")
     >>> draws = sample_truncated_gaussian(np.array([5.0, 0.0]), 1.0, 2.0, generators)
     >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())

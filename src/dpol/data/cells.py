@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.config.dataset import EARLIEST, LATEST
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats
+from dpol.data.settings import EARLIEST, LATEST
 from dpol.data.table import RawTable
-from dpol.errors import DataError
-from dpol.randomness import Floats
-from dpol.wording import counted, shortened
+from dpol.show.words import counted, shortened
 
 Flags = NDArray[np.bool_]
 Texts: TypeAlias = "pd.Series[Any]"

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.config import Cleaning, Dataset, Periods, Stream
+from dpol.core.errors import DataError
+from dpol.core.logs import LOGGER
 from dpol.data.cells import (
     BadCells,
     date_remedy,
@@ -24,10 +25,9 @@ from dpol.data.cells import (
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
 from dpol.data.numbers import Numbers, parse_numbers, remedies
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
+from dpol.data.settings import Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
-from dpol.errors import DataError
-from dpol.logs import LOGGER
-from dpol.wording import counted, shortened
+from dpol.show.words import counted, shortened
 
 NO_GROUP = "all"
 

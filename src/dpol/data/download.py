@@ -17,9 +17,9 @@ import requests
 import tenacity
 import urllib3
 
-from dpol.config import WebSource
-from dpol.errors import FetchError
-from dpol.wording import printable
+from dpol.core.errors import FetchError
+from dpol.data.settings import WebSource
+from dpol.show.words import printable
 
 LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for a longer pause counts as failed."""

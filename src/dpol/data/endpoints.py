@@ -16,9 +16,9 @@ from pathlib import Path
 
 import requests
 
+from dpol.core.errors import FetchError
+from dpol.core.files import packed_file, write_text
 from dpol.data.download import CHUNK, Client, PassingError, RefusedError, get, save
-from dpol.errors import FetchError
-from dpol.files import packed_file, write_text
 
 MOST_ROWS = 10_000_000
 """Rows of a Socrata table; their identifiers are held in memory."""

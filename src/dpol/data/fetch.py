@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.config import Dataset, Endpoint, WebSource
+from dpol.core.errors import FetchError, OutputError
+from dpol.core.files import locked, sha256, write_json
 from dpol.data.download import Client, plain, time_limit, with_retries
 from dpol.data.endpoints import Fetched, fetch_file, fetch_rows, resumable
-from dpol.errors import FetchError, OutputError
-from dpol.files import locked, sha256, write_json
+from dpol.data.settings import Dataset, Endpoint, WebSource
 
 _DEMO = "snakemake --cores 2 --configfile config/demo.yaml"
 

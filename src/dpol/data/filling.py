@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.config import Cleaning
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats
 from dpol.data.cells import Flags
+from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
-from dpol.errors import DataError
-from dpol.randomness import Floats
-from dpol.wording import counted, shortened
+from dpol.show.words import counted, shortened
 
 Days = NDArray[np.datetime64]
 

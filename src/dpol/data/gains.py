@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.config import GainsSource
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats
 from dpol.data.cells import BadCells, as_numbers, date_remedy, read_dates, refuse_cells
+from dpol.data.settings import GainsSource
 from dpol.data.table import RawTable, read_table
-from dpol.errors import DataError
-from dpol.randomness import Floats
 
 Days: TypeAlias = "NDArray[np.datetime64]"
 

@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpol.config import Cleaning
+from dpol.core.randomness import Floats
 from dpol.data.cells import MOST_VALUES, BadCells, Flags, Texts, as_numbers, matches
-from dpol.randomness import Floats
-from dpol.wording import LONGEST
+from dpol.data.settings import Cleaning
+from dpol.show.words import LONGEST
 
 Role: TypeAlias = Literal["count", "capacity", "cases"]
 

@@ -11,12 +11,12 @@ import pandas as pd
 import pandera.pandas as pa
 import pyarrow as arrow
 
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path, sha256
 from dpol.data.cleaning import RULES, CleanPanel, StreamReport
 from dpol.data.selection import SELECTIONS
-from dpol.errors import DataError
-from dpol.files import atomic_path, sha256
-from dpol.streams import SELECTION
-from dpol.wording import escape_markdown
+from dpol.data.stream import SELECTION
+from dpol.show.words import escape_markdown
 
 PANEL_SCHEMA = pa.DataFrameSchema(
     {

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dpol.config import Cleaning
+from dpol.core.errors import DataError
+from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
-from dpol.errors import DataError
 
 Selection: TypeAlias = Literal["counts", "warm-up", "given", "all"]
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpol.randomness import Floats, seed_sequence
+from dpol.core.randomness import Floats, seed_sequence
 
 Ints = npt.NDArray[np.int64]
 Cells = dict[str, Ints]

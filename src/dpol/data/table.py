@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from dpol.errors import DataError
-from dpol.files import atomic_path, packed_file
-from dpol.wording import counted, shortened
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path, packed_file
+from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
 _MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Parquet table")}

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.distributions.play import Origin
 from dpol.local.hypotheses import HypothesisClass, Ints
 from dpol.local.label_messages import (
@@ -24,7 +25,6 @@ from dpol.local.label_messages import (
     SampledClient,
     SampledMessages,
 )
-from dpol.randomness import Floats
 
 # The log-likelihood of what cannot be: finite, so that weights are numbers even where every
 # hypothesis is refuted, and beyond all that other messages could make up for.

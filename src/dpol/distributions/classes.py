@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from dpol.core.randomness import seed_sequence
 from dpol.local.hypotheses import HypothesisClass
-from dpol.randomness import seed_sequence
 
 
 def random_class(

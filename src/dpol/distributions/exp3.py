@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.distributions.play import Origin
 from dpol.distributions.wma import LossScale, loss_scale
 from dpol.local.hypotheses import Ints
 from dpol.local.label_messages import SampledClient, SampledMessages
-from dpol.randomness import Floats
 
 
 @dataclass(frozen=True, eq=False)

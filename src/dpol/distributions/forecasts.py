@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.local.hypotheses import HypothesisClass
-from dpol.randomness import Floats
 
 WINDOWS: dict[str, int | None] = {"last-week": 1, "average-4": 4, "average-12": 12, "all": None}
 """Forecasts by moving averages of shares, and how many weeks they look back."""

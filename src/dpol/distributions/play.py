@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
 from dpol.distributions.risk import round_risks
 from dpol.local.categorical import Categorical
 from dpol.local.hypotheses import HypothesisClass, Ints
 from dpol.local.label_messages import LabelClient
-from dpol.randomness import Floats, Key, ReplicateGenerators, replicate_generators
 
 Origin = Literal["paper", "standard", "ours"]
 """Where a learner comes from."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 # Predictions that are held at once: few enough to stay in the cache.
 _BLOCK = 1 << 17

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.distributions.risk import total_variation
-from dpol.randomness import Floats
 
 
 def average_prediction(mean_weights: Floats, masses: Floats) -> Floats:

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.distributions.play import Origin
 from dpol.local.clipping import LikelihoodSensitivity
 from dpol.local.hypotheses import Ints
 from dpol.local.label_messages import VectorClient, VectorMessages
-from dpol.randomness import Floats
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.config import Convex
 from dpol.convex.follow_the_leader import PrivateFTRL
 from dpol.convex.gradient_descent import OnlineGradientDescent
 from dpol.convex.losses import LinearLosses, LogisticLosses
 from dpol.convex.measure import RegularisedLogisticWeights, RegularisedWeights
-from dpol.intervals import with_half_widths
+from dpol.core.intervals import with_half_widths
+from dpol.core.logs import progress
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators, seed_sequence
 from dpol.lazy.transform import LazyParameters, Measure, Normaliser, advance, start
-from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_convex import ConvexCalibration, ConvexGame, calibrate_convex, theorem_3_12
-from dpol.randomness import Floats, ReplicateGenerators, replicate_generators, seed_sequence
+from dpol.studies.pending import Convex
 
 Losses = LinearLosses | LogisticLosses
 

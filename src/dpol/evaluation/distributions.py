@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.config import Distributions
+from dpol.core.errors import DataError
+from dpol.core.intervals import with_half_widths
+from dpol.core.logs import progress
+from dpol.core.randomness import Floats, Key
+from dpol.data.stream import GainStream
 from dpol.distributions.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.distributions.classes import hard_class, hardness, random_class
 from dpol.distributions.forecasts import forecast_class, shares
@@ -25,13 +29,9 @@ from dpol.distributions.play import (
 from dpol.distributions.registry import REGISTRY, Terms, make_learner
 from dpol.distributions.risk import total_variation
 from dpol.distributions.selection import average_prediction, median_estimate
-from dpol.errors import DataError
-from dpol.intervals import with_half_widths
 from dpol.local.clipping import Rule
 from dpol.local.hypotheses import HypothesisClass
-from dpol.logs import progress
-from dpol.randomness import Floats, Key
-from dpol.streams import GainStream
+from dpol.studies.pending import Distributions
 
 DISTRIBUTION_COLUMNS = (
     "sweep",

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.config import Lazy
-from dpol.intervals import with_half_widths
+from dpol.core.intervals import with_half_widths
+from dpol.core.logs import progress
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.transform import NORMALISERS, LazyParameters, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.privacy.lazy_accounting import LazyCalibration, LazyGame, calibrate, theorem_3_10
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.studies.pending import Lazy
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, weakest
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin, rounds
 from dpol.experts.switching import BOUNDS, SwitchingBound
-from dpol.local import NoisyGains
-from dpol.privacy.amplification import BatchMixture, BatchSizes, containing_batch, weakest
+from dpol.noise import NoisyGains
 from dpol.privacy.guarantee import Model
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,9 @@ class RWAdaBatch:
     Raises:
         ValueError: alpha is not above 0, or the bound is unknown.
 
-    >>> from dpol.local.noisy_gains import privatize
-    >>> from dpol.randomness import replicate_generators
-    >>> from dpol.streams import GainStream
+    >>> from dpol.noise.noisy_gains import privatize
+    >>> from dpol.core.randomness import replicate_generators
+    >>> from dpol.data.stream import GainStream
     >>> gains, days = np.zeros((100, 2)), np.datetime64("2000-01-01") + np.arange(100)
     >>> whole_round = np.full(100, np.sqrt(2))
     >>> stream = GainStream("x", gains, None, ("a", "b"), days, given_sensitivity=whole_round)
@@ -166,7 +166,7 @@ class RWAdaBatch:
         if (setup.noise_scale != scale).any():
             raise ValueError(
                 "RW-AdaBatch needs noise of one scale for all rounds and experts;"
-                " use the calibration isotropic-constant"
+                " use the noise isotropic-constant"
             )
         return batch_rule(
             BOUNDS[self.bound],

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.learners import KalmanBank, LeaderBank, LearnerBank
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin
 from dpol.privacy.guarantee import Model
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)

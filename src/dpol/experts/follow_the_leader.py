@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.privacy.guarantee import Model
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin
 from dpol.privacy.guarantee import Model
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class RandomWalkFTPL:
     State: (R, n) noisy cumulative gains.
 
     >>> from dpol.experts.play import play
-    >>> from dpol.local.noisy_gains import NoisyGains
+    >>> from dpol.noise.noisy_gains import NoisyGains
     >>> from dpol.privacy.guarantee import NO_PRIVACY
-    >>> from dpol.randomness import replicate_generators
+    >>> from dpol.core.randomness import replicate_generators
     >>> gains = np.array([[[0.0, 1.0], [1.0, 0.5], [1.0, 0.0]]])
     >>> noisy = NoisyGains(np.zeros((1, 2)), gains, np.zeros((3, 2)), 1.0, NO_PRIVACY)
     >>> play(RandomWalkFTPL(), noisy, replicate_generators(1, (), range(1), "play")).tolist()

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee, Model
 from dpol.privacy.lazy_accounting import Accountant, LazyCalibration, LazyGame, calibrate
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class LazyWeights:
         ValueError: a parameter is unknown or out of range.
 
     >>> from dpol.experts.play import RawGains, guarantee_of
-    >>> from dpol.streams import GainStream
+    >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
     >>> beds = np.full((100, 2), 50.0)
     >>> stream = GainStream("example", np.full((100, 2), 0.2), beds, ("a", "b"), periods)

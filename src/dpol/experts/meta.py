@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin
 from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
 from dpol.privacy.guarantee import Model
-from dpol.randomness import Floats, ReplicateGenerators
 
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.
 _ROUNDING = 1e-12
@@ -55,9 +55,9 @@ class RWMeta:
         ValueError: a parameter is out of range, or there is no bank.
 
     >>> from dpol.experts.play import guarantee_of, play
-    >>> from dpol.local.noisy_gains import privatize
-    >>> from dpol.randomness import replicate_generators
-    >>> from dpol.streams import GainStream
+    >>> from dpol.noise.noisy_gains import privatize
+    >>> from dpol.core.randomness import replicate_generators
+    >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> gains = np.linspace(0.1, 0.4, 3) * np.ones((20, 1))
     >>> stream = GainStream("example", gains, np.full((20, 3), 50.0), ("a", "b", "c"), periods)

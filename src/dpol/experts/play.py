@@ -18,9 +18,11 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.local import NoisyGains
-from dpol.logs import progress
-from dpol.privacy.amplification import BatchMixture
+from dpol.core.logs import progress
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.data.stream import GainStream
+from dpol.experts.amplification import BatchMixture
+from dpol.noise import NoisyGains
 from dpol.privacy.guarantee import (
     NO_PRIVACY,
     PERSONS,
@@ -29,8 +31,6 @@ from dpol.privacy.guarantee import (
     Neighbours,
     neighbours_of,
 )
-from dpol.randomness import Floats, ReplicateGenerators
-from dpol.streams import GainStream
 
 Actions = NDArray[np.int32]
 """An array of experts, counted from 0."""
@@ -211,7 +211,7 @@ def play(
         ValueError: as `rounds`.
 
     >>> from dpol.experts.ftpl import RandomWalkFTPL
-    >>> from dpol.randomness import replicate_generators
+    >>> from dpol.core.randomness import replicate_generators
     >>> one_sided = np.tile([0.0, 1.0], (3, 1))
     >>> noisy = NoisyGains(np.zeros((1, 2)), one_sided[None], 0 * one_sided, 1.0, NO_PRIVACY)
     >>> play(RandomWalkFTPL(), noisy, replicate_generators(1, (), range(1), "play")).tolist()

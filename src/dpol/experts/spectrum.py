@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 # From so many learners on, a few Lanczos steps cost less than all eigenvalues.
 _LANCZOS_FROM = 20

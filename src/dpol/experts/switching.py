@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator

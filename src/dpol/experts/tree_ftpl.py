@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
 from dpol.privacy.guarantee import Guarantee, Model
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ class TreeFTPL:
         objective: `min-noise` takes S = Delta L / mu, the least that mu allows;
             `min-regret` takes S = max(Delta L / mu, r sqrt(T)), which minimises the
             worst-case regret bound sqrt(2 log n) (S + r^2 T / S).
-        calibration: `isotropic` gives every expert the same S (the paper); `capacity`, ours,
+        noise: `isotropic` gives every expert the same S (the paper); `capacity`, ours,
             puts the change d_i that one person can make in place of Delta / sqrt(2): a person
             who moves from i to j shifts each of at most L nodes by d_i and d_j, and node noise
             sqrt(2 L) d_i / mu makes that sqrt(L (1 + 1) / (2 L)) mu = mu as well.
 
     Raises:
-        ValueError: objective or calibration is unknown.
+        ValueError: objective or noise is unknown.
 
     >>> from dpol.experts.play import RawGains, guarantee_of
-    >>> from dpol.streams import GainStream
+    >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> beds = np.full((20, 2), 50.0)
     >>> stream = GainStream("example", np.full((20, 2), 0.2), beds, ("a", "b"), periods)
@@ -65,19 +65,19 @@ class TreeFTPL:
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
-    calibration: Literal["isotropic", "capacity"] = "isotropic"
+    noise: Literal["isotropic", "capacity"] = "isotropic"
 
     model: ClassVar[Model] = "central"
 
     def __post_init__(self) -> None:
-        if self.calibration not in ("isotropic", "capacity"):
-            raise ValueError(f"calibration must be isotropic or capacity, got {self.calibration!r}")
+        if self.noise not in ("isotropic", "capacity"):
+            raise ValueError(f"noise must be isotropic or capacity, got {self.noise!r}")
         if self.objective not in ("min-noise", "min-regret"):
             raise ValueError(f"objective must be min-noise or min-regret, got {self.objective!r}")
 
     @property
     def origin(self) -> Origin:
-        return "paper" if self.calibration == "isotropic" else "ours"
+        return "paper" if self.noise == "isotropic" else "ours"
 
     def init(self, setup: CuratorSetup) -> TreeState:
         levels = tree_levels(setup.n_rounds)
@@ -88,7 +88,7 @@ class TreeFTPL:
             noise=TreeNoise(),
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
-            relative=scale / total if total and self.calibration == "capacity" else 1.0,
+            relative=scale / total if total and self.noise == "capacity" else 1.0,
         )
 
     def step(
@@ -106,10 +106,10 @@ class TreeFTPL:
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
-        own = self.calibration == "capacity"
+        own = self.noise == "capacity"
         return Guarantee(
             mechanism="Gaussian noise on tree-aggregated prefix sums"
-            + (", capacity calibration" if own else ""),
+            + (", capacity noise" if own else ""),
             **setup.neighbours.as_fields(),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
@@ -121,7 +121,7 @@ class TreeFTPL:
     def achieved_mu(self, setup: CuratorSetup) -> float:
         """Delta L / S; 0 for T = 1, where no gain is ever used.
 
-        With the capacity calibration L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
+        With the capacity noise L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
         where it is largest.
         """
         levels = tree_levels(setup.n_rounds)
@@ -129,14 +129,14 @@ class TreeFTPL:
             return 0.0
         scale = self._total_scale(setup)
         with np.errstate(divide="ignore"):
-            if self.calibration == "isotropic":
+            if self.noise == "isotropic":
                 return float(np.divide(setup.sensitivity * levels, scale))
             shifts = np.sort((_changes(setup) * levels / scale) ** 2)
         return math.sqrt(float(shifts[-2:].sum()))
 
     def _total_scale(self, setup: CuratorSetup) -> float | Floats:
         scale: float | Floats = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu
-        if self.calibration == "capacity":
+        if self.noise == "capacity":
             scale = math.sqrt(2.0) * _changes(setup) * tree_levels(setup.n_rounds) / setup.mu
         if self.objective == "min-regret":
             scale = np.maximum(scale, setup.gain_range * math.sqrt(setup.n_rounds))
@@ -145,7 +145,7 @@ class TreeFTPL:
 
 def _changes(setup: CuratorSetup) -> Floats:
     if setup.expert_changes is None:
-        raise ValueError("the capacity calibration needs expert_changes: gains with capacities")
+        raise ValueError("the capacity noise needs expert_changes: gains with capacities")
     return setup.expert_changes
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpol.randomness import Floats, seed_sequence
+from dpol.core.randomness import Floats, seed_sequence
 
 
 @dataclass(frozen=True)

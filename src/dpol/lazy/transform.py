@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators
 
 Points = NDArray[Any]
 """An array (R, ...) of points, one for each replicate."""
@@ -98,7 +98,7 @@ def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:
     """The state of the first batch: x and y independent draws from nu_1.
 
     >>> from dpol.lazy.weights import WeightsMeasure
-    >>> from dpol.randomness import replicate_generators
+    >>> from dpol.core.randomness import replicate_generators
     >>> generators = replicate_generators(1, ("example",), range(3), "L2P")
     >>> start(WeightsMeasure(n_experts=4, eta=0.1), generators).played.shape
     (3,)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators
 
 
 @dataclass(frozen=True)

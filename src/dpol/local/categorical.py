@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.local.hypotheses import Ints
-from dpol.randomness import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.local.categorical import Categorical
 from dpol.local.hypotheses import HypothesisClass, Ints, check_labels
-from dpol.randomness import Floats
 
 Rule = Literal["exact", "published"]
 """Names of the rules for the sensitivity."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.local.counts import Count
 from dpol.privacy.noise import NoiseSampler
 

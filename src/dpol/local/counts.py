@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TextIO
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 from dpol.local.names import check_name
 
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")

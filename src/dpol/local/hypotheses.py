@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 Ints = NDArray[np.int64]
 """An array of int64."""

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.local.clipping import LikelihoodSensitivity
 from dpol.local.hypotheses import HypothesisClass, Ints, check_labels
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.laplace_composition import Composition, scale_factor
-from dpol.randomness import Floats, ReplicateGenerators
 
 ONE_LABEL = "two labels of the same round"
 LABEL_UNIT = "one person's label in one round"
@@ -148,7 +148,7 @@ class SampledClient:
         ValueError: epsilon is not above 0.
 
     >>> from dpol.local.clipping import Clipping
-    >>> from dpol.randomness import replicate_generators
+    >>> from dpol.core.randomness import replicate_generators
     >>> clipping = Clipping(HypothesisClass([[0.5, 0.5, 0], [0, 0, 1]]), n_rounds=10)
     >>> client = SampledClient(LikelihoodSensitivity(clipping), epsilon=1.0)
     >>> labels, features = np.array([[0, 1, 2]]), np.array([0, 0, 0])

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.errors import DataError, DpolError, OutputError
+from dpol.core.errors import DataError, DpolError, OutputError
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""

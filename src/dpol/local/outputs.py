@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from dpol.errors import DataError
-from dpol.files import sha256
+from dpol.core.errors import DataError
+from dpol.core.files import sha256
 from dpol.local.count_noise import CountNoise
 from dpol.local.entries import (
     Output,

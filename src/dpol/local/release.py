@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.errors import DataError, DpolError, OutputError
-from dpol.files import check_writable
+from dpol.core.errors import DataError, DpolError, OutputError
+from dpol.core.files import check_writable
 from dpol.local.count_noise import CountNoise, decimal_text, noisy_cells
 from dpol.local.counts import Count, CountColumns, read_counts
 from dpol.local.entries import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from dpol.core.rounding import rounded_up
 from dpol.local.release import Release
 from dpol.privacy.account import best_guess
-from dpol.privacy.rounding import rounded_up
 
 
 def describe(done: Release, delta: float) -> list[str]:

@@ -12,13 +12,13 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
+from dpol.core.rounding import rounded_up
 from dpol.local.count_noise import CountNoise, decimal_text
 from dpol.local.counts import Count
 from dpol.local.entries import add_name, name_of, names_folded, output_at, releases_of
 from dpol.local.ledger import Ledger
 from dpol.local.names import folded
-from dpol.privacy.rounding import rounded_up
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from dpol.errors import DataError
-from dpol.files import atomic_path
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path
 from dpol.local.entries import Output, mu_levels, runs_of, spent, table_rows
 from dpol.local.ledger import Ledger
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
@@ -108,7 +108,7 @@ def remove_stale_files(path: Path) -> None:
 
 
 def temporary_files(path: Path) -> list[Path]:
-    """Temporary files of a table and of its record, see `dpol.files.atomic_path`."""
+    """Temporary files of a table and of its record, see `dpol.core.files.atomic_path`."""
     stem, _, suffix = path.name.partition(".")
     pattern = re.compile(
         rf"\.{re.escape(stem)}-[a-z0-9_]{{8}}\.{re.escape(suffix)}(\.guarantee\.json)?"

@@ -15,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from dpol.core.frames import check_frame
 from dpol.distributions.registry import REGISTRY, title_of
-from dpol.frames import check_frame
-from dpol.plots import style
-from dpol.plots.direct_labels import Label, add_labels
+from dpol.show import style
+from dpol.show.direct_labels import Label, add_labels
 
 COLUMNS = (
     *("sweep", "hypotheses", "algorithm", "calibration", "K", "M", "T", "epsilon"),

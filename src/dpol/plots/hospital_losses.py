@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.plots import style
 from dpol.plots.distributions import (
     DOTS,
     NAMES,
@@ -17,7 +16,8 @@ from dpol.plots.distributions import (
     empty_figure,
     finish,
 )
-from dpol.plots.titles import data_title
+from dpol.show import style
+from dpol.show.titles import data_title
 
 
 def draw_hospitals(risks: pd.DataFrame, *, simulated: bool) -> Figure:

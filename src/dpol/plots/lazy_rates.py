@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.plots import style
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
+from dpol.show import style
 
 _L2P = style.ALGORITHM_STYLES["l2p"].colour
 

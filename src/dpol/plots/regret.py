@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from dpol.frames import check_frame
-from dpol.plots import style
-from dpol.plots.titles import add_title
-from dpol.randomness import Floats
+from dpol.core.frames import check_frame
+from dpol.core.randomness import Floats
+from dpol.show import style
+from dpol.show.titles import add_title
 
 COLUMNS = (
     *("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates"),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from dpol.core.rounding import rounded_up
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.rounding import rounded_up
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dpol.intervals import clopper_pearson_upper
-from dpol.randomness import Floats
+from dpol.core.intervals import clopper_pearson_upper
+from dpol.core.randomness import Floats
 
 Parameter = Literal["mu", "epsilon", "distance"]
 """The parameter of a claim: mu, epsilon, or total variation distance from a computed law."""

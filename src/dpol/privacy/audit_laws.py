@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.intervals import clopper_pearson_upper
+from dpol.core.intervals import clopper_pearson_upper
+from dpol.core.randomness import Floats
 from dpol.privacy.audit import AuditResult
-from dpol.randomness import Floats
 
 # Added to a covariance, relative to its size: noise that cancels leaves it singular.
 _RIDGE = 1e-9

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 
 def trade_off(alpha: ArrayLike, mu: float) -> Floats:

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpol.streams import SELECTION, GainStream
+from dpol.data.stream import SELECTION, GainStream
 
 Model = Literal["local", "central", "none"]
 """Who sees raw data: nobody, a curator, or everybody."""

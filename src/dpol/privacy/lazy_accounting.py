@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 Accountant = Literal["published", "sound"]
 """Names of the accountants."""

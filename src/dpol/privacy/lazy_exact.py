@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 Rows = NDArray[np.int64]
 

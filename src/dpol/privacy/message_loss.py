@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 
 def laplace_message_loss(

@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.errors import DpolError
+from dpol.core.errors import DpolError
 
 _LARGEST_SCALE = 2**53  # All up to here are floats, and no draw comes near the ends of 64 bits.
 

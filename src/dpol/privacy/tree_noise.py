@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dpol.randomness import Floats
+from dpol.core.randomness import Floats
 
 
 def tree_levels(n_rounds: int) -> int:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.rounding import rounded_up
 from dpol.privacy.audit import exceeds
-from dpol.privacy.rounding import rounded_up
 from dpol.report.costs import Loss
-from dpol.tables.claims import count_verdicts
-from dpol.tables.footers import describe_public
-from dpol.tables.reported import load_reported
-from dpol.wording import counted, joint_confidence, mu_title, proved
+from dpol.show.footers import describe_public
+from dpol.show.words import counted, joint_confidence, mu_title, proved
+from dpol.studies.claims.table import count_verdicts
+from dpol.studies.hospitals.reported import load_reported
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
@@ -38,7 +38,7 @@ def answer_on_papers(
     Args:
         claims: the ledger; None if it was not made.
         gains: numbers behind the table of average gains (`CSV_COLUMNS`).
-        summary: table of `dpol.evaluation.summary`.
+        summary: table of `dpol.studies.hospitals.summary`.
     """
     more: list[str] = []
     if claims is not None:
@@ -83,7 +83,7 @@ def _table_two(beside: pd.DataFrame) -> str:
 
 def _ranking(summary: pd.DataFrame) -> Iterator[str]:
     """RW-Meta, which is local, beside the better central tree: here, and in the paper's table."""
-    rows = summary[(summary["calibration"] == "isotropic") & (summary["mu"] < _INFINITE)]
+    rows = summary[(summary["noise"] == "isotropic") & (summary["mu"] < _INFINITE)]
     meta = rows[rows["algorithm"] == META]
     trees = rows[rows["algorithm"].isin(TREES)].sort_values("mean_gain")
     trees = trees.drop_duplicates(["stream", "mu"], keep="last")
@@ -193,7 +193,7 @@ def _cost(found: Sequence[Loss]) -> str:
         both = " to ".join(str(it) for it in dict.fromkeys((shares[0], shares[-1])))
         parts.append(f"{both}%{'' if parts else ' of its gain'} at {_mu(mu)}".replace("-", "−"))
     first, streams = found[0], len({loss.stream for loss in found})
-    noise = f"{first.calibration} noise" + (" (ours)" if first.ours else "")
+    noise = f"{first.noise} noise" + (" (ours)" if first.ours else "")
     where = f", over {streams} streams" if streams > 1 else ""
     return f"With {noise}, {first.algorithm} loses {', '.join(parts)}{where}."
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpol.config import Config
-from dpol.report.tables import Cell, PlainTable, number
-from dpol.tables.footers import COVERS, plus_minus
-from dpol.wording import mu_title
+from dpol.config.models import Config
+from dpol.show.footers import COVERS, plus_minus
+from dpol.show.plain import Cell, PlainTable, number
+from dpol.show.words import mu_title
 
 _INFINITE = float("inf")
 
@@ -21,7 +21,7 @@ class Loss:
 
     Args:
         algorithm: its label.
-        calibration: how its noise is scaled.
+        noise: how its noise is scaled.
         ours: whether algorithm or noise is not in the papers.
         stream: label of the stream.
         mu: of the level with noise.
@@ -32,7 +32,7 @@ class Loss:
     """
 
     algorithm: str
-    calibration: str
+    noise: str
     ours: bool
     stream: str
     mu: float
@@ -43,7 +43,7 @@ class Loss:
     @property
     def system(self) -> tuple[str, str]:
         """Algorithm and noise."""
-        return self.algorithm, self.calibration
+        return self.algorithm, self.noise
 
     @property
     def share(self) -> float:
@@ -54,9 +54,9 @@ class Loss:
 def losses(summary: pd.DataFrame, config: Config) -> tuple[Loss, ...]:
     """What noise costs the systems of the comparison, or the first private algorithm shown."""
     found = []
-    for algorithm, calibration in _systems(summary, config):
+    for algorithm, noise in _systems(summary, config):
         own = summary[summary["algorithm"] == algorithm]
-        own = own[own["calibration"] == calibration]
+        own = own[own["noise"] == noise]
         for stream in config.streams:
             rows = {row["mu"]: row for row in own[own["stream"] == stream].to_dict("records")}
             base = rows.get(_INFINITE)
@@ -67,19 +67,19 @@ def losses(summary: pd.DataFrame, config: Config) -> tuple[Loss, ...]:
                     lost = base["mean_gain"] - rows[mu]["mean_gain"]
                     half = base["ci_half_width"] + rows[mu]["ci_half_width"]
                     ours, gain = bool(base["ours"]), base["mean_gain"]
-                    found.append(Loss(algorithm, calibration, ours, stream, mu, gain, lost, half))
+                    found.append(Loss(algorithm, noise, ours, stream, mu, gain, lost, half))
     return tuple(found)
 
 
 def _systems(summary: pd.DataFrame, config: Config) -> list[tuple[str, str]]:
     if config.comparison is not None:
         both = (config.comparison.paper, config.comparison.ours)
-        return [(it.algorithm, it.calibration) for it in both]
+        return [(it.algorithm, it.noise) for it in both]
     for label in config.report.algorithms:
         rows = summary[(summary["algorithm"] == label) & (summary["model"] != "none")]
         if not rows.empty:
-            played = list(dict.fromkeys(rows["calibration"]))
-            first = config.report.calibration
+            played = list(dict.fromkeys(rows["noise"]))
+            first = config.report.noise
             wanted = [first if first in played else played[0], "capacity"]
             return [(label, name) for name in dict.fromkeys(wanted) if name in played]
     return []

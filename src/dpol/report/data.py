@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpol.report.tables import Cell, PlainTable, number
+from dpol.show.plain import Cell, PlainTable, number
 
 
 def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

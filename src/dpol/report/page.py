@@ -8,9 +8,9 @@ from pathlib import Path
 
 import jinja2
 
-from dpol.config import Config
+from dpol.config.models import Config
+from dpol.data.stream import read_stream
 from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
-from dpol.report.audits import audit_table
 from dpol.report.costs import cost_table, losses
 from dpol.report.data import cleaning_tables, source_facts
 from dpol.report.provenance import Provenance, stage_table
@@ -18,8 +18,8 @@ from dpol.report.reading import read_findings, read_json, read_text, unreadable
 from dpol.report.sections import FigureOf, SectionOf, sections_of
 from dpol.report.setting import describe_setting
 from dpol.report.svg import inline_svg
-from dpol.report.tables import PlainTable, RunTable, cut_table
-from dpol.streams import read_stream
+from dpol.show.plain import PlainTable, RunTable, cut_table
+from dpol.studies.audits.table import audit_table
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _provenance_part(config: Config, provenance: Provenance) -> Part:
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("dpol.report"), jinja2.PackageLoader("dpol.tables")]
+            [jinja2.PackageLoader("dpol.report"), jinja2.PackageLoader("dpol.show")]
         ),
         autoescape=True,
         trim_blocks=True,

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import dpol
-from dpol.report.tables import Cell, PlainTable, number
+from dpol.show.plain import Cell, PlainTable, number
 
 PACKAGES = (
     *("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "dp-accounting"),

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 import pyarrow as arrow
 
-from dpol.config import Config
-from dpol.errors import DataError
-from dpol.evaluation.audit.core import AUDIT_COLUMNS
-from dpol.evaluation.claims.core import CLAIM_COLUMNS
-from dpol.frames import check_frame, check_streams
-from dpol.tables.average_gain import COLUMNS as SUMMARY_COLUMNS
-from dpol.tables.average_gain import CSV_COLUMNS
+from dpol.config.models import Config
+from dpol.core.errors import DataError
+from dpol.core.frames import check_frame, check_streams
+from dpol.studies.audits.core import AUDIT_COLUMNS
+from dpol.studies.claims.core import CLAIM_COLUMNS
+from dpol.studies.hospitals.average_gain import COLUMNS as SUMMARY_COLUMNS
+from dpol.studies.hospitals.average_gain import CSV_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Findings:
     """Tables of a run that the answers are computed from.
 
     Args:
-        summary: table of `dpol.evaluation.summary`.
+        summary: table of `dpol.studies.hospitals.summary`.
         gains: numbers behind the table of average gains.
         claims: the ledger; None if it was not made.
         audits: None if there were none.
@@ -46,12 +46,12 @@ def read_findings(folder: Path, config: Config) -> Findings:
     path = folder / "summary.parquet"
     summary = _read_frame(path, SUMMARY_COLUMNS)
     check_streams(summary, config.streams, str(path))
-    audited = config.audit is not None
+    audited = config.block("audits") is not None
     return Findings(
         summary,
         _read_frame(folder / "tables/average-gain.csv", CSV_COLUMNS),
         _read_frame(folder / "claims.parquet", CLAIM_COLUMNS) if audited else None,
-        _read_frame(folder / "audit.parquet", AUDIT_COLUMNS) if audited else None,
+        _read_frame(folder / "audits.parquet", AUDIT_COLUMNS) if audited else None,
     )
 
 

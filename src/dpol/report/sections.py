@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpol.config import Config, Distributions
+from dpol.config.models import Config
+from dpol.studies.hospitals.reported import PAPER as TABLE_TWO
+from dpol.studies.pending import Distributions
 from dpol.tables.distributions import PAPER as DISTRIBUTIONS
 from dpol.tables.lazy import PAPER as LAZY
 from dpol.tables.lazy import SETTINGS
-from dpol.tables.reported import PAPER as TABLE_TWO
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def sections_of(config: Config) -> tuple[SectionOf, ...]:
 def _sections(config: Config) -> Iterator[SectionOf]:
     yield _TOTAL_GAIN
     yield _GAIN_OVER_TIME
-    if config.amplification is not None:
+    if config.block("batching") is not None:
         yield _AMPLIFIED
     if config.lazy is not None or config.convex is not None:
         yield _lazy_section(lazy=config.lazy is not None, convex=config.convex is not None)
@@ -62,7 +63,7 @@ def _sections(config: Config) -> Iterator[SectionOf]:
         yield replace(_LABELS, figures=tuple(_of_distributions(config.distributions)))
     if config.comparison is not None:
         yield _BEYOND
-    if config.audit is not None:
+    if config.block("audits") is not None:
         yield _AUDITS
         yield _CLAIMS
 

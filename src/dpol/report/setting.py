@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpol.config import Config
-from dpol.tables.footers import COVERS
-from dpol.wording import mu_title
+from dpol.config.models import Config
+from dpol.show.footers import COVERS
+from dpol.show.words import mu_title
 
 
 def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
@@ -14,7 +14,7 @@ def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
 
     Args:
         config: of the run.
-        summary: table of `dpol.evaluation.summary`.
+        summary: table of `dpol.studies.hospitals.summary`.
     """
     return (
         _question(config),

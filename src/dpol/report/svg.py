@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from dpol.errors import DataError
+from dpol.core.errors import DataError
 
 # One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
 _REM_A_POINT, _WIDEST = 62 / 504, 62.0

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from dpol.core.frames import check_frame
+from dpol.core.rounding import rounded_up
 from dpol.distributions.bounds import informative_from
 from dpol.distributions.registry import REGISTRY, title_of
-from dpol.frames import check_frame
-from dpol.papers import DISTRIBUTIONS
-from dpol.privacy.rounding import rounded_up
-from dpol.tables.text import Entry, Group, Section, TextTable
+from dpol.show.papers import DISTRIBUTIONS
+from dpol.show.table import Entry, Group, Section, TextTable
 
 PAPER = f"“{DISTRIBUTIONS}”"
 COLUMNS = (

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dpol.frames import check_frame
-from dpol.papers import LAZY
-from dpol.tables import footers
-from dpol.tables.text import Entry, Group, Section, TextTable
+from dpol.core.frames import check_frame
+from dpol.show import footers
+from dpol.show.papers import LAZY
+from dpol.show.table import Entry, Group, Section, TextTable
 
 PAPER = f"“{LAZY}”"
 RATES: Mapping[str, tuple[str, str]] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.learners import LearnerBank
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin
 from dpol.privacy.guarantee import Model
-from dpol.randomness import ReplicateGenerators
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
@@ -23,7 +24,6 @@ from dpol.experts.learners.state_space import (
     start,
 )
 from dpol.experts.play import Actions, LocalSetup, Observation
-from dpol.randomness import Floats
 
 Pooling = Literal["expert", "common"]
 """Whose data weigh the models."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.experts.play import Actions, LocalSetup, Observation
-from dpol.randomness import Floats
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.play import Actions, LocalSetup, Observation, Origin
 from dpol.privacy.guarantee import Model
-from dpol.randomness import Floats, ReplicateGenerators
 
 WINDOWS = (8, 16, 32, 64)
 """The paper's windows, in rounds."""

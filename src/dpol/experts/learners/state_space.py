@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.experts.play import Actions, LocalSetup, Observation
-from dpol.randomness import Floats
 
 PRIOR_VARIANCE = 0.01
 """Variance of a deviation before any data, in squared gain ranges, if it does not revert."""

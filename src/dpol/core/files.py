@@ -1,0 +1,147 @@
+"""Writing files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dpol.core.errors import OutputError
+
+_REMEDIES = {
+    errno.ENOSPC: "the disk is full; free some space and run again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run again",
+    errno.EACCES: "permission denied; make the folder writable or choose another one",
+    errno.EPERM: "permission denied; make the folder writable or choose another one",
+    errno.EROFS: "the file system is read-only; choose another folder",
+    errno.ENOTDIR: "a part of the path is a file, not a folder; rename it or choose another folder",
+    errno.EEXIST: "a part of the path is a file, not a folder; rename it or choose another folder",
+    errno.EISDIR: "there is a folder of that name; rename it or choose another name",
+}
+
+
+@contextmanager
+def atomic_path(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that becomes `path` on success.
+
+    The temporary file has the suffixes of `path` (writers look at them). It is
+    flushed to disk before it is renamed, and removed if the block raises.
+
+    Raises:
+        OutputError: the folder cannot be written, the disk is full, and so on.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name.split('.')[0]}-", suffix="".join(path.suffixes), dir=path.parent
+        )
+        os.close(handle)
+    except OSError as error:
+        raise _output_error(path, error) from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno in _REMEDIES:
+            raise _output_error(path, error) from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def packed_file(path: Path) -> Iterator[gzip.GzipFile]:
+    """A gzip file to write; equal content gives equal bytes, so neither name nor time goes in."""
+    with path.open("wb") as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+        yield packed
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` as UTF-8, atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys, atomically."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def locked(path: Path | str) -> Iterator[None]:
+    """Let only one block at a time work on `path`; the others wait.
+
+    The lock is a file beside `path`, which is removed at the end. That of a process that was
+    killed binds nobody.
+
+    Raises:
+        OutputError: the folder cannot be written, or knows no locks.
+    """
+    path = Path(path)
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = _hold(lock)
+    except OSError as error:
+        raise _output_error(path, error) from error
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _hold(lock: Path) -> int:
+    """A handle of the locked file."""
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Who held the lock before may have removed the file that was waited for.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
+        os.close(handle)
+
+
+def check_writable(folder: Path | str) -> None:
+    """Refuse a folder in which nothing can be made; makes nothing itself.
+
+    Raises:
+        OutputError: a part of the path is a file, or may not be written to.
+    """
+    folder = Path(folder)
+    existing = next(path for path in [folder, *folder.absolute().parents] if path.exists())
+    if not existing.is_dir():
+        raise OutputError(f"cannot write {folder}: {existing} is a file, not a folder; rename it")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputError(f"cannot write {folder}: no permission to write in {existing}")
+
+
+def sha256(path: Path | str) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _output_error(path: Path, error: OSError) -> OutputError:
+    remedy = _REMEDIES.get(error.errno or 0, error.strerror or str(error))
+    return OutputError(f"cannot write {path}: {remedy}")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,141 @@
+"""Confidence intervals of everything that is sampled: means (Student) and probabilities.
+
+Intervals that are shown together, in a table or a figure, hold together: each has the error of
+the whole, divided by their number (Bonferroni). They cover the randomness of the runs on the data
+at hand, not other data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpol.core.randomness import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
+    """Half-width of a Student interval in standard errors, Bonferroni over `comparisons`.
+
+    Infinite for one replicate, which says nothing about its own error. No comparison counts as
+    one.
+
+    Raises:
+        ValueError: no replicate, or a confidence outside (0, 1).
+
+    >>> [round(student_factor(0.95, 1, replicates), 3) for replicates in (5, 20, 100)]
+    [2.776, 2.093, 1.984]
+    """
+    if replicates < 1:
+        raise ValueError(f"an interval needs replicates, got {replicates}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    if replicates == 1:
+        return math.inf
+    return float(-special.stdtrit(replicates - 1, (1 - confidence) / (2 * max(comparisons, 1))))
+
+
+def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Floats:
+    """Half-widths of Student intervals for the means of `values` over axis 0, the replicates.
+
+    Infinite for one replicate. Exactly 0 where all of at least two replicates are equal: such a
+    number is taken for deterministic.
+
+    Args:
+        values: (R, ...).
+        confidence: of all intervals together.
+        comparisons: the number of intervals that hold together.
+
+    Raises:
+        ValueError: as `student_factor`.
+
+    >>> half_width(np.array([[1.0, 7.0], [3.0, 7.0]]), 0.5).round(6).tolist()
+    [1.0, 0.0]
+    """
+    factor = student_factor(confidence, comparisons, len(values))
+    if len(values) == 1:
+        return np.full(values.shape[1:], math.inf)
+    return factor * standard_error(values)
+
+
+def standard_error(values: Floats) -> Floats:
+    """Standard errors of the means of `values` (R, ...) over axis 0, the replicates.
+
+    Exactly 0 where all of at least two replicates are equal, infinite for one replicate.
+
+    >>> standard_error(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
+    [1.0, 0.0]
+    """
+    if len(values) == 1:
+        return np.full(values.shape[1:], math.inf)
+    error = values.std(axis=0, ddof=1) / math.sqrt(len(values))
+    # The deviation of equal numbers may be off 0 by rounding.
+    return np.where((values == values[0]).all(axis=0), 0.0, error)
+
+
+def add_intervals(
+    frame: pd.DataFrame, errors: Mapping[str, str], confidence: float
+) -> pd.DataFrame:
+    """The table with the half-widths of all its means, which hold together.
+
+    Args:
+        frame: one row per setting, with the column `replicates`.
+        errors: the column to add for each column of standard errors.
+        confidence: of all intervals together; a column of the result, as `ci_comparisons` is.
+    """
+    comparisons = len(errors) * len(frame)
+    factors = [student_factor(confidence, comparisons, int(n)) for n in frame["replicates"]]
+    # One replicate: infinity times infinity.
+    added = {column: factors * frame[error] for error, column in errors.items()}
+    return frame.assign(**added, confidence=confidence, ci_comparisons=comparisons)
+
+
+def with_half_widths(
+    frame: pd.DataFrame, samples: Mapping[str, Sequence[Floats]], confidence: float
+) -> pd.DataFrame:
+    """The table with the half-widths of all its means, which hold together.
+
+    Args:
+        frame: one row per setting.
+        samples: the columns to add, each with a sample (R,) for each row.
+        confidence: of all intervals together; a column of the result, as `ci_comparisons` is.
+    """
+    comparisons = len(samples) * len(frame)
+    added = {
+        column: [float(half_width(it, confidence, comparisons)) for it in of_rows]
+        for column, of_rows in samples.items()
+    }
+    return frame.assign(**added, confidence=confidence, ci_comparisons=comparisons)
+
+
+def mean_interval(sample: Floats, confidence: float) -> tuple[float, float]:
+    """Student's interval for the mean of a sample (R,)."""
+    mean, half = float(sample.mean()), float(half_width(sample, confidence))
+    return mean - half, mean + half
+
+
+def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Floats:
+    """The upper confidence bound on a probability: exact, for any number of trials.
+
+    Successes may have any shape; so has the result.
+
+    >>> round(float(clopper_pearson_upper(0, 10, 0.05)), 4) == round(1 - 0.05**0.1, 4)
+    True
+    """
+    k = np.asarray(successes, dtype=float)
+    inner = special.betaincinv(np.minimum(k, trials - 1) + 1, np.maximum(trials - k, 1), 1 - error)
+    return np.where(k >= trials, 1.0, inner)
+
+
+def share_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """The Clopper-Pearson interval of a probability."""
+    error = (1 - confidence) / 2
+    below = 1 - float(clopper_pearson_upper(trials - successes, trials, error))
+    return below, float(clopper_pearson_upper(successes, trials, error))

@@ -1,0 +1,106 @@
+"""What a job writes to its log, and how it ends when the user made a mistake."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from dpol.core.errors import DpolError
+
+LOGGER = logging.getLogger("dpol")
+T = TypeVar("T")
+
+
+@contextmanager
+def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]:
+    """Log to `path`; end the process with the message alone if a `DpolError` is raised.
+
+    Args:
+        path: the log file, begun anew.
+        echo: also write progress to the terminal.
+    """
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    handlers: list[logging.Handler] = [logging.FileHandler(path, mode="w", encoding="utf-8")]
+    if echo:
+        handlers.append(logging.StreamHandler(sys.stderr))
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
+    try:
+        yield LOGGER
+    except DpolError as error:
+        LOGGER.info("error: %s", error)
+        print(f"\nerror: {error}\n", file=sys.stderr)
+        sys.exit(1)
+    except Exception:
+        LOGGER.info("%s", traceback.format_exc())
+        raise
+    finally:
+        for handler in handlers:
+            LOGGER.removeHandler(handler)
+            handler.close()
+
+
+def errors_since(folder: Path, start: float) -> list[str]:
+    """The messages of jobs that a user's mistake ended, from their logs below `folder`.
+
+    Args:
+        folder: where the logs are.
+        start: a Unix time; older logs are left out.
+    """
+    logs = [path for path in sorted(folder.rglob("*.log")) if path.stat().st_mtime >= start]
+    texts = (path.read_text(encoding="utf-8") for path in logs)
+    found = (re.search(r"^\S+ (error: .+)", text, re.MULTILINE | re.DOTALL) for text in texts)
+    return [match[1].strip() for match in found if match]
+
+
+def in_words(seconds: float) -> str:
+    """A time in at most two units.
+
+    >>> in_words(0.04), in_words(7.6), in_words(61), in_words(7260)
+    ('0.0 s', '7.6 s', '61 s', '2 h 1 min')
+    """
+    seconds = max(seconds, 0.0)
+    if seconds < 99.5:
+        return f"{seconds:.0f} s" if seconds >= 9.95 else f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def progress(
+    items: Iterable[T],
+    what: str,
+    total: int | None = None,
+    *,
+    every: float = 10.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[T]:
+    """The items, one by one; the log tells how many are done, and at the end the time it took.
+
+    Args:
+        items: what is worked on.
+        what: names them in the log.
+        total: how many there are; without it `len(items)`.
+        every: seconds between two lines, at least.
+        clock: seconds, from any start.
+    """
+    count = total if total is not None else len(items) if isinstance(items, Collection) else 0
+    start = told = clock()
+    done = 0
+    for done, item in enumerate(items, 1):
+        yield item
+        now = clock()
+        if now - told >= every and done < count:
+            told = now
+            left = in_words((now - start) / done * (count - done))
+            LOGGER.info("%s: %d of %d (%d %%), about %s left", what, done, count,
+                        100 * done // count, left)  # fmt: skip
+    LOGGER.info("%s: %d done in %s", what, done, in_words(clock() - start))

@@ -1,0 +1,111 @@
+"""What the models of a config are made of: their base, and the values that many of them hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+NoiseName = Literal["isotropic", "isotropic-constant", "isotropic-worst-case", "capacity"]
+
+
+def relative(path: str) -> str:
+    """A path below the working folder. Raises ValueError for any other."""
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
+    return path
+
+
+def table_file(path: str) -> str:
+    """A path of a kind of table that can be read. Raises ValueError for any other."""
+    if not path.endswith((".csv", ".csv.gz", ".parquet")):
+        raise ValueError("must end in .csv, .csv.gz or .parquet")
+    return path
+
+
+LEAST_MU, MOST_MU = 1e-3, 1e3
+"""Privacy levels outside drown every number in noise, or add next to none."""
+
+
+def level(value: float) -> float:
+    """A mu between `LEAST_MU` and `MOST_MU`, or infinity. Raises ValueError for any other."""
+    if not (LEAST_MU <= value <= MOST_MU or value == math.inf):
+        raise ValueError(f"must lie from {LEAST_MU:g} to {MOST_MU:g}; .inf means no privacy noise")
+    return value
+
+
+def no_truth_value(value: object) -> object:
+    """Anything but true and false, which Python takes for 1 and 0. Raises ValueError for them."""
+    if isinstance(value, bool):
+        raise ValueError("must not be true or false")
+    return value
+
+
+def number_or_column(value: object) -> object:
+    """A finite number above 0, or a name. Raises ValueError for anything else."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
+        raise ValueError("must be a number above 0, or the name of a column")
+    return value
+
+
+def all_different(names: list[str]) -> list[str]:
+    """Names of which no two are equal. Raises ValueError for others."""
+    if len(set(names)) < len(names):
+        raise ValueError("must not name anything twice")
+    return names
+
+
+def all_or_names(value: object) -> object:
+    """`all`, or at least two different names. Raises ValueError for anything else."""
+    if value is None or value == "all":
+        return value
+    if not isinstance(value, list) or len(value) < 2:
+        raise ValueError("must be all, or a list of at least two identifiers")
+    for name in value:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"{name!r} must be text; put it in quotes")
+    return all_different([name.strip() for name in value])
+
+
+# What an algorithm is, is checked against the registry; one message is enough.
+AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
+TableFile = Annotated[str, AfterValidator(table_file)]
+Mu = Annotated[float, BeforeValidator(no_truth_value), AfterValidator(level)]
+FiniteMu = Annotated[float, Field(ge=LEAST_MU, le=MOST_MU)]
+
+
+TRUTH_VALUE = "truth_value"
+"""Kind of the error of true or false in place of a number; its context holds key and value."""
+
+
+class Settings(BaseModel):
+    """Base of all config models: frozen, unknown keys refused, defaults checked too."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_values(cls, raw: object) -> object:
+        for key, value in raw.items() if isinstance(raw, Mapping) else ():
+            field = cls.model_fields.get(key)
+            if field and isinstance(value, bool) and field.annotation is not bool:
+                about = {"key": key, "value": value}
+                raise PydanticCustomError(TRUTH_VALUE, "must not be true or false", about)
+        return raw

@@ -1,0 +1,98 @@
+"""Reading YAML files: plain values only, no key twice, nothing endless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dpol.core.errors import ConfigError
+
+
+def read_yaml(path: Path | str) -> object:
+    """The content of a YAML file; a key given twice in one block is refused.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not such YAML.
+    """
+    try:
+        loader = _UniqueKeys(Path(path).read_text(encoding="utf-8"))
+        root = loader.get_single_node()
+        _refuse_bombs(root)
+        return None if root is None else loader.construct_document(root)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigError(f"{path}: is not YAML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: is nested too deeply; a config has a few levels") from None
+
+
+_MOST_NODES = 100_000
+
+
+def _refuse_bombs(root: yaml.Node | None) -> None:
+    """Refuse YAML that is huge once its aliases are written out, or that contains itself.
+
+    Raises:
+        ValueError: it is.
+    """
+    sizes: dict[int, int] = {}  # 0 while a node is being counted
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = 0
+            parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+            inner = [it for part in parts for it in (part if isinstance(part, tuple) else (part,))]
+            sizes[id(node)] = 1 + sum(map(size, inner))
+        if not 0 < sizes[id(node)] <= _MOST_NODES:
+            line = node.start_mark.line + 1
+            raise ValueError(f"line {line}: aliases make a block that is endless or far too large")
+        return sizes[id(node)]
+
+    if root is not None:
+        size(root)
+
+
+def _in_words(error: yaml.MarkedYAMLError) -> str:
+    """What the parser found, its line, and what mends the mistakes that are made most."""
+    mark, problem = error.problem_mark, str(error.problem or error)
+    if "'\\t'" in problem:
+        problem = "a tab; indent with spaces"
+    elif problem == "mapping values are not allowed here":
+        problem = "a key where none can be; is a space missing after a colon, here or a line above,"
+        problem += " or is the line indented too far?"
+    if mark is None:
+        return problem
+    snippet = mark.get_snippet()
+    return f"line {mark.line + 1}: {problem}" + (f"\n{snippet}" if snippet else "")
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML that takes no key twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key, mark = key_node.value, key_node.start_mark
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be text", mark)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key} is given twice", mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+    def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return super().construct_yaml_timestamp(node)
+        except (ValueError, AttributeError):
+            problem = f"{node.value} is not a date"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
+_UniqueKeys.add_constructor("tag:yaml.org,2002:timestamp", _UniqueKeys.construct_yaml_timestamp)

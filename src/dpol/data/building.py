@@ -1,0 +1,65 @@
+"""From a panel, or a table of gains, to a gain stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpol.core.errors import DataError
+from dpol.data.gains import GainTable
+from dpol.data.stream import GainStream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def build_stream(
+    panel: pd.DataFrame, label: str, count_sensitivity: float, provenance: dict[str, Any]
+) -> GainStream:
+    """The stream `label` of a canonical panel: gains are densities, capacities are beds.
+
+    Raises:
+        DataError: the panel has no such stream, or its values break a rule of `GainStream`.
+    """
+    rows = panel[panel["stream"] == label].sort_values(["period", "entity"])
+    if rows.empty:
+        raise DataError(f"the panel has no stream {label}; clean the table again")
+    n = rows["entity"].nunique()
+    rounds = rows["period"].nunique()
+    if len(rows) != n * rounds:
+        raise DataError(f"the panel's stream {label} has holes: {len(rows)} rows, not {rounds}x{n}")
+    return GainStream(
+        label=label,
+        gains=rows["density"].to_numpy().reshape(rounds, n),
+        capacity=rows["capacity"].to_numpy().reshape(rounds, n),
+        entities=tuple(rows["entity"].iloc[:n]),
+        periods=rows["period"].to_numpy().reshape(rounds, n)[:, 0],
+        names=tuple(rows["name"].iloc[:n]),
+        count_sensitivity=count_sensitivity,
+        provenance=provenance,
+    )
+
+
+def stream_of_gains(
+    table: GainTable, label: str, gain_range: float, provenance: dict[str, Any]
+) -> GainStream:
+    """The stream `label` of a table of gains.
+
+    Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
+
+    Raises:
+        DataError: its values break a rule of `GainStream`.
+    """
+    days = np.datetime64("2000-01-01") + np.arange(len(table.gains))
+    undated = table.periods is None
+    return GainStream(
+        label=label,
+        gains=table.gains,
+        capacity=None,
+        given_sensitivity=table.sensitivity,
+        entities=table.experts,
+        periods=days if table.periods is None else table.periods,
+        gain_range=gain_range,
+        provenance={**provenance, "undated": undated},
+    )

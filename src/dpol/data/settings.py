@@ -1,0 +1,272 @@
+"""Where the data come from and how they are read."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    HttpUrl,
+    model_validator,
+)
+
+from dpol.core.settings import (
+    Label,
+    Settings,
+    TableFile,
+    all_different,
+    all_or_names,
+    number_or_column,
+    relative,
+)
+
+EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
+"""A date outside these is taken for a mistake."""
+
+Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
+
+
+class Endpoint(Settings):
+    """One place on the web that serves the table."""
+
+    kind: Literal["socrata", "file"]
+    """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
+    columns are asked for. `file`: the whole table as one CSV file, plain or gzip."""
+    url: HttpUrl
+    """Its address."""
+
+
+class WebSource(Settings):
+    """A table that is fetched once and kept."""
+
+    kind: Literal["web"]
+    """This kind of source."""
+    endpoints: Annotated[list[Endpoint], Field(min_length=1)]
+    """Tried in this order until one delivers."""
+    file: Annotated[TableFile, AfterValidator(relative)]
+    """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 6
+    """Tries at one endpoint before the next one is taken."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
+    """Longest silence of a server before a try counts as failed."""
+    time_limit_minutes: Annotated[float, Field(gt=0, le=10_080)] = 60.0
+    """Longest time one endpoint may take, with all its tries."""
+    size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
+    """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_pages(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "page_size" in values:
+            raise ValueError("page_size is gone, remove it: a table is read with one request")
+        return values
+
+
+class LocalSource(Settings):
+    """A table on this machine."""
+
+    kind: Literal["local"]
+    """This kind of source."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz` or `.parquet`."""
+    simulated: bool = False
+    """Whether the table is made up; tables and figures then say so."""
+
+
+class GainsSource(Settings):
+    """A table of gains on this machine: a row per round, a column per expert, no capacities."""
+
+    kind: Literal["gains"]
+    """This kind of source."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
+    sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
+    """How far a round's gains can move, as an L2 norm: a number, or the column that holds one for
+    each round. What moves less is protected; sqrt(n) times `gain_range` protects any change."""
+    gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
+    """Gains lie between 0 and this."""
+    period: str | None = None
+    """Column with the date of the round, such as 2021-01-31; without it rounds have numbers."""
+    experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
+    """Columns with the gains of the experts; without it all columns but those named above."""
+    simulated: bool = False
+    """Whether the table is made up; tables and figures then say so."""
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that hold no gains."""
+        named = (self.period, self.sensitivity)
+        return [name for name in named if isinstance(name, str)]
+
+    @model_validator(mode="after")
+    def _apart(self) -> GainsSource:
+        columns = [*self.others, *(self.experts or ())]
+        if twice := {name for name in columns if columns.count(name) > 1}:
+            raise ValueError(
+                f"column {', '.join(sorted(twice))} is named twice among period, sensitivity and"
+                " experts"
+            )
+        return self
+
+
+class SimulatedSource(Settings):
+    """A simulated table in the schema of the HHS dataset."""
+
+    kind: Literal["simulated"]
+    """This kind of source."""
+    hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
+    """Hospitals in each group (state) that cleaning keeps; two that it drops come on top."""
+    weeks: Annotated[int, Field(ge=2, le=2_000)]
+    """Number of weeks."""
+    first_week: datetime.date = datetime.date(2020, 8, 7)
+    """Start of the first week."""
+
+
+Source = Annotated[
+    WebSource | LocalSource | SimulatedSource | GainsSource, Field(discriminator="kind")
+]
+
+
+class Columns(Settings):
+    """The names the table uses for what dpol needs."""
+
+    entity: str
+    """Identifies an entity (a hospital); each becomes an expert."""
+    period: str
+    """Start of the period (week), an ISO date such as 2021-01-31; a time of day is left out."""
+    count: str
+    """Number of persons counted in the period (COVID patients)."""
+    capacity: str
+    """Capacity of the entity in the period (beds)."""
+    group: str | None = None
+    """Groups the entities (state); without it all entities form one group named `all`. A row
+    belongs to the group that it names, also where an entity moves from one group to another."""
+    name: str | None = None
+    """A name to show for an entity; without it the identifier is shown. The latest is taken."""
+    cases: list[str] | None = None
+    """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
+
+    def needed(self) -> list[str]:
+        """All columns that are read from the table, each once."""
+        named = [self.entity, self.period, self.group, self.name]
+        numbers = [self.count, self.capacity, *(self.cases or ())]
+        return list(dict.fromkeys(name for name in [*named, *numbers] if name))
+
+
+class Periods(Settings):
+    """Which periods are used."""
+
+    first: Day | None = None
+    """First period, included; without it the first in the table."""
+    last: Day | None = None
+    """Last period, included; without it the last in the table."""
+    days: Annotated[int, Field(ge=1, le=36_600)] = 7
+    """Length of a period in days."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Periods:
+        if self.first and self.last and self.first > self.last:
+            raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
+        return self
+
+
+class Cleaning(Settings):
+    """How holes are filled and which entities play; the cleaning report counts every rule."""
+
+    suppressed_markers: list[str] = ["-999999"]
+    """Values that stand for a number too small to publish; -999999 also finds -999999.0. A count
+    becomes `suppressed_value`; a capacity is taken as missing."""
+    missing_markers: list[str] = ["", "NA", "NaN", "null"]
+    """Values that stand for a missing number; -2 also finds -2.0."""
+    suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
+    """What a suppressed count becomes."""
+    negative_counts: Literal["error", "missing"] = "error"
+    """What happens to a count below 0: `error` stops the run, `missing` takes it as missing."""
+    negative_capacities: Literal["missing", "error"] = "missing"
+    """What happens to a capacity below 0: `missing` takes it as missing, `error` stops the run."""
+    conflicting_duplicates: Literal["error", "last"] = "error"
+    """What happens to rows of one entity and period with different numbers: `error` stops the run,
+    `last` keeps the last of them in the table."""
+    max_carry: Annotated[int, Field(ge=0)] = 4
+    """Periods a missing count is carried forward; after that it becomes 0."""
+    max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
+    """Share of a stream's cells in which the count may be above the capacity; more of them stop the
+    run. The usual cause is a number that is read wrongly: 1.230 is 1.23, not 1230."""
+    entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
+    """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
+    Without it `min_total_cases` does."""
+    min_total_cases: Annotated[float, Field(ge=0, le=1e12)] = 100.0
+    """Entities with fewer cases over the whole period are dropped. Who plays then depends on the
+    private counts, also on those of later periods; not together with `entities`."""
+    warm_up_last: Day | None = None
+    """Last period of the warm-up. The warm-up is not played: `min_total_cases` is applied to it
+    alone, and its counts are taken as public. Not together with `entities`."""
+    case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    """What the case columns are multiplied by; 7 turns daily averages into weekly totals."""
+
+    @model_validator(mode="after")
+    def _one_way_to_choose(self) -> Cleaning:
+        if self.entities is not None and self.warm_up_last is not None:
+            raise ValueError(
+                "entities and warm_up_last must not be given together: entities says who plays"
+                " without looking at any count"
+            )
+        return self
+
+
+class Dataset(Settings):
+    """Where the table comes from and how it is read."""
+
+    source: Source
+    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset."""
+    columns: Columns | None = None
+    """The names the table uses for what dpol needs; required, but not with `gains`."""
+    periods: Periods = Periods()
+    cleaning: Cleaning = Cleaning()
+
+    @property
+    def needed_columns(self) -> Columns:
+        """The columns of a table of counts. Raises ValueError for a table of gains."""
+        if self.columns is None:
+            raise ValueError("a table of gains has no dataset.columns")
+        return self.columns
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the table is made up, by dpol or by somebody else."""
+        source = self.source
+        named = isinstance(source, (LocalSource, GainsSource)) and source.simulated
+        return named or source.kind == "simulated"
+
+    def problems(self) -> list[tuple[tuple[str, ...], object, str]]:
+        """Rules across keys: (location, value, what is allowed) for each one broken."""
+        found: list[tuple[tuple[str, ...], object, str]] = []
+        rules, periods = self.cleaning, self.periods
+        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
+            allowed = "must not be given together with entities, which says who plays"
+            key = ("dataset", "cleaning", "min_total_cases")
+            found.append((key, rules.min_total_cases, allowed))
+        if day := rules.warm_up_last:
+            key = ("dataset", "cleaning", "warm_up_last")
+            if periods.first and day < periods.first:
+                allowed = f"must not be before dataset.periods.first ({periods.first})"
+                found.append((key, str(day), allowed))
+            if periods.last and day >= periods.last:
+                allowed = f"must be before dataset.periods.last ({periods.last}), or nothing is"
+                found.append((key, str(day), allowed + " left to play"))
+        return found
+
+
+class Stream(Settings):
+    """A gain stream: the entities of some groups, played as one game."""
+
+    groups: Annotated[list[str], Field(min_length=1)]
+    """Values of the group column that belong to it (`all` where there is no group column)."""
+    title: str | None = None
+    """Shown in tables and figures; without it the label of the stream."""
+    reported_as: Label | None = None
+    """Label under which the paper reports this stream; its numbers are shown beside ours when
+    the stream also has the paper's periods."""

@@ -1,0 +1,290 @@
+"""Privacy amplified by batches: what a random batch size does to a Gaussian guarantee.
+
+A round that falls into a batch of size B has central guarantee mu / sqrt(B). If B is
+random and independent of the round's own data, the guarantee is that of a mixture of
+Gaussian pairs; a stochastically smaller B gives a valid lower bound. Source:
+"Prediction with Expert Advice under Local Differential Privacy", section 3.1.2,
+Theorem 2, Lemmas 1 and 2, Corollary 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from dpol.core.randomness import Floats
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
+
+BatchSizes = NDArray[np.int64]
+"""An array of numbers of rounds."""
+
+
+@dataclass(frozen=True)
+class BatchMixture:
+    """A distribution of containing batch sizes and the guarantee it gives.
+
+    Args:
+        mu: Gaussian-DP parameter of one round's noise, positive and finite.
+        sizes: (k,) batch sizes, increasing.
+        weights: (k,) their probabilities, summing to 1.
+
+    Raises:
+        ValueError: a number is out of range, or sizes do not increase.
+
+    >>> mixture = BatchMixture(mu=1.0, sizes=np.array([1, 4]), weights=np.array([0.5, 0.5]))
+    >>> mixture.mean(), mixture.mus.tolist(), round(mixture.epsilon(0.01), 2)
+    (2.5, [1.0, 0.5], 2.02)
+    """
+
+    mu: float
+    sizes: BatchSizes
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        if not 0 < self.mu < math.inf:
+            raise ValueError(f"mu must be positive and finite, got {self.mu}")
+        if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
+            raise ValueError("weights must be probabilities that sum to 1")
+        if (self.sizes < 1).any() or (np.diff(self.sizes) <= 0).any():
+            raise ValueError("sizes must be at least 1 and increasing")
+
+    @property
+    def mus(self) -> Floats:
+        """(k,) Gaussian-DP parameter mu / sqrt(b) of each batch size."""
+        return np.asarray(self.mu / np.sqrt(self.sizes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, sizes of weight 0 left out."""
+        held = self.weights > 0
+        return {
+            "mu": self.mu,
+            "sizes": self.sizes[held].tolist(),
+            "weights": self.weights[held].tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> BatchMixture:
+        """The inverse of `as_dict`."""
+        return cls(values["mu"], np.array(values["sizes"]), np.array(values["weights"]))
+
+    def mean(self) -> float:
+        """Mean batch size."""
+        return float(self.weights @ self.sizes)
+
+    def trade_off_at(self, threshold: ArrayLike) -> tuple[Floats, Floats]:
+        """False positive and false negative rate of the test at a log likelihood ratio, any shape.
+
+        As the threshold runs over the real numbers the pairs trace the trade-off function
+        (Lemma 2).
+        """
+        c = np.asarray(threshold, dtype=float)[..., None]
+        false_positive = special.ndtr(-(c / self.mus + self.mus / 2)) @ self.weights
+        false_negative = special.ndtr(c / self.mus - self.mus / 2) @ self.weights
+        return np.asarray(false_positive), np.asarray(false_negative)
+
+    def delta(self, epsilon: ArrayLike) -> Floats:
+        """delta(eps) = sum over b of w_b times the delta(eps) of mu / sqrt(b)-GDP."""
+        each = delta_of_epsilon(np.asarray(epsilon, dtype=float)[..., None], self.mus)
+        return np.asarray(each @ self.weights)
+
+    def epsilon(self, delta: float) -> float:
+        """The smallest epsilon at `delta`; never above that of mu-GDP."""
+        upper = epsilon_of_delta(delta, self.mu)
+        return smallest_epsilon(lambda epsilon: float(self.delta(epsilon)), delta, upper)
+
+
+class Switching(Protocol):
+    """A switching bound as `dpol.experts.switching.SwitchingBound` has it."""
+
+    @property
+    def tail(self) -> _OfThreshold: ...
+
+    @property
+    def threshold(self) -> _OfThreshold: ...
+
+
+class _OfThreshold(Protocol):
+    def __call__(self, values: Floats, n_experts: int, /) -> Floats: ...
+
+
+class Batching(Protocol):
+    """A rule for batch sizes as `dpol.experts.adabatch.BatchRule` has it."""
+
+    @property
+    def gain_range(self) -> float: ...
+
+    @property
+    def noise_scale(self) -> float: ...
+
+    @property
+    def longest(self) -> int: ...
+
+    def required_gap(self, size: BatchSizes, t: int) -> Floats: ...
+
+
+def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
+    """P(leader minus runner-up >= gap) of n independent standard normals.
+
+    The gap of the noisy gains before round t is stochastically smallest when all means
+    are equal (Theorem 2), where it has this law in units of eta sqrt(t).
+
+    Raises:
+        ValueError: n is below 2.
+    """
+    log_survival, _ = _gap_law(n_experts)
+    gap = np.asarray(gap, dtype=float)
+    inside = np.clip(gap, 0.0, _REACH)
+    return np.where(gap > _REACH, 0.0, np.minimum(np.exp(log_survival(inside)), 1.0))
+
+
+def gap_density(gap: ArrayLike, n_experts: int) -> Floats:
+    """The density of the law of `gap_survival`, at gaps of any shape.
+
+    Raises:
+        ValueError: n is below 2.
+    """
+    _, log_density = _gap_law(n_experts)
+    gap = np.asarray(gap, dtype=float)
+    inside = np.clip(gap, 0.0, _REACH)
+    return np.where((gap < 0) | (gap > _REACH), 0.0, np.exp(log_density(inside)))
+
+
+# The gap of n standard normals exceeds this with probability below 1e-16.
+_REACH = 12.0
+_GRID = np.linspace(0.0, _REACH, 1201)
+_Z = np.linspace(-9.0, _REACH + 9.0, 901)
+
+
+@lru_cache(maxsize=8)
+def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
+    """Logarithms of survival function and density by quadrature, as splines on [0, _REACH].
+
+    The trapezoidal rule converges exponentially on these integrands over the whole line.
+    """
+    from scipy.interpolate import CubicSpline
+
+    if n_experts < 2:
+        raise ValueError(f"at least 2 experts are needed, got {n_experts}")
+    n = n_experts
+    behind = _Z[None, :] - _GRID[:, None]
+    log_phi = -(_Z**2) / 2 - math.log(2 * math.pi) / 2
+    log_behind = special.log_ndtr(behind)
+    log_step = math.log(_Z[1] - _Z[0])
+    survival = special.logsumexp(log_phi + (n - 1) * log_behind, axis=1) + math.log(n)
+    log_phi_behind = -(behind**2) / 2 - math.log(2 * math.pi) / 2
+    density = special.logsumexp(log_phi + log_phi_behind + (n - 2) * log_behind, axis=1)
+    density += math.log(n * (n - 1))
+    return CubicSpline(_GRID, survival + log_step), CubicSpline(_GRID, density + log_step)
+
+
+# Nodes of the quadrature over the gap; below this tail a dip no longer counts.
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
+_NO_DIP = 1e-15
+_EXACT_SIZES = 256
+
+
+def containing_batch(
+    t: int, *, n_experts: int, mu: float, batching: Batching, switching: Switching
+) -> BatchMixture:
+    """A data-independent lower bound on the size of the batch that contains round t.
+
+    Stochastically smaller than the true size on every stream that was fixed beforehand (an
+    oblivious adversary; it does not hold against one that reacts to the noise): round t is in
+    a batch of size b or less only if the gap was below what a larger batch requires before
+    one of the last min(b, t) rounds; the chance that it was not is bounded from below by
+    integrating over the gap at the start of that window and the chance that it then dips.
+
+    Args:
+        t: the round, counted from 1.
+        n_experts: n, the number of experts.
+        mu: Gaussian-DP parameter of one round's noise.
+        batching: the rule by which batches are chosen; its noise must not be 0.
+        switching: the bound for the dip; any valid one serves.
+
+    Raises:
+        ValueError: t is not a round, or there is no noise.
+    """
+    if not 1 <= t <= batching.longest:
+        raise ValueError(f"t must be a round between 1 and {batching.longest}, got {t}")
+    if not batching.noise_scale > 0:
+        raise ValueError("without noise there is nothing to amplify")
+    b = _sizes_to_check(batching.longest)
+    reach = _exceeding(b, t, n_experts, batching, switching)
+    # P(size > b) falls in b, so a bound for a larger b serves a smaller one too.
+    exceeds = np.concatenate([[1.0], np.maximum.accumulate(reach[::-1])[::-1], [0.0]])
+    return BatchMixture(mu, np.concatenate([[1], b + 1]), np.abs(np.diff(exceeds)))
+
+
+def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
+    """A mixture that holds for all of several rounds: stochastically smaller than each.
+
+    Raises:
+        ValueError: there is none, or they differ in mu or sizes.
+    """
+    if not mixtures:
+        raise ValueError("there is no mixture")
+    first = mixtures[0]
+    if any(it.mu != first.mu or (it.sizes != first.sizes).any() for it in mixtures):
+        raise ValueError("mixtures must share mu and sizes")
+    at_least = np.min([it.weights[::-1].cumsum()[::-1] for it in mixtures], axis=0)
+    at_least[0] = 1.0
+    return BatchMixture(first.mu, first.sizes, np.abs(np.diff(np.append(at_least, 0.0))))
+
+
+def observed_batches(sizes: BatchSizes, mu: float) -> BatchMixture:
+    """The empirical mixture of observed containing batch sizes (any shape)."""
+    values, counts = np.unique(sizes, return_counts=True)
+    return BatchMixture(mu, values, counts / counts.sum())
+
+
+def _sizes_to_check(longest: int) -> BatchSizes:
+    """All b up to `_EXACT_SIZES`, then a few per cent apart, up to `longest` - 1."""
+    dense = np.arange(1, min(longest, _EXACT_SIZES + 1))
+    sparse = np.geomspace(_EXACT_SIZES, max(longest - 1, _EXACT_SIZES), 256)
+    together = np.unique(np.concatenate([dense, np.round(sparse).astype(np.int64)]))
+    return together[together < longest]
+
+
+def _exceeding(
+    b: BatchSizes, t: int, n_experts: int, batching: Batching, switching: Switching
+) -> Floats:
+    """q_b, a lower bound on P(containing batch of round t > b), for each b."""
+    steps = np.minimum(b, t) - 1
+    scale = batching.noise_scale * np.sqrt(np.maximum(1, t - b + 1))
+    needed = np.maximum(batching.required_gap(b + 1, t), 0.0)
+    # The gap must stay above `needed` while gains and noise move it for `steps` rounds.
+    start = needed + batching.gain_range * steps
+    spread = batching.noise_scale * np.sqrt(2.0 * steps)
+    ends = switching.threshold(np.array([1.0, _NO_DIP]), n_experts)
+    low = np.minimum((start + spread * ends[0]) / scale, _REACH)
+    high = np.minimum((start + spread * ends[1]) / scale, _REACH)
+    gap = low[:, None] + (high - low)[:, None] * (_NODES + 1) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (gap * scale[:, None] - start[:, None]) / spread[:, None]
+    stays = np.where(spread[:, None] > 0, 1 - switching.tail(np.maximum(z, 0.0), n_experts), 1.0)
+    weights = _NODE_WEIGHTS * (high - low)[:, None] / 2
+    inside = (weights * gap_density(gap, n_experts) * stays).sum(axis=1)
+    beyond = gap_survival(high, n_experts) * (1 - _NO_DIP)
+    return np.where(low < _REACH, inside + beyond, 0.0)
+
+
+def delta_of_trade_off(
+    false_positive: Floats, false_negative: Floats, epsilon: ArrayLike
+) -> Floats:
+    """delta(eps) of a trade-off curve given by points: its convex conjugate (Corollary 3).
+
+    The largest 1 - fnr - e^eps fpr over the points; exact at the tangent points, and never
+    above the truth.
+    """
+    epsilon = np.asarray(epsilon, dtype=float)[..., None]
+    gains = 1 - false_negative - np.exp(epsilon) * false_positive
+    return np.asarray(np.maximum(gains.max(axis=-1), 0.0))

@@ -1,0 +1,169 @@
+"""Sentences below a table: what its numbers are, and what is guaranteed to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from dpol.core.rounding import rounded_up
+from dpol.show.words import mu_title
+
+
+def amount(mean: float, half_width: float | None) -> str:
+    """A mean and the half width of its interval, if there is one."""
+    return f"{mean:.2f}" if half_width is None else f"{mean:.2f}{plus_minus(half_width)}"
+
+
+def plus_minus(half_width: float, digits: int = 2) -> str:
+    """A half width as it is written behind its number.
+
+    >>> [plus_minus(half) for half in (0.125, 0.001, 0.0, float("inf"))]
+    [' ± 0.12', ' ± <0.01', ' (all equal)', ' ± ∞']
+    """
+    if half_width in (0.0, float("inf")):
+        return " ± ∞" if half_width else " (all equal)"
+    text = f"{half_width:,.{digits}f}"
+    return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
+
+
+def describe_data(simulated: Mapping[str, bool]) -> str:
+    """Whether the streams (by title) are simulated."""
+    made_up = [title for title, is_simulated in simulated.items() if is_simulated]
+    if not made_up:
+        return "Data: real."
+    if len(made_up) == len(simulated):
+        return "Data: simulated, not measured."
+    return f"Data: simulated, not measured, in {', '.join(made_up)}; real in the other streams."
+
+
+COVERS = (
+    "The intervals cover the noise, the randomness of the runs, on this one data set. They do not"
+    " cover other data, such as other states or years."
+)
+"""What no interval of a run covers."""
+
+
+def describe_interval(
+    confidence: float, comparisons: int, intervals: str = "cells", covers: str = COVERS
+) -> str:
+    """What the half widths are.
+
+    Args:
+        confidence: of all intervals together.
+        comparisons: their number.
+        intervals: what there is one interval for.
+        covers: what they cover.
+    """
+    return (
+        f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
+        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): the same number in"
+        f" all runs, as without randomness. {covers}"
+    )
+
+
+def describe_best(column: str, family: str) -> str:
+    """What a column shows that picks the best of a family, and why its intervals hold."""
+    return (
+        f"{column}: the member of the family {family} with the largest mean, chosen in hindsight"
+        " for each cell and named in it. The cells of all members count in the Bonferroni"
+        " correction, so the interval of the chosen one holds despite the choice."
+    )
+
+
+def describe_models(columns: Sequence[tuple[str, str]]) -> list[str]:
+    """Which columns, given with their models, are local, central or without privacy."""
+    meaning = {
+        "local": "Local model (noise is added where a gain arises)",
+        "central": "Central model (a trusted curator sees the gains as they are)",
+        "none": "No privacy",
+    }
+    found = []
+    for model, text in meaning.items():
+        if titles := [title for title, of_column in columns if model in of_column.split("/")]:
+            found.append(f"{text}: {', '.join(titles)}.")
+    return found
+
+
+def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[float]) -> list[str]:
+    """The privacy guarantees, mechanism by mechanism.
+
+    Args:
+        columns: rows of the summary by the title of the table's column that shows them.
+        levels: privacy levels in the order of the table.
+    """
+    runs = pd.concat(columns.values())
+    noisy = runs[runs["model"] != "none"]
+    private = noisy[noisy["epsilon"] < float("inf")]
+    if private.empty:
+        return ["Guarantee: none, no run has privacy noise."]
+    lines = [
+        f"Guarantee: μ-Gaussian differential privacy of {_each(private['unit'])}; adjacent:"
+        f" {_each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
+        " telling N(0, 1) from N(μ, 1). The μ of a row is the level asked for; what each mechanism"
+        " guarantees there, to three digits:"
+    ]
+    for mechanism, model in dict.fromkeys(zip(noisy["mechanism"], noisy["model"], strict=True)):
+        titles: dict[str, list[str]] = {}
+        for title, own in columns.items():
+            these = own[(own["mechanism"] == mechanism) & (own["model"] == model)]
+            if not these.empty:
+                titles.setdefault(_by_level(these, levels), []).append(title)
+        for text, same in titles.items():
+            # Columns are named where one mechanism guarantees them different things.
+            whose = f", {', '.join(same)}" if len(titles) > 1 else ""
+            moved = _moved(noisy[(noisy["mechanism"] == mechanism) & (noisy["model"] == model)])
+            lines.append(f"{mechanism} ({model}{whose}): {text}; {moved}.")
+    lines += describe_public(private)
+    lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
+    return lines
+
+
+def describe_public(runs: pd.DataFrame) -> list[str]:
+    """What was computed from private data and no guarantee covers; empty if nothing was."""
+    found = dict.fromkeys(runs["taken_as_public"])
+    return [f"Taken as public, and not covered by any μ: {text}." for text in found if text]
+
+
+_SAMPLERS = {
+    "seeded": "Noise: seeded, so that anybody can repeat the run; whoever has the seed can take the"
+    " noise off again. The guarantee is what the mechanisms would give with secret noise.",
+    "secure": "Noise: secure, from the operating system; it cannot be repeated.",
+}
+
+
+def _moved(runs: pd.DataFrame) -> str:
+    """How far what is released can move between adjacent inputs."""
+    units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
+    return ", ".join(f"sensitivity {_at_most(values)} ({unit})" for unit, values in units)
+
+
+def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
+    """What is guaranteed at each level; levels of which the same is said share a text."""
+    found: dict[str, list[str]] = {}
+    for mu in levels:
+        at_level = runs[runs["mu"] == mu]
+        if not at_level["epsilon"].max() < float("inf"):  # nothing was run there, or without noise
+            continue
+        text = f"ε {_at_most(at_level['epsilon'])}"
+        largest = at_level["guaranteed_mu"].max()
+        if pd.isna(largest):
+            text += " (not Gaussian DP)"
+        elif f"{largest:.3g}" != f"{mu:.3g}":
+            text += f" (guaranteed μ {_at_most(at_level['guaranteed_mu'])})"
+        found.setdefault(text, []).append(mu_title(mu).removeprefix("μ = "))
+    if not found:
+        return "none"
+    delta = _each(f"{value:g}" for value in runs["delta"])
+    texts = [f"μ = {', '.join(same)}: {text}" for text, same in found.items()]
+    return f"{'; '.join(texts)}; at δ = {delta}"
+
+
+def _at_most(values: pd.Series) -> str:
+    """The largest value, rounded up, and whether others were smaller."""
+    shown = {rounded_up(value, 3) for value in values}
+    return f"{'=' if len(shown) == 1 else 'at most'} {rounded_up(values.max(), 3)}"
+
+
+def _each(values: Iterable[str]) -> str:
+    return " / ".join(dict.fromkeys(values))

@@ -1,0 +1,1 @@
+"""The studies, a folder each: what is computed, and how it is shown."""

@@ -1,0 +1,37 @@
+"""Settings of the study of batches."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from dpol.core.settings import FiniteMu, Settings
+
+
+class Batching(Settings):
+    """How much RW-AdaBatch amplifies privacy, on gains that are all zero (the worst case)."""
+
+    n_experts: Annotated[list[Annotated[int, Field(ge=2, le=10_000)]], Field(min_length=1)]
+    """Numbers of experts n."""
+    mus: Annotated[list[FiniteMu], Field(min_length=1)]
+    """Gaussian-DP parameters mu of one round, for a change of its whole gain vector."""
+    n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
+    """Number of rounds T."""
+    rounds: Annotated[list[PositiveInt], Field(min_length=1)] = [500]
+    """Rounds t whose protection is computed; the figure shows the first."""
+    alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.1
+    """Tolerance of RW-AdaBatch for batching."""
+    bounds: Annotated[list[Literal["borell-tis", "reflection"]], Field(min_length=1)] = [
+        "borell-tis",
+        "reflection",
+    ]
+    """Switching bounds."""
+    replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
+    """Runs of the Monte Carlo estimate."""
+
+    @model_validator(mode="after")
+    def _inside(self) -> Batching:
+        if max(self.rounds) > self.n_rounds:
+            raise ValueError(f"rounds must be at most n_rounds ({self.n_rounds})")
+        return self

@@ -1,0 +1,225 @@
+"""What batching gains in privacy and costs in regret: the data of the paper's Figure 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import add_intervals, standard_error
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.play import LocalSetup, play, setup_of
+from dpol.experts.switching import BOUNDS
+from dpol.noise import NoisyGains, privatize
+from dpol.studies.batching.settings import Batching
+from dpol.studies.study import Facts, Frames, Inputs, Point
+
+UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
+NOISE = "isotropic-constant"
+# Runs that are held in memory at once, times rounds, times experts.
+_LARGEST_BLOCK = 25_000_000
+# Log likelihood ratios of the curves, in units of mu: far into both tails.
+_THRESHOLDS = np.linspace(-6.0, 6.0, 241)
+_BATCHING_MEANS = ("ftpl", "adabatch", "extra")
+
+
+def synthetic_stream(label: str, gains: Floats) -> GainStream:
+    """A stream whose whole gain vector of a round may change: sensitivity sqrt(n).
+
+    No stream of a config can have its label, so their noise is never the same.
+    """
+    rounds, n = gains.shape
+    return GainStream(
+        label=f"synthetic: {label}, n = {n}",
+        gains=gains,
+        capacity=None,
+        entities=tuple(f"expert {i}" for i in range(n)),
+        periods=np.datetime64("2000-01-01") + np.arange(rounds),
+        given_sensitivity=np.full(rounds, math.sqrt(n)),
+    )
+
+
+def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
+    """Gains (T, n) on which batching is judged: no expert, one, or two experts stand out."""
+    zero = np.zeros((n_rounds, n_experts))
+    one_good, rivals = zero.copy(), zero.copy()
+    one_good[:, 0] = 1.0
+    rivals[::2, 0] = 1.0
+    rivals[1::2, 1] = 1.0
+    return {"all-zero": zero, "one-good-expert": one_good, "two-rivals": rivals}
+
+
+def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Rows of both tables for one number of experts and one mu."""
+    n, mu = point["n"], point["mu"]
+    curves = amplified_curves(study, n, mu, delta=inputs.delta, seed=inputs.seed)
+    return {"amplification": curves, "batching": batching_regrets(study, n, mu, seed=inputs.seed)}
+
+
+def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
+    """The tables with the intervals of all regrets together."""
+    errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
+    regrets = add_intervals(frames["batching"], errors, facts.confidence)
+    return {**frames, "batching": regrets}
+
+
+def amplified_curves(
+    study: Batching, n: int, mu: float, *, delta: float, seed: int
+) -> pd.DataFrame:
+    """Trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
+
+    One row per bound, round, kind and test: `threshold` (log likelihood ratio, also epsilon where
+    it is not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at that epsilon,
+    `epsilon_at_delta` at the given delta, and `mean_batch`.
+
+    Args:
+        study: the settings.
+        n: number of experts.
+        mu: Gaussian-DP parameter of one round.
+        delta: where `epsilon_at_delta` is taken.
+        seed: root seed of the Monte Carlo runs.
+    """
+    frames = []
+    zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
+    alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
+    for bound in study.bounds:
+        algorithm = RWAdaBatch(study.alpha, bound)
+        observed = _observe(algorithm, zeros, mu, study, seed)
+        for t in study.rounds:
+            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
+            setting |= {"alpha": study.alpha, "bound": bound}
+            kinds = {
+                UNAMPLIFIED: alone,
+                ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
+                MONTE_CARLO: observed_batches(observed[:, study.rounds.index(t)], mu),
+            }
+            frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _observe(
+    algorithm: RWAdaBatch, zeros: GainStream, mu: float, study: Batching, seed: int
+) -> BatchSizes:
+    """Containing batch sizes of the study's rounds, (replicates, rounds)."""
+    columns = np.array(study.rounds) - 1
+    found = []
+    for noisy, replicates in _blocks(zeros, mu, study.replicates, seed):
+        none = replicate_generators(seed, ("unused",), replicates, "none")
+        found.append(play_batches(algorithm, noisy, none)[1][:, columns])
+    return np.concatenate(found)
+
+
+def _blocks(
+    stream: GainStream, mu: float, replicates: int, seed: int
+) -> Iterator[tuple[NoisyGains, range]]:
+    size = max(1, _LARGEST_BLOCK // stream.gains.size)
+    for start in range(0, replicates, size):
+        numbers = range(start, min(start + size, replicates))
+        yield privatize(stream, NOISE, mu, seed=seed, replicates=numbers), numbers
+
+
+def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
+    """The lower bound on the batch that contains round t of a game like `stream`."""
+    nothing = privatize(stream, NOISE, mu, seed=0, replicates=[0])
+    setup = setup_of(nothing)
+    assert isinstance(setup, LocalSetup)
+    return containing_batch(
+        t,
+        n_experts=stream.n_experts,
+        mu=mu,
+        batching=algorithm.rule(setup),
+        switching=BOUNDS[algorithm.bound],
+    )
+
+
+def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFrame:
+    threshold = _THRESHOLDS * mixture.mu
+    false_positive, false_negative = mixture.trade_off_at(threshold)
+    positive = threshold >= 0
+    deltas = np.full(len(threshold), np.nan)
+    deltas[positive] = mixture.delta(threshold[positive])
+    return pd.DataFrame(
+        {
+            **setting,
+            "threshold": threshold,
+            "false_positive": false_positive,
+            "false_negative": false_negative,
+            "epsilon": np.where(positive, threshold, np.nan),
+            "delta": deltas,
+            "delta_reported": delta,
+            "epsilon_at_delta": mixture.epsilon(delta),
+            "mean_batch": mixture.mean(),
+        }
+    )
+
+
+def batching_regrets(study: Batching, n: int, mu: float, *, seed: int) -> pd.DataFrame:
+    """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
+
+    One row per stream and bound: mean regrets and the mean of their paired difference with
+    standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
+    (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
+
+    Args:
+        study: the settings.
+        n: number of experts.
+        mu: Gaussian-DP parameter of one round.
+        seed: root seed.
+    """
+    rows = []
+    eta = math.sqrt(n) / mu
+    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
+    for label, gains in synthetic_gains(study.n_rounds, n).items():
+        stream = synthetic_stream(label, gains)
+        best = gains[:, stream.best_static_expert()].sum()
+        plain, batched = _regrets(stream, mu, study, seed)
+        for bound, (total, batch) in batched.items():
+            samples = zip(_BATCHING_MEANS, (plain, total, plain - total), strict=True)
+            errors = {f"{name}_standard_error": float(standard_error(it)) for name, it in samples}
+            rows.append(
+                {
+                    "stream": label,
+                    "n": n,
+                    "T": study.n_rounds,
+                    "mu": mu,
+                    "alpha": study.alpha,
+                    "bound": bound,
+                    "replicates": len(plain),
+                    "ftpl_regret": best - plain.mean(),
+                    "adabatch_regret": best - total.mean(),
+                    "extra_regret": (plain - total).mean(),
+                    "factor": 1 + study.alpha / 2,
+                    "ftpl_bound": limit,
+                    "adabatch_bound": (1 + study.alpha / 2) * limit,
+                    "mean_batch": batch,
+                }
+                | errors
+            )
+    return pd.DataFrame(rows)
+
+
+def _regrets(
+    stream: GainStream, mu: float, study: Batching, seed: int
+) -> tuple[Floats, dict[str, tuple[Floats, float]]]:
+    """Total gains (R,) of RW-FTPL, and of RW-AdaBatch with its mean batch size, by bound."""
+    time = np.arange(stream.n_rounds)
+    plain: list[Floats] = []
+    batched: dict[str, list[Floats]] = {bound: [] for bound in study.bounds}
+    sizes: dict[str, list[float]] = {bound: [] for bound in study.bounds}
+    for noisy, replicates in _blocks(stream, mu, study.replicates, seed):
+        none = replicate_generators(seed, ("unused",), replicates, "none")
+        plain.append(stream.gains[time, play(RandomWalkFTPL(), noisy, none)].sum(axis=1))
+        for bound in study.bounds:
+            actions, planned = play_batches(RWAdaBatch(study.alpha, bound), noisy, none)
+            batched[bound].append(stream.gains[time, actions].sum(axis=1))
+            sizes[bound] += planned.mean(axis=1).tolist()
+    totals = {bound: np.concatenate(found) for bound, found in batched.items()}
+    return np.concatenate(plain), {
+        bound: (totals[bound], float(np.mean(sizes[bound]))) for bound in study.bounds
+    }

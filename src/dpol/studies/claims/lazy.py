@@ -1,0 +1,272 @@
+"""Checks of "Private Online Learning via Lazy Algorithms": L2P, its proofs, and its regret.
+
+L2P plays every batch by the measure at its start (Lemma 3.4), so its expected loss for experts is
+computed, not sampled. The O-notation of the paper hides constants; what is checked is how fast
+things grow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy import special
+
+from dpol.core.randomness import Floats
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.lazy_accounting import (
+    ACCOUNTANTS,
+    LazyGame,
+    published_epsilon,
+    sound_epsilon,
+    theorem_3_10,
+)
+from dpol.privacy.lazy_exact import LazyLaw, output_laws, worst_epsilon
+from dpol.studies.claims.core import Finding, Findings, generator
+
+_DELTA = 1e-6
+
+
+def zcdp_conversion(_: int) -> Findings:
+    """epsilon of a Gaussian mechanism, which is rho-zCDP, against the conversion of the paper."""
+    for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
+        claimed = 3 * math.sqrt(rho * math.log(1 / delta))
+        exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
+        yield "zcdp-conversion", Finding(claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
+
+
+# ---- multiplicative weights ------------------------------------------------------------------
+
+
+def log_ratios(seed: int) -> Findings:
+    """Log ratios of multiplicative weights: one more loss, another loss, and two redraws."""
+    eta, rng = 0.1, generator(seed, "cumulative losses")
+    measure = WeightsMeasure(3, eta)
+    corners = np.array(list(itertools.product((0, 1), repeat=3)), dtype=float)
+    step, neighbour = 0.0, 0.0
+    for state in rng.uniform(0, 20 / eta, (400, 3)):
+        laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
+        step = max(step, float(np.abs(laws - np.log(measure.probabilities(state))).max()))
+        neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
+    yield "one-more-loss", Finding(eta, step)
+    yield "another-loss", Finding(2 * eta, neighbour)
+    facts = {"eta": eta, "each": neighbour}
+    yield "later-batches", Finding(eta, 2 * neighbour, facts=facts)
+
+
+def indicator(_: int) -> Findings:
+    """The one indicator that depends on the differing loss: log ratio of its two laws."""
+    for eta, p, B in itertools.product((1e-3, 0.01, 0.1), (0.01, 0.1, 0.5, 0.9), (1, 5)):
+        gap = np.linspace(-B, B, 2 * B + 1)
+        # Two losses of one round move the difference of two experts' losses by up to 2.
+        kept = [
+            (1 - p) ** 2 * np.minimum(1, np.exp(-2 * B * eta - eta * g))
+            for g in (gap[:, None], gap[None])
+        ]
+        allowed = np.abs(gap[:, None] - gap[None]) <= 2
+        loss = np.maximum(np.log(kept[0] / kept[1]), np.log1p(-kept[0]) - np.log1p(-kept[1]))
+        case = f"η = {eta:g}, p = {p:g}, B = {B}"
+        yield "differing-batch", Finding(2 * eta / p, float(loss[allowed].max()), case)
+
+
+def redraw(seed: int) -> Findings:
+    """Renyi divergence of a redraw over its order."""
+    rng = generator(seed, "redraws")
+    eta, d = 0.05, 4
+    states = rng.uniform(0, 2 / eta, (2000, d)) * (rng.random((2000, 1)) < 0.5)
+    change = rng.choice([-1.0, 1.0], (2000, d))
+    one, other = (np.exp(-eta * s) for s in (states, states + change))
+    one, other = (it / it.sum(axis=1, keepdims=True) for it in (one, other))
+    orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
+    moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
+    found = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
+    yield "redraw", Finding(eta**2 / 2, float(found.max()), f"η = {eta}")
+
+
+# ---- the transformation ----------------------------------------------------------------------
+
+
+def marginals(_: int) -> Findings:
+    """The law of x_s by enumeration, against the measure; and the keep probability."""
+    d, rest, law = 3, 3, LazyLaw(2, 0.3, 0.2, 2.0)
+    batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
+    index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
+    sums = batches[index]
+    laws = output_laws(sums, law).reshape(-1, *([d] * (rest + 1)))
+    off = 0.0
+    for s in range(rest + 1):
+        others = tuple(1 + r for r in range(rest + 1) if r != s)
+        nu = _weights(law.eta * sums[:, :s].sum(axis=1))
+        off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
+    facts = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
+    yield "marginal", Finding(0.0, off, facts=facts)
+    B, eta = law.batch_size, law.eta
+    gap = float((batches[:, :, None] - batches[:, None]).max())
+    facts |= {"gap": gap / B}
+    yield "keep-ratio", Finding(law.normaliser, gap * eta / (B * eta), facts=facts)
+
+
+def _weights(scores: Floats) -> Floats:
+    weights = np.exp(-scores)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+# ---- privacy ---------------------------------------------------------------------------------
+
+
+def published_over_sound(_: int) -> Findings:
+    """The value of Theorem 3.2 over a sound one, on a grid inside its preconditions."""
+    ratios = {}
+    for T, delta, B in itertools.product((10**3, 10**4, 10**6), (1e-3, 1e-6), (1, 3, 10, 30)):
+        game = LazyGame(T, delta, normaliser=2.0)
+        for eta, p in itertools.product(np.geomspace(1e-5, 0.1, 9), (0.003, 0.03, 0.2, 0.5, 0.9)):
+            found = published_epsilon(game, B, float(eta), p)
+            if found < math.inf:
+                # The conversion gives 0 where delta alone covers the loss.
+                sound = max(sound_epsilon(game, B, float(eta), p), 1e-9)
+                ratios[f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"] = (
+                    found / sound
+                )
+    case = min(ratios, key=lambda it: ratios[it])
+    yield "published-over-sound", Finding(1.0, ratios[case], case, {"points": len(ratios)})
+
+
+def exact_privacy(_: int) -> Findings:
+    """Exact epsilon of small games against what the accountants say."""
+    edge = 0.499 / math.log(2 * 4 / 1e-6)  # of Theorem 3.2's preconditions, for p = 1/2
+    games = {
+        "published": [((2, 1), share * edge, share / 2) for share in (0.5, 1.0, 1.5)],
+        "sound": [
+            *itertools.product(((2, 1), (2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5))
+        ],
+    }
+    for name, settings in games.items():
+        for (d, B), eta, p in settings:
+            batches, whole = (4, range(B + 1)) if d == 2 else (3, (0, B))
+            game = LazyGame(batches * B, _DELTA, normaliser=2.0 if name == "published" else 1.0)
+            law = LazyLaw(B, eta, p, game.normaliser)
+            exact = worst_epsilon(d, batches - 1, law, whole, delta=_DELTA)
+            case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
+            claimed = ACCOUNTANTS[name](game, B, eta, p)
+            yield f"{name}-games", Finding(claimed, exact, case, {"settings": len(settings)})
+
+
+# ---- batches ---------------------------------------------------------------------------------
+
+
+def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
+    """Expected loss of L2P over multiplicative weights, marginals exact; losses (T, d)."""
+    measure = WeightsMeasure(losses.shape[1], eta)
+    state, total = measure.initial(), 0.0
+    for start in range(0, len(losses), batch_size):
+        batch = losses[start : start + batch_size].sum(axis=0)
+        total += float(measure.probabilities(state) @ batch)
+        state = measure.absorb(state, batch)
+    return total
+
+
+def _in_turn(batch_size: int) -> Floats:
+    """Two batches of two experts: one loses all of the first, the other all of the second."""
+    return np.repeat(np.eye(2), batch_size, axis=0)
+
+
+def batching(_: int) -> Findings:
+    """How the regret that batches add grows with eta; the paper claims a power of 2."""
+    T, B, etas = 10_000, 10, np.geomspace(1e-5, 1e-2, 7)
+    pairs, losses = T / (2 * B), _in_turn(B)
+    # The weights are back where they were after two batches.
+    added = np.array(
+        [
+            pairs * (expected_loss(losses, eta, B) - expected_loss(losses, eta, 1))
+            for eta in etas.tolist()
+        ]
+    )
+    exponents = np.diff(np.log(added)) / np.diff(np.log(etas))
+    at = int(np.abs(etas - 1e-3).argmin())
+    over = added / (T * (B * etas) ** 2)
+    facts = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
+    facts |= {"first_eta": etas[0], "first_over": over[0]}
+    yield "cost-of-batches", Finding(2.0, float(exponents.min()), facts=facts)
+
+
+def batched_bound(seed: int) -> Findings:
+    """Regret of L2P for experts against log(d)/eta + eta T B / 8."""
+    rng, T = generator(seed, "losses of experts"), 400
+    for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
+        in_turn = np.zeros((T, d))
+        in_turn[:, :2] = np.tile(_in_turn(B), (T // B, 1))[:T]
+        drift = (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float)
+        fixed = np.tile(np.arange(d) > 0, (T, 1)).astype(float)
+        bound = math.log(d) / eta + eta * T * B / 8
+        for label, losses in (("in turn", in_turn), ("coins", drift), ("one good", fixed)):
+            regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
+            case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
+            yield "batched-regret", Finding(bound, regret, case, {"T": T})
+
+
+def rate_of_experts(_: int) -> Findings:
+    """Regret of Theorem 3.10 over its rate, at eps = T^(-1/4)."""
+    ratios, horizons = [], [10.0**k for k in (8, 10, 12)]
+    for T in horizons:
+        epsilon = T ** (-1 / 4)
+        found = theorem_3_10(LazyGame(int(T), _DELTA, normaliser=2.0), epsilon=epsilon, n_experts=2)
+        measure = WeightsMeasure(2, found.eta)
+        # The second of two batches meets the weights that the first has moved.
+        behind = measure.probabilities(np.array([found.batch_size, 0.0]))[1] - 0.5
+        log_term = math.log(T / _DELTA)
+        rate = math.sqrt(T * math.log(2))
+        rate += T ** (1 / 3) * math.log(2) * log_term / epsilon ** (2 / 3)
+        ratios.append(T / 2 * behind / rate)
+    exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
+    growth = ", ".join(f"{r:.2g} at T = {T:g}" for r, T in zip(ratios, horizons, strict=True))
+    yield "rate-of-experts", Finding(0.0, exponent, growth)
+
+
+# ---- lower bound -----------------------------------------------------------------------------
+
+EPOCHS_POWER = 4 / 3
+"""The adversary of Theorem 4.2 changes the best expert (T epsilon)^(4/3) times."""
+
+
+def rate_of_lower_bound(_: int) -> Findings:
+    """How the advantage of the best expert grows in the games of Theorem 4.2's adversary."""
+    d, horizons, advantages = 10, [10**4, 10**5, 10**6, 10**7], []
+    for T in horizons:
+        epsilon = T**-0.5
+        epochs = round((T * epsilon) ** EPOCHS_POWER)
+        advantages.append(T / epochs * _mean_lead(epochs, d))
+    slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
+    ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
+    yield "rate-of-lower-bound", Finding(1 / 3 + 1 / 3, float(slope), facts={"over": ratio})
+
+
+def _mean_lead(epochs: int, d: int) -> float:
+    """E[epochs / 2 - the smallest of d binomials(epochs, 1/2)]."""
+    reach = math.ceil(10 * math.sqrt(epochs))
+    k = np.arange(max(0, epochs // 2 - reach), min(epochs, epochs // 2 + reach) + 1)
+    above = special.bdtrc(k, epochs, 0.5)  # P(binomial > k)
+    return float(epochs / 2 - (k[0] + (above**d).sum()))
+
+
+SHARPNESS = 0.5
+"""The exponential mechanism with exp(-SHARPNESS epsilon loss) is epsilon-DP up to 1/2."""
+
+
+def repeated_loss(_: int) -> Findings:
+    """Lemma 4.4 for the exponential mechanism."""
+    for d, T, share in itertools.product((2, 10, 1000), (1, 10, 100), (0.01, 0.1, 1.0)):
+        epsilon = share / T
+        zeros = np.arange(d + 1)
+        chance = np.exp(_log_binomial(d)) / 2.0**d
+        decay = math.exp(-SHARPNESS * epsilon * T)
+        lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
+        gain = T / 2 - T * float(chance @ lost)
+        case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
+        yield "repeated-loss", Finding(T * T * epsilon / 2, gain, case, trivial=T / 2)
+
+
+def _log_binomial(d: int) -> Floats:
+    k = np.arange(d + 1)
+    return np.asarray(special.gammaln(d + 1) - special.gammaln(k + 1) - special.gammaln(d - k + 1))

@@ -1,0 +1,218 @@
+"""Checks of "Prediction with Expert Advice under Local Differential Privacy": noise and regret."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import special
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.learners import LeaderBank, RidgeBank
+from dpol.experts.meta import MetaState, RWMeta, shared_noise
+from dpol.experts.play import Actions, CuratorSetup, LocalSetup, Observation, play, rounds
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.noise import noise_scale, privatize
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean
+
+# ---- the local mechanism ---------------------------------------------------------------------
+
+
+def local_noise(seed: int) -> Findings:
+    """The Gaussian mechanism on gain vectors: what one person who moves can tell."""
+    stream, mu = _hospitals(seed), 0.5
+    for name in ("isotropic", "capacity"):
+        shift = 1 / (stream.capacities_for("the claim") * noise_scale(stream, name, mu))
+        # One person leaves hospital i for j: the two coordinates move by independent noises.
+        moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
+        moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
+        largest = float(moves.max())
+        facts = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds, "shift": largest}
+        yield f"{name}-noise", Finding(mu, _mu_of_shift(largest), facts=facts)
+
+
+def _hospitals(seed: int) -> GainStream:
+    rng = generator(seed, "hospitals")
+    capacity = rng.integers(5, 100, (20, 24)).astype(float)
+    capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
+    gains = rng.random(capacity.shape)
+    return GainStream(
+        label="claims: hospitals",
+        gains=gains,
+        capacity=capacity,
+        entities=tuple(f"hospital {i}" for i in range(24)),
+        periods=np.datetime64("2000-01-01") + np.arange(20),
+    )
+
+
+def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
+    """mu of the delta at which N(0, 1) and N(shift, 1) are (epsilon, delta)-close, integrated."""
+    z = np.linspace(-10.0, 10.0 + shift, 200_001)
+    excess = np.exp(-((z - shift) ** 2) / 2) - np.exp(epsilon - z**2 / 2)
+    delta = float(np.maximum(excess, 0).sum() * (z[1] - z[0]) / math.sqrt(2 * math.pi))
+    return mu_of_epsilon(epsilon, delta)
+
+
+# ---- regret ----------------------------------------------------------------------------------
+
+_ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 4.0
+
+
+def regrets(seed: int) -> Findings:
+    """Regret of RW-FTPL and RW-AdaBatch, and what batching adds, against random experts."""
+    for n in (2, 10):
+        for (label, gains), mu in itertools.product(_streams(seed, n).items(), (0.5, 1.0)):
+            eta = math.sqrt(n) / mu
+            bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
+            own, other = _regrets(seed, label, gains, mu)
+            random = float(gains.sum(axis=0).max() - gains.sum(axis=0).mean())
+            for name, claimed, sample, trivial in (
+                ("regret-of-ftpl", bound, own, random),
+                ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, other, random),
+                ("regret-of-batches", _ALPHA / 2 * bound, other - own, random - float(own.mean())),
+            ):
+                case = f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}"
+                facts = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
+                yield name, of_mean(claimed, sample, 16, trivial=trivial, case=case, facts=facts)
+
+
+def _streams(seed: int, n: int) -> dict[str, Floats]:
+    """Adversarial and random gains (T, n)."""
+    rng = generator(seed, "gains", n)
+    adversarial = synthetic_gains(_ROUNDS, n)
+    coins = (rng.random((_ROUNDS, n)) < 0.5).astype(float)
+    return {
+        "one good expert": adversarial["one-good-expert"],
+        "two that alternate": adversarial["two-rivals"],
+        "fair coins": coins,
+        "uniform with a gap": 0.8 * rng.random((_ROUNDS, n)) + np.where(np.arange(n) == 0, 0.2, 0),
+    }
+
+
+def _regrets(seed: int, label: str, gains: Floats, mu: float) -> tuple[Floats, Floats]:
+    """Regrets (R,) of RW-FTPL and RW-AdaBatch on the same noisy gains."""
+    stream = synthetic_stream(f"claims: {label}, n = {gains.shape[1]}", gains)
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_REPLICATES))
+    none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
+    time, best = np.arange(len(gains)), gains.sum(axis=0).max()
+    plain = play(RandomWalkFTPL(), noisy, none)
+    batched, _ = play_batches(RWAdaBatch(_ALPHA), noisy, none)
+    return best - gains[time, plain].sum(axis=1), best - gains[time, batched].sum(axis=1)
+
+
+def expected_maximum(_: int) -> Findings:
+    """The mean of the largest of N standard normals."""
+    z = np.linspace(-12.0, 12.0, 24_001)
+    for N in (2, 3, 10, 100, 10**4, 10**6):
+        below = np.exp(N * special.log_ndtr(z))
+        mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
+        yield "expected-maximum", Finding(math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
+
+
+# ---- the central baseline --------------------------------------------------------------------
+
+
+def tree(_: int) -> Findings:
+    """The binary tree: what one round can tell by all nodes that it enters."""
+    mu, sensitivity = 0.5, math.sqrt(2.0)
+    for T in (2, 3, 5, 8, 9, 100, 148, 500):
+        setup = CuratorSetup(1, T, 2, 1.0, sensitivity, 1.0, mu)
+        scale = TreeFTPL("min-noise").init(setup).node_scale
+        entered = np.zeros(T + 1, dtype=int)
+        for t in range(1, T):  # the node that round t closes
+            entered[t - (t & -t) + 1 : t + 1] += 1
+        measured = sensitivity * math.sqrt(entered.max()) / scale
+        yield "tree-noise", Finding(mu, measured, f"T = {T}", {"nodes": entered.max()})
+
+
+# ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
+
+_RUNS = 50
+
+
+@dataclass(frozen=True)
+class ConstantBank:
+    """Two learners who see nothing: each always takes its own one of two actions."""
+
+    labels: ClassVar[tuple[str, ...]] = ("zero", "one")
+
+    def init(self, setup: LocalSetup) -> int:
+        return setup.n_replicates
+
+    def step(self, state: int, observation: Observation | None) -> tuple[int, Actions]:
+        return state, np.tile(np.arange(2, dtype=np.int32), (state, 1))
+
+
+@dataclass(frozen=True)
+class TurncoatBank:
+    """Two learners who see the noise: who leads by noisy gains takes action 1, the other 0."""
+
+    labels: ClassVar[tuple[str, ...]] = ("one", "two")
+
+    def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
+        shape = (setup.n_replicates, 2)
+        return np.zeros(shape), np.zeros(shape, dtype=np.int32)
+
+    def step(
+        self, state: tuple[Floats, Actions], observation: Observation | None
+    ) -> tuple[Any, Actions]:
+        gains, actions = state
+        if observation is not None:
+            gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
+        actions = (np.arange(2) == gains.argmax(axis=1)[:, None]).astype(np.int32)
+        return (gains, actions), actions
+
+
+def _play(algorithm: RWMeta, label: str, raw: Floats, mu: float, seed: int, name: str) -> Finding:
+    """Play RW-Meta on gains (T, n) and follow what the bound of Theorem 3 depends on."""
+    T, n = raw.shape
+    stream = synthetic_stream(f"claims: {label}", raw)
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_RUNS))
+    generators = replicate_generators(seed, ("claims", name), range(_RUNS), "RW-Meta")
+    own: Floats = np.zeros(_RUNS)
+    learners: Floats = np.zeros((_RUNS, algorithm.n_learners))
+    largest: Floats = np.zeros(_RUNS)
+    state: MetaState
+    for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
+        own += raw[t, chosen]
+        learners += raw[t, state.actions]
+        covariance = state.covariance + shared_noise(state.actions, noisy.noise_scale[t])
+        centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
+        largest = np.maximum(largest, np.linalg.eigvalsh(centred)[:, -1])
+    eta = np.sqrt(np.maximum(largest, 0.0) / T)
+    factor = np.maximum(math.sqrt(2), eta) + math.sqrt(2)
+    bound = factor * math.sqrt(2 * T * math.log(algorithm.n_learners))
+    best = learners.max(axis=1)
+    # Without learning: who follows a random learner.
+    random = float((best - learners.mean(axis=1)).mean())
+    facts = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
+    return of_mean(float(bound.mean()), best - own, trivial=random, facts=facts)
+
+
+def meta_of_two(seed: int) -> Findings:
+    """Two learners on gains (1, 0) in every round, noise scale 2: they see the noise, or do not.
+
+    The proof needs learners who are independent of the noise.
+    """
+    raw = np.tile([1.0, 0.0], (1000, 1))
+    for bank in (TurncoatBank(), ConstantBank()):
+        name = type(bank).__name__
+        found = _play(RWMeta(learners=(bank,)), name, raw, math.sqrt(2) / 2, seed, name)
+        yield "meta-of-turncoats" if name == "TurncoatBank" else "meta-of-constants", found
+
+
+def meta_of_thirteen(seed: int) -> Findings:
+    """The paper's thirteen learners on gains that drift."""
+    rng, T, n = generator(seed, "drifting gains"), 150, 12
+    phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
+    raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
+    algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
+    yield "meta-of-thirteen", _play(algorithm, "drifting gains", raw, 0.5, seed, "ridge")

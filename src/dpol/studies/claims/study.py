@@ -1,0 +1,162 @@
+"""The claims ledger: what decides each statement, and all of its rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+from pydantic import ValidationError
+
+from dpol.core.errors import DataError
+from dpol.core.logs import progress
+from dpol.core.yaml_files import read_yaml
+from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
+from dpol.studies.claims import (
+    distributions,
+    distributions_risk,
+    lazy,
+    lazy_presets,
+    local_batches,
+    local_experts,
+)
+from dpol.studies.claims.core import CLAIM_COLUMNS, Check, Claim, Finding, Statement, worst
+
+PAPERS = {"experts": EXPERTS, "lazy": LAZY, "distributions": DISTRIBUTIONS}
+"""Titles; each paper is a block of statements.yaml, and a point of the study."""
+STATEMENTS = Path(__file__).with_name("statements.yaml")
+
+_DECIDED_BY: Mapping[Check, tuple[str, ...]] = {
+    local_experts.local_noise: ("isotropic-noise", "capacity-noise"),
+    local_experts.regrets: ("regret-of-ftpl", "regret-of-adabatch", "regret-of-batches"),
+    local_experts.expected_maximum: ("expected-maximum",),
+    local_experts.tree: ("tree-noise",),
+    local_batches.switching: ("switching-borell-tis", "switching-reflection"),
+    local_batches.reflection_against_borell_tis: ("reflection-below-borell-tis",),
+    local_batches.gaps: ("smallest-gap",),
+    local_batches.gap_law: ("gap-law",),
+    local_batches.containing_batches: ("containing-batch",),
+    local_batches.smaller_batches: ("smaller-batch",),
+    local_batches.conversion: ("trade-off-curve",),
+    local_experts.meta_of_two: ("meta-of-turncoats", "meta-of-constants"),
+    local_experts.meta_of_thirteen: ("meta-of-thirteen",),
+    lazy.zcdp_conversion: ("zcdp-conversion",),
+    lazy.log_ratios: ("one-more-loss", "another-loss", "later-batches"),
+    lazy.indicator: ("differing-batch",),
+    lazy.redraw: ("redraw",),
+    lazy.marginals: ("marginal", "keep-ratio"),
+    lazy.published_over_sound: ("published-over-sound",),
+    lazy.exact_privacy: ("published-games", "sound-games"),
+    lazy_presets.preset_of_experts: ("experts-precondition", "experts-value", "experts-privacy"),
+    lazy_presets.experts_as_stated: ("experts-as-stated",),
+    lazy_presets.preset_of_convex: ("convex-precondition", "convex-value", "convex-temperature"),
+    lazy_presets.accounting_of_convex: ("convex-privacy-10", "convex-privacy-50"),
+    lazy_presets.redraw_of_convex: ("convex-one-more-loss", "convex-redraw"),
+    lazy.batching: ("cost-of-batches",),
+    lazy.batched_bound: ("batched-regret",),
+    lazy.rate_of_experts: ("rate-of-experts",),
+    lazy.rate_of_lower_bound: ("rate-of-lower-bound",),
+    lazy.repeated_loss: ("repeated-loss",),
+    distributions.clipping: ("cells", "smallest-mass", "likelihood-range"),
+    distributions.clipping_of_random_classes: ("largest-mass", "likelihood-range-ours"),
+    distributions.message_loss: ("exp3-message",),
+    distributions.message_loss_repaired: ("exp3-message-repaired",),
+    distributions.composition: ("wma-scale",),
+    distributions.composition_theorem: ("composition",),
+    distributions.response: ("randomised-response",),
+    distributions_risk.majority: ("majority", "majority-of-messages"),
+    distributions_risk.sampled_majority: ("majority-of-samples",),
+    distributions_risk.upper_bounds: ("wma-risk", "exp3-risk", "pinsker"),
+    distributions_risk.risk_of_hard_class: ("hard-class",),
+    distributions_risk.construction: ("pairs-are-laws",),
+    distributions_risk.separation: ("pairs-are-apart",),
+    distributions_risk.contraction: ("pairs-under-privacy",),
+}
+CHECKS = {name: check for check, names in _DECIDED_BY.items() for name in names}
+"""What decides each statement, by id."""
+
+
+@cache
+def statements(path: Path = STATEMENTS) -> Mapping[str, Mapping[str, Statement]]:
+    """All statements, by paper and id, in the order of the ledger.
+
+    Raises:
+        DataError: a paper is unknown, a key is unknown, missing or wrong, a statement has no
+            function in `CHECKS`, or a function has no statement.
+        ConfigError: the file is no YAML.
+    """
+    raw = read_yaml(path)
+    if not isinstance(raw, dict) or raw.keys() != PAPERS.keys():
+        raise DataError(f"{path.name}: must have the blocks {', '.join(PAPERS)}, and no other")
+    found: dict[str, dict[str, Statement]] = {}
+    for paper, block in raw.items():
+        found[paper] = {}
+        for name, fields in block.items():
+            if not isinstance(fields, dict):
+                raise DataError(f"{path.name}: {paper}.{name}: must be a block of keys")
+            try:
+                found[paper][name] = Statement(paper=PAPERS[paper], **fields)
+            except ValidationError as error:
+                (first, *_) = error.errors()
+                key = ".".join(map(str, (paper, name, *first["loc"])))
+                raise DataError(f"{path.name}: {key}: {first['msg']}") from None
+    names = {name for block in found.values() for name in block}
+    _refuse(names - CHECKS.keys(), f"{path.name}: no function in CHECKS of study.py")
+    _refuse(CHECKS.keys() - names, f"{path.name}: no statement, but a function in study.py")
+    return found
+
+
+def _refuse(names: set[str], problem: str) -> None:
+    if names:
+        raise DataError(f"{problem}: {', '.join(sorted(names))}")
+
+
+def points() -> tuple[str, ...]:
+    """Labels of the points: one for each paper."""
+    return tuple(PAPERS)
+
+
+def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
+    """What a function finds in all of its settings, by id of the statement."""
+    found = defaultdict(list)
+    for name, finding in check(seed):
+        found[name].append(finding)
+    return dict(found)
+
+
+def claims(point: str, *, seed: int) -> list[Claim]:
+    """The claims of a paper, each at the setting in which it comes off worst.
+
+    Raises:
+        ValueError: a function finds something about another statement than `CHECKS` says.
+    """
+    about = statements()[point]
+    found: dict[str, list[Finding]] = {}
+    for check in progress(list(dict.fromkeys(CHECKS[name] for name in about)), f"claims: {point}"):
+        found |= findings(check, seed)
+    if odd := found.keys() ^ about.keys():
+        raise ValueError(f"CHECKS says something else of {', '.join(sorted(odd))}")
+    return [worst(Claim(about[name], it) for it in found[name]) for name in about]
+
+
+def run(point: str, *, seed: int) -> pd.DataFrame:
+    """The rows of one paper (columns `CLAIM_COLUMNS`).
+
+    Args:
+        point: one of `points()`.
+        seed: root seed of what is sampled; ten seconds on one core for any.
+    """
+    rows = [claim.as_row() for claim in claims(point, seed=seed)]
+    return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
+
+
+def collect(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The ledger from the rows of all points, in their order."""
+    return pd.concat([frames[point] for point in points()], ignore_index=True)
+
+
+def study_claims(*, seed: int) -> pd.DataFrame:
+    """One row per statement (columns `CLAIM_COLUMNS`; their meaning: docs/reference/tables.md)."""
+    return collect({point: run(point, seed=seed) for point in points()})

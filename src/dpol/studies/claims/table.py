@@ -1,0 +1,150 @@
+"""The claims ledger as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.errors import DataError
+from dpol.core.frames import check_frame
+from dpol.show.table import Entry, Group, Section, TextTable
+from dpol.studies.claims.core import CLAIM_COLUMNS, Verdict
+
+_SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
+_WORST_FIRST = list(Verdict)
+_COUNTED = {
+    Verdict.FAILS: ("does not hold as stated", "do not hold as stated"),
+    Verdict.NOT_PROVED: ("is not proved", "are not proved"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.SILENT: ("says nothing here", "say nothing here"),
+}
+"""Verdicts other than that a claim holds, of one and of several."""
+
+
+def claims_table(frame: pd.DataFrame) -> TextTable:
+    """The ledger, one section for each paper; what fails or is open comes first in its section.
+
+    Args:
+        frame: table of `dpol.studies.claims.study.study_claims`.
+
+    Raises:
+        DataError: a column is missing, the table is empty, or a verdict is unknown.
+    """
+    _check(frame)
+    sections = []
+    for paper, rows in frame.groupby("paper", sort=False):
+        order = (
+            rows["verdict"].map(_WORST_FIRST.index).clip(upper=_WORST_FIRST.index(Verdict.HOLDS))
+        )
+        ordered = rows.iloc[order.to_numpy().argsort(kind="stable")]
+        lines = tuple((_statement(row), _entries(row)) for row in ordered.to_dict("records"))
+        sections.append(Section(f"“{paper}”", _counts(rows), (Group("", lines),)))
+    return TextTable(
+        caption="Claims of the papers, checked",
+        name="claims",
+        corner=("paper", "statement"),
+        headers=("claim", "claimed", "measured", "slack", "verdict"),
+        sections=tuple(sections),
+        footers=(
+            "A claim holds if the measured number compares with the claimed one as it says, and"
+            " holds loosely if the two differ by a factor of 2 or more. It does not hold as stated"
+            " if the number, with the whole of its interval where it was sampled, is on the wrong"
+            " side. Slack is measured over claimed.",
+            "Not proved: only a bound on the number was computed, and it is above the claim. That"
+            " neither proves nor refutes it. Says nothing here: the claim is no better than what"
+            " is reached without it (last line of the claimed number).",
+            *_on_intervals(frame),
+            "A verdict is about what was computed. What holds here is not thereby proved; the"
+            " settings are in the table.",
+            "†: ours, not in the paper.",
+        ),
+        prose=("claim", "verdict"),
+    )
+
+
+def _check(frame: pd.DataFrame) -> None:
+    check_frame(frame, CLAIM_COLUMNS, "claims")
+    unknown = sorted(set(frame["verdict"]) - set(_WORST_FIRST))
+    if unknown:
+        raise DataError(
+            f"the table of claims has the verdict {unknown[0]!r}; delete it and run again"
+        )
+
+
+def count_verdicts(claims: pd.DataFrame) -> str:
+    """How many claims hold, and how many do not.
+
+    >>> count_verdicts(pd.DataFrame({"verdict": [Verdict.HOLDS, Verdict.LOOSE, Verdict.FAILS]}))
+    '2 hold (1 loosely), 1 does not hold as stated'
+    """
+    counts = claims["verdict"].value_counts()
+    loose = int(counts.get(Verdict.LOOSE, 0))
+    held = int(counts.get(Verdict.HOLDS, 0)) + loose
+    hold = f"{held} {'holds' if held == 1 else 'hold'}"
+    parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
+    for verdict, (one, several) in _COUNTED.items():
+        if count := int(counts.get(verdict, 0)):
+            parts.append(f"{count} {one if count == 1 else several}")
+    return ", ".join(parts)
+
+
+def _counts(rows: pd.DataFrame) -> str:
+    """The counts of a paper's own statements, and those of ours, which no other count has."""
+    ours = rows["ours"].astype(bool)
+    found = []
+    for own, whose in ((rows[~ours], "of the paper"), (rows[ours], "of ours †")):
+        if len(own):
+            found.append(f"{len(own)} {whose}: {count_verdicts(own)}")
+    return "; ".join(found)
+
+
+def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
+    sampled = frame.loc[frame["confidence"] < 1, "confidence"]
+    if sampled.empty:
+        return ()
+    return (
+        f"Below a sampled number: its interval, of confidence {100 * sampled.min():.4g}% or"
+        " more (means: Student; probabilities: Clopper-Pearson). It covers the randomness of the"
+        " runs on the streams of the row, not other streams.",
+    )
+
+
+def _statement(row: dict[Any, Any]) -> str:
+    return f"{row['statement']}{' †' if row['ours'] else ''}"
+
+
+def _entries(row: dict[Any, Any]) -> tuple[Entry, ...]:
+    sampled = row["confidence"] < 1
+    below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
+    if row["measured_is"] != "number":
+        below.append(str(row["measured_is"]))
+    without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
+    reasons = {"Counterexample": row["counterexample"], "Note": row["note"]}
+    if reasons["Note"] in reasons["Counterexample"]:
+        del reasons["Note"]
+    return (
+        Entry(row["claim"], (f"Computed: {row['computed']}.",)),
+        Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
+        Entry(_number(row["measured"]), tuple(below)),
+        Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
+        Entry(_verdict(row), tuple(f"{of}: {it}." for of, it in reasons.items() if it)),
+    )
+
+
+def _verdict(row: dict[Any, Any]) -> str:
+    """The verdict; of a loose claim also by which factor it is loose."""
+    if row["verdict"] != Verdict.LOOSE:
+        return str(row["verdict"])
+    larger, smaller = row["claimed"], row["measured"]
+    names = "claimed", "measured"
+    if row["relation"] == ">=":
+        larger, smaller, names = smaller, larger, names[::-1]
+    if not smaller > 0:
+        return f"{Verdict.LOOSE}: measured is not above 0"
+    return f"{Verdict.LOOSE}: {names[0]} is {_number(larger / smaller, 3)} times {names[1]}"
+
+
+def _number(value: float, digits: int = 4) -> str:
+    """Four digits, thousands set apart."""
+    return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"

@@ -1,0 +1,1 @@
+"""The main experiment: algorithms side by side on the gain streams of hospitals."""

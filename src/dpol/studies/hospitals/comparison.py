@@ -1,0 +1,195 @@
+"""The paper's way beside ours and beside every other private row, replicate by replicate.
+
+Intervals are Student's, from the differences of the replicates' total gains, and hold for a
+whole table at once (Bonferroni). Replicate r of two runs has the same noise only if stream,
+noise and mu are the same; the generators are otherwise independent, and pairing then
+neither helps nor harms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import half_width
+from dpol.core.randomness import Floats
+from dpol.studies.hospitals.settings import Comparison, System
+from dpol.studies.hospitals.summary import Cell
+
+ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
+Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
+
+
+def verdict_on(difference: float, half: float) -> str:
+    """`above`, `equal` or `below` (0) if the whole interval says so, otherwise `undecided`.
+
+    >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
+    ('above', 'below', 'undecided', 'equal')
+    """
+    if difference - half > 0:
+        return ABOVE
+    if difference + half < 0:
+        return BELOW
+    return EQUAL if difference == half == 0 else UNDECIDED
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Ours and what it is compared with."""
+
+    kind: Kind
+    ours: Cell
+    other: Cell
+
+
+def compare(
+    cells: Sequence[Cell],
+    comparison: Comparison,
+    *,
+    levels: Mapping[str, float],
+    confidence: float,
+) -> pd.DataFrame:
+    """Ours against every other row that has noise, level by level, and the aims.
+
+    One row per stream and pair (docs/reference/tables.md). All intervals of the table hold
+    together: those of the differences and those of the means.
+
+    Args:
+        cells: all runs.
+        comparison: which systems, and the aims.
+        levels: privacy levels by label.
+        confidence: of all intervals together.
+
+    Raises:
+        ValueError: a system was not run, or runs have different numbers of replicates.
+    """
+    pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
+    means = {id(cell) for pair in pairs for cell in (pair.ours, pair.other)}
+    comparisons = len(pairs) + len(means)
+    replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
+    names = {mu: label for label, mu in levels.items()}
+    families = {comparison.paper.learners, comparison.ours.learners}
+    rows = [
+        {
+            "stream": pair.ours.stream,
+            "kind": pair.kind,
+            **_side("", pair.ours, names, half),
+            **_side("other_", pair.other, names, half),
+            "other_ours": pair.other.ours,
+            "other_learner": pair.other.played.family in families,
+            "common_noise": _shares_noise(pair.ours, pair.other),
+            **_difference(pair, half),
+            "replicates": replicates,
+            "confidence": confidence,
+            "ci_comparisons": comparisons,
+        }
+        for pair in pairs
+    ]
+    return pd.DataFrame(rows)
+
+
+def by_stream(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """The cells of each stream."""
+    streams = dict.fromkeys(cell.stream for cell in cells)
+    return [[cell for cell in cells if cell.stream == stream] for stream in streams]
+
+
+def count_replicates(cells: Sequence[Cell]) -> int:
+    """How many replicates every cell has. Raises ValueError if they differ."""
+    counts = {len(cell.gains) for cell in cells}
+    if len(counts) != 1:
+        raise ValueError(
+            f"runs have {', '.join(map(str, sorted(counts))) or 'no'} replicates; pairs need"
+            " the same number in all of them"
+        )
+    return counts.pop()
+
+
+def _pairs(
+    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float]
+) -> Iterator[_Pair]:
+    """All pairs of one stream."""
+    for mu in levels.values():
+        ours = find_cell(cells, comparison.ours, mu)
+        paper = find_cell(cells, comparison.paper, mu)
+        yield _Pair("paper", ours, paper)
+        for cell in cells:
+            noisy = cell.mu == mu and cell.played.guarantee.model != "none"
+            if noisy and cell is not ours and cell is not paper:
+                yield _Pair("other", ours, cell)
+    for aim in comparison.aims:
+        ours, mu = find_cell(cells, comparison.ours, levels[aim.ours]), levels[aim.at]
+        if aim.against == "paper":
+            yield _Pair("aim-paper", ours, find_cell(cells, comparison.paper, mu))
+            continue
+        # Each learner has a row, so that choosing the best of them costs no confidence.
+        for cell in family_cells(cells, comparison.paper.learners, comparison.paper.noise, mu):
+            yield _Pair("aim-learner", ours, cell)
+
+
+def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
+    """The runs of a system, out of those of one stream. Raises ValueError if there are none."""
+    for cell in cells:
+        setting = (cell.played.label, cell.noise, cell.mu)
+        if setting == (system.algorithm, system.noise, mu):
+            return cell
+    raise ValueError(
+        f"no runs of {system.algorithm} with {system.noise} noise at mu {mu:g}; run them"
+    )
+
+
+def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> list[Cell]:
+    """The runs of a family, out of those of one stream. Raises ValueError if there are none."""
+    found = [
+        cell for cell in cells if (cell.played.family, cell.noise, cell.mu) == (family, noise, mu)
+    ]
+    if not found:
+        raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
+    return found
+
+
+def totals_of(cell: Cell) -> Floats:
+    """(R,) total gains."""
+    return np.asarray(cell.gains.sum(axis=1))
+
+
+HalfWidth = Callable[[Floats], float]
+"""The half-width of the interval for the mean of (R,) values."""
+
+
+def half_widths(confidence: float, comparisons: int) -> HalfWidth:
+    """The half-widths of a table whose intervals hold together."""
+    return lambda values: float(half_width(values, confidence, comparisons))
+
+
+def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: HalfWidth) -> dict[str, Any]:
+    """One side of a pair: what it is, its mean, and the record of its privacy."""
+    totals = totals_of(cell)
+    facts = {
+        "algorithm": cell.played.label,
+        "noise": cell.noise,
+        "level": names[cell.mu],
+        "mu": cell.mu,
+        "mean_gain": float(totals.mean()),
+        "ci_half_width": half(totals),
+        **cell.played.guarantee.as_columns(),
+    }
+    return {f"{prefix}{name}": value for name, value in facts.items()}
+
+
+def _shares_noise(one: Cell, two: Cell) -> bool:
+    """Local noise is drawn once for a stream, a noise and a mu."""
+    models = {one.played.guarantee.model, two.played.guarantee.model}
+    same = (one.noise, one.mu) == (two.noise, two.mu)
+    return same and models == {"local"} and one.mu < math.inf
+
+
+def _difference(pair: _Pair, half: HalfWidth) -> dict[str, Any]:
+    differences = totals_of(pair.ours) - totals_of(pair.other)
+    mean, width = float(differences.mean()), half(differences)
+    return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

@@ -1,0 +1,206 @@
+"""The figure of the paper's way beside ours: total gain against privacy, a panel per stream."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpol.core.frames import check_frame, check_streams
+from dpol.show import style
+from dpol.show.direct_labels import Label, add_labels
+from dpol.show.titles import add_title, data_title
+
+COLUMNS = (
+    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
+    *("other_algorithm", "other_noise", "other_mu", "other_mean_gain"),
+    *("other_ci_half_width", "other_model", "replicates", "confidence"),
+)
+"""Columns of the comparison that the figure needs."""
+
+NO_PRIVACY = "no-privacy"
+PAPER_LEVEL = "paper-level"
+OTHER = "other"
+CENTRAL = "central"
+_MOST_COLUMNS = 3
+_PANEL = (2.05, 2.35)  # inches, about, of the axes of a panel
+_LABELS = 1.0  # inches for direct labels
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a panel: one point per level, with the half-widths of its intervals."""
+
+    key: str
+    name: str
+    look: style.LineStyle
+    points: pd.DataFrame
+    """Columns mu, mean, half."""
+    strong: bool = False
+
+
+def draw_comparison(
+    comparison: pd.DataFrame,
+    ablation: pd.DataFrame,
+    *,
+    streams: Mapping[str, str],
+    levels: Mapping[str, float],
+    simulated: bool,
+) -> Figure:
+    """Total gain at each privacy level: the paper's way, ours, and the best other rows.
+
+    Args:
+        comparison: table of `dpol.studies.hospitals.comparison.compare`.
+        ablation: table of `dpol.studies.hospitals.ablation.ablate`; its reference is a line.
+        streams: label and title of each panel.
+        levels: label and mu of the privacy levels, from left to right.
+        simulated: whether the data are simulated, which the figure then says.
+
+    Raises:
+        DataError: a column or a stream is missing, or a table is empty.
+    """
+    _check(comparison, ablation, streams)
+    columns = min(_MOST_COLUMNS, len(streams))
+    n_rows = math.ceil(len(streams) / columns)
+    with style.figure_style():
+        width = (_PANEL[0] + _LABELS) * columns + 0.4
+        figure = style.new_figure(max(width, 4.2), _PANEL[1] * n_rows + 0.5 * n_rows + 0.7)
+        grid = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
+        panels = list(grid.flat)[: len(streams)]
+        for ax in grid.flat[len(streams) :]:
+            ax.remove()
+        values = list(levels.values())
+        own = [comparison[comparison["stream"] == label] for label in streams]
+        references = [ablation[ablation["stream"] == label].iloc[0] for label in streams]
+        for ax, rows, reference, title in zip(
+            panels, own, references, streams.values(), strict=True
+        ):
+            _draw_panel(ax, rows, reference, values)
+            ax.set_title(title, loc="left", fontweight="bold", parse_math=False)
+        grid[0][0].set_ylim(bottom=0)
+        for ax, rows, reference in zip(panels, own, references, strict=True):
+            add_labels(ax, _labels(rows, reference, values), _PANEL[1])
+        figure.supylabel("total gain")
+        figure.supxlabel("privacy level μ (the further right, the more private)")
+        _add_title(figure, comparison[comparison["kind"] == "paper"].iloc[0], simulated)
+        style.freeze_layout(figure)
+    return figure
+
+
+def _check(comparison: pd.DataFrame, ablation: pd.DataFrame, streams: Mapping[str, str]) -> None:
+    for name, frame, columns in (
+        ("comparison", comparison, COLUMNS),
+        ("ablations", ablation, ("stream", "reference", "reference_gain")),
+    ):
+        check_frame(frame, columns, f"the {name}")
+        check_streams(frame, streams, f"the {name}")
+
+
+def _lines(rows: pd.DataFrame) -> list[_Line]:
+    """Best other rows first, so that ours lies on top."""
+    same = rows[rows["kind"].isin(("paper", "other"))]
+    paper = same[same["kind"] == "paper"]
+    other = same[same["kind"] == "other"]
+    labels = [paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]]
+    looks = style.algorithm_styles(labels)
+    central = style.ALGORITHM_STYLES["tree-ftpl-min-noise"]
+    best = style.LineStyle(style.GREY, (2.2, 1.2), "s")
+    lines = [
+        _Line(CENTRAL, "best with a\ncurator", central, _best(other, "central")),
+        _Line(OTHER, "best other\nlocal row", best, _best(other, "local")),
+        _Line("paper", "the paper's\nway", looks[labels[0]], _other_side(paper), strong=True),
+        _Line("ours", "ours", looks[labels[1]], _own_side(paper), strong=True),
+    ]
+    return [line for line in lines if not line.points.empty]
+
+
+def _best(others: pd.DataFrame, model: str) -> pd.DataFrame:
+    """The row of a model with the largest mean at each level, in hindsight."""
+    rows = others[others["other_model"] == model]
+    return _other_side(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()])
+
+
+def _other_side(rows: pd.DataFrame) -> pd.DataFrame:
+    names = {"other_mu": "mu", "other_mean_gain": "mean", "other_ci_half_width": "half"}
+    return rows[list(names)].rename(columns=names)
+
+
+def _own_side(rows: pd.DataFrame) -> pd.DataFrame:
+    names = {"mu": "mu", "mean_gain": "mean", "ci_half_width": "half"}
+    return rows[list(names)].rename(columns=names)
+
+
+def _draw_panel(
+    ax: Axes, rows: pd.DataFrame, reference: pd.Series, levels: Sequence[float]
+) -> None:
+    for number, mu in enumerate(levels):
+        if mu == math.inf:
+            ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
+    ax.axhline(reference["reference_gain"], color=style.STATIC, ls=":", lw=1.2, label=NO_PRIVACY)
+    for line in _lines(rows):
+        points = line.points.sort_values("mu", key=lambda column: column.map(levels.index))
+        ax.errorbar(
+            [levels.index(mu) for mu in points["mu"]],
+            points["mean"],
+            yerr=points["half"].where(points["half"] < math.inf, 0.0),
+            color=line.look.colour,
+            linestyle=line.look.linestyle,
+            linewidth=line.look.width if line.strong else 1.0,
+            marker=line.look.marker,
+            markersize=(8.0 if line.look.marker == "*" else 5.0) if line.strong else 3.5,
+            markeredgewidth=0,
+            elinewidth=1.0,
+            capsize=1.8,
+            capthick=0.8,
+            label=line.key,
+            zorder=4 if line.strong else 3,
+        )
+    _draw_aims(ax, rows, levels)
+    names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
+    ax.set_xticks(range(len(levels)), names)
+    ax.set_xlim(-0.5, len(levels) - 0.5)
+    ax.grid(visible=False, axis="x")
+
+
+def _draw_aims(ax: Axes, rows: pd.DataFrame, levels: Sequence[float]) -> None:
+    """From the paper's way at one level to where ours is compared with it."""
+    for aim in rows[rows["kind"] == "aim-paper"].to_dict("records"):
+        label = str(aim["other_algorithm"])
+        ax.plot(
+            [levels.index(float(aim["other_mu"])), levels.index(float(aim["mu"]))],
+            [float(aim["other_mean_gain"])] * 2,
+            color=style.algorithm_styles([label])[label].colour,
+            linestyle=(0, (1.0, 2.0)),
+            linewidth=1.0,
+            zorder=2,
+            label=PAPER_LEVEL,
+        )
+
+
+def _labels(rows: pd.DataFrame, reference: pd.Series, levels: Sequence[float]) -> list[Label]:
+    """The name of every line at its right end."""
+    end = len(levels) - 0.5
+    name = "best of the paper's\nlearners, no privacy"
+    labels = [Label(end, float(reference["reference_gain"]), name, style.STATIC)]
+    for line in _lines(rows):
+        place, mean = max(
+            (levels.index(mu), mean)
+            for mu, mean in zip(line.points["mu"], line.points["mean"], strict=True)
+        )
+        labels.append(Label(float(place), float(mean), line.name, line.look.colour))
+    return labels
+
+
+def _add_title(figure: Figure, first: pd.Series, simulated: bool) -> None:
+    parts = (
+        f"{data_title(simulated)}, means over {first['replicates']} runs",
+        f"the paper's way: {first['other_algorithm']}, {first['other_noise']} noise",
+        f"ours: {first['algorithm']}, {first['noise']} noise",
+        f"bars: {100 * first['confidence']:g}% intervals for the noise, all together",
+        "best rows: chosen in hindsight at every μ",
+    )
+    add_title(figure, parts)

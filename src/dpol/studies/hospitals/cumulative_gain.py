@@ -1,0 +1,285 @@
+"""The figure of cumulative gains: a panel for every stream and privacy level."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from matplotlib import dates
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from dpol.core.errors import DataError
+from dpol.core.frames import check_frame
+from dpol.show import style
+from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
+from dpol.show.words import privacy_title
+from dpol.studies.hospitals.settings import Report
+
+COLUMNS = (
+    "stream",
+    "algorithm",
+    "family",
+    "noise",
+    "mu",
+    "round",
+    "period",
+    "mean_cumulative_gain",
+    "ci_half_width",
+)
+"""Columns the figure needs."""
+
+STATIC_LABEL = "best-static-expert"
+ENVELOPE_LABEL = "envelope"
+_BOLD_CHARACTERS_PER_INCH = 12.5
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One algorithm of the figure: which runs are drawn, and how."""
+
+    label: str
+    noise: str
+    name: str
+    style: style.LineStyle
+    scale: float
+
+
+def draw_cumulative_gain(
+    cumulative: pd.DataFrame,
+    *,
+    streams: Mapping[str, str],
+    levels: Mapping[str, float],
+    report: Report,
+    central_noise: Mapping[str, str],
+    simulated: bool,
+) -> Figure:
+    """Mean cumulative gain over time, streams below each other, privacy levels side by side.
+
+    Args:
+        cumulative: a row per stream, algorithm, noise, mu and round (`COLUMNS`), and per
+            stream and round one of the algorithm `best-static-expert`.
+        streams: label and title of each row of panels.
+        levels: label and mu of each column of panels.
+        report: algorithms drawn as lines, shaded family, noise, confidence.
+        central_noise: noise of central algorithms' own noise, by label.
+        simulated: whether the data are simulated, which the figure then says.
+
+    Raises:
+        DataError: a column, a stream or an algorithm is missing.
+    """
+    _check(cumulative, streams, levels)
+    lines = _lines(cumulative, report, central_noise)
+    shown = cumulative[cumulative["stream"].isin(list(streams))]
+    dated = bool(shown["period"].notna().all())
+    shown = shown.assign(x=_dates(shown["period"]) if dated else shown["round"])
+    chosen = (shown["family"] == report.envelope) & (shown["noise"] == report.noise)
+    members = shown[chosen]
+    with style.figure_style():
+        handles = _legend_handles(lines, _envelope_name(members, report.envelope))
+        width, panel = _size(len(streams), len(levels))
+        columns = _legend_columns([str(handle.get_label()) for handle in handles], width)
+        legend_height = 0.17 * math.ceil(len(handles) / columns)
+        figure = style.new_figure(width, panel * len(streams) + legend_height + 0.6)
+        grid = figure.subplots(len(streams), len(levels), sharex=True, sharey=True, squeeze=False)
+        for axes_row, label in zip(grid, streams, strict=True):
+            rows, shaded = (table[table["stream"] == label] for table in (shown, members))
+            for axes, mu in zip(axes_row, levels.values(), strict=True):
+                _draw_panel(axes, rows, shaded[shaded["mu"] == mu], lines, mu)
+        _add_titles(grid.tolist(), list(streams.values()), list(levels.values()), panel)
+        _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5, dated=dated)
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6)
+        _add_subtitle(figure, shown, report, simulated)
+        gain = figure.supylabel("cumulative gain")
+        style.freeze_layout(figure)
+        # Level with the panels, not with panels and legend together.
+        gain.set_y((grid[0][0].get_position().y1 + grid[-1][0].get_position().y0) / 2)
+    return figure
+
+
+def _check(
+    cumulative: pd.DataFrame, streams: Mapping[str, str], levels: Mapping[str, float]
+) -> None:
+    check_frame(cumulative, COLUMNS, "cumulative gains")
+    key = ["stream", "algorithm", "noise", "mu", "round"]
+    if (twice := cumulative.duplicated(key)).any():
+        row = cumulative.loc[twice.to_numpy(), key].iloc[0].to_dict()
+        raise DataError(f"the table of cumulative gains has two rows of {row}")
+    if not streams or not levels:
+        raise DataError("a figure needs at least one stream and one privacy level")
+    static = cumulative.loc[cumulative["algorithm"] == STATIC_LABEL, "stream"]
+    for label in streams:
+        if not (cumulative["stream"] == label).any():
+            raise DataError(f"the table of cumulative gains has no stream {label}; run it first")
+        if not (static == label).any():
+            raise DataError(
+                f"the table of cumulative gains has no {STATIC_LABEL} of stream {label};"
+                " delete it and run again"
+            )
+
+
+def _lines(
+    cumulative: pd.DataFrame, report: Report, central_noise: Mapping[str, str]
+) -> list[_Line]:
+    """The algorithms at the report's noise; at another, named, where there is no such run."""
+    styles = style.algorithm_styles(report.algorithms)
+    scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
+    lines = []
+    for label in styles:
+        chosen = cumulative.loc[cumulative["algorithm"] == label, "noise"]
+        found = sorted(chosen.unique())
+        if not found:
+            raise DataError(
+                f"the table of cumulative gains has no runs of {label} (report.algorithms);"
+                " run them, or leave it out of the report"
+            )
+        noise = report.noise if report.noise in found else found[0]
+        noise = central_noise.get(label, noise)
+        as_asked = noise in (report.noise, "none")
+        name = label if as_asked else f"{label} ({noise})"
+        lines.append(_Line(label, noise, name, styles[label], scale))
+    return lines
+
+
+def _draw_panel(
+    axes: Axes, rows: pd.DataFrame, members: pd.DataFrame, lines: Sequence[_Line], mu: float
+) -> None:
+    if not members.empty:
+        values = members.groupby("x")["mean_cumulative_gain"]
+        low, high = values.min(), values.max()
+        axes.fill_between(
+            low.index.to_numpy(dtype=float),
+            low.to_numpy(dtype=float),
+            high.to_numpy(dtype=float),
+            color=style.ENVELOPE,
+            alpha=0.35,
+            linewidth=0,
+            zorder=1,
+            label=ENVELOPE_LABEL,
+        )
+    for position, line in enumerate(lines):
+        runs = rows[(rows["algorithm"] == line.label) & (rows["mu"] == mu)]
+        runs = runs[runs["noise"] == line.noise].sort_values("round")
+        if not runs.empty:
+            _draw_line(axes, runs, line, (position + 0.5) / len(lines))
+    static = rows[rows["algorithm"] == STATIC_LABEL].sort_values("round")
+    axes.plot(
+        static["x"].to_numpy(dtype=float),
+        static["mean_cumulative_gain"].to_numpy(dtype=float),
+        color=style.STATIC,
+        linestyle=":",
+        linewidth=1.3,
+        zorder=4,
+        label=STATIC_LABEL,
+    )
+
+
+def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> None:
+    """A line with its interval; `shift` in [0, 1) keeps the markers of lines apart."""
+    x = runs["x"].to_numpy(dtype=float)
+    mean = runs["mean_cumulative_gain"].to_numpy(dtype=float)
+    # A single run has no interval, so no band.
+    half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0).to_numpy(dtype=float)
+    axes.fill_between(
+        x, mean - half, mean + half, color=line.style.colour, alpha=0.22, linewidth=0, zorder=2
+    )
+    step = max(1, len(x) // 4)
+    first = min(int((0.4 + shift) * step), len(x) - 1)
+    axes.plot(x, mean, markevery=(first, step), zorder=3, label=line.label, **_look(line))
+
+
+def _look(line: _Line) -> dict[str, Any]:
+    return {
+        "color": line.style.colour,
+        "linestyle": line.style.linestyle,
+        "linewidth": line.style.width * line.scale,
+        "marker": line.style.marker,
+        "markersize": 3.8 * line.scale,
+        "markeredgewidth": 0,
+    }
+
+
+def _add_titles(
+    grid: Sequence[Sequence[Axes]], titles: Sequence[str], levels: Sequence[float], panel: float
+) -> None:
+    for axes, mu in zip(grid[0], levels, strict=True):
+        text = privacy_title(mu)
+        axes.set_title(text.replace(" (", "\n(") if len(levels) > 4 else text)
+    for row, title in zip(grid, titles, strict=True):
+        # A bracket such as (n = 24) stays on one line.
+        joined = re.sub(r"\([^()]{,12}\)", lambda match: match[0].replace(" ", "\xa0"), title)
+        wrapped = textwrap.fill(joined, int(panel * _BOLD_CHARACTERS_PER_INCH))
+        row[0].set_ylabel(wrapped, fontweight="bold", parse_math=False)
+
+
+def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
+    """Scales of all panels, which share those of `axes`, with at most `most` dates or rounds."""
+    axes.margins(x=0.02)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    if not dated:
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
+        return
+    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    axes.xaxis.set_major_locator(locator)
+    # The years are in the subtitle: the formatter's own would lie on the next panel.
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
+
+
+def _legend_handles(lines: Sequence[_Line], envelope: str | None) -> list[Artist]:
+    handles: list[Artist] = [Line2D([], [], label=line.name, **_look(line)) for line in lines]
+    handles.append(Line2D([], [], color=style.STATIC, linestyle=":", label="best static expert"))
+    if envelope:
+        handles.append(Patch(facecolor=style.ENVELOPE, alpha=0.35, label=envelope))
+    return handles
+
+
+def _legend_columns(names: Sequence[str], width: float) -> int:
+    """The most columns that fit (matplotlib fills the legend column by column)."""
+    for columns in range(len(names), 1, -1):
+        rows = math.ceil(len(names) / columns)
+        parts = [names[start : start + rows] for start in range(0, len(names), rows)]
+        longest = [max(len(name) for name in part) for part in parts]
+        needed = sum(length / CHARACTERS_PER_INCH + 0.7 for length in longest)
+        if len(parts) == columns and needed <= width:
+            return columns
+    return 1
+
+
+def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated: bool) -> None:
+    period, last = pd.to_datetime(shown["period"]), shown["round"].max()
+    if period.isna().any():
+        when = f"rounds 1 to {last}"
+    else:
+        when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
+    noise = f"{report.noise} noise"
+    if report.noise == "capacity":
+        noise += " (not in the paper)"
+    bands = f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together"
+    add_title(figure, (f"{data_title(simulated)}, {when}", noise, bands))
+
+
+def _envelope_name(members: pd.DataFrame, family: str) -> str | None:
+    if members.empty:
+        return None
+    count = members["algorithm"].nunique()
+    return f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
+
+
+def _dates(periods: pd.Series) -> list[float]:
+    days = dates.date2num(pd.to_datetime(periods).to_numpy())
+    return [float(day) for day in days]
+
+
+def _size(n_streams: int, n_levels: int) -> tuple[float, float]:
+    """Inches: the width of a printed page, or less for a few panels; height of a row of panels."""
+    return {1: 4.6, 2: 5.8}.get(n_levels, 7.0), {1: 2.6, 2: 1.9}.get(n_streams, 1.5)

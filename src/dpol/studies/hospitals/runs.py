@@ -1,0 +1,220 @@
+"""Playing a suite and keeping every round of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.experts.amplification import BatchMixture
+from dpol.experts.play import (
+    Actions,
+    Origin,
+    RawGains,
+    Source,
+    amplification_of,
+    guarantee_of,
+    play,
+)
+from dpol.experts.registry import Member
+from dpol.noise import privatize
+from dpol.privacy.guarantee import Guarantee
+from dpol.studies.hospitals.memory import parts
+
+_METADATA_KEY = b"dpol.runs"
+RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
+"""Columns of a table of runs (docs/reference/tables.md)."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One algorithm's runs.
+
+    Args:
+        label: name of the algorithm in tables and figures.
+        family: its registered name.
+        origin: `paper`, `standard` or `ours`.
+        guarantee: the privacy of the actions.
+        actions: (R, T) experts, counted from 0.
+        gains: (R, T) raw gains of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if there is one.
+    """
+
+    label: str
+    family: str
+    origin: Origin
+    guarantee: Guarantee
+    actions: Actions
+    gains: Floats
+    amplification: BatchMixture | None = None
+
+
+@dataclass(frozen=True)
+class RunBlock:
+    """What one job plays: a suite on a stream, for consecutive replicates."""
+
+    stream: str
+    noise: str
+    mu: float
+    replicates: tuple[int, ...]
+    played: tuple[Played, ...]
+
+
+def play_suite(
+    stream: GainStream,
+    members: Sequence[Member],
+    *,
+    noise: str,
+    mu: float,
+    seed: int,
+    replicates: Sequence[int],
+    memory_mb: float = math.inf,
+) -> RunBlock:
+    """Play all algorithms of a suite on the same data and score them on the raw gains.
+
+    Local algorithms share one draw of noisy gains; the others get the raw stream. The
+    result does not depend on `memory_mb`, below which `parts` keeps the memory.
+
+    Raises:
+        ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
+    """
+    key = (stream.label, noise, float(mu))
+
+    def play_part(part: Sequence[int]) -> list[Played]:
+        """A function, so that one part's data are gone before the next part's are made."""
+        source: Source
+        if members[0].algorithm.model == "local":
+            source = privatize(stream, noise, mu, seed=seed, replicates=part)
+        else:
+            source = RawGains(stream, mu, len(part))
+        played = []
+        for member in members:
+            generators = replicate_generators(seed, key, part, f"algorithm {member.label}")
+            played.append(_play(stream, source, member, generators))
+        return played
+
+    played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
+    together = tuple(joined(own) for own in zip(*played, strict=True))
+    return RunBlock(stream.label, noise, mu, tuple(replicates), together)
+
+
+def _play(
+    stream: GainStream, source: Source, member: Member, generators: ReplicateGenerators
+) -> Played:
+    actions = play(member.algorithm, source, generators, name=member.label)
+    return Played(
+        label=member.label,
+        family=member.family,
+        origin=member.algorithm.origin,
+        guarantee=guarantee_of(member.algorithm, source),
+        actions=actions,
+        gains=stream.gains[np.arange(stream.n_rounds), actions],
+        amplification=amplification_of(member.algorithm, source),
+    )
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """One algorithm's runs of several blocks as one; all that is not by replicate is equal."""
+    return replace(
+        parts[0],
+        actions=np.concatenate([part.actions for part in parts]),
+        gains=np.concatenate([part.gains for part in parts]),
+    )
+
+
+def write_runs(block: RunBlock, path: Path | str) -> None:
+    """Write a block as Parquet: one row per algorithm, replicate and round (`RUN_COLUMNS`).
+
+    Rounds are counted from 1, replicates and experts from 0.
+    """
+    count = len(block.played)
+    replicates, rounds = block.played[0].actions.shape
+    size = replicates * rounds
+
+    def label(names: Sequence[str], repeats: int) -> pa.Array:
+        indices = pa.array(np.repeat(np.arange(len(names), dtype=np.int32), repeats))
+        return pa.DictionaryArray.from_arrays(indices, pa.array(list(names)))
+
+    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), rounds)
+    table = pa.table(
+        {
+            "stream": label([block.stream], count * size),
+            "algorithm": label([played.label for played in block.played], size),
+            "noise": label([block.noise], count * size),
+            "mu": np.full(count * size, block.mu),
+            "replicate": np.tile(replicate, count),
+            "round": np.tile(np.arange(1, rounds + 1, dtype=np.int32), count * replicates),
+            "action": np.concatenate([played.actions.ravel() for played in block.played]),
+            "gain": np.concatenate([played.gains.ravel() for played in block.played]),
+        }
+    )
+    about = {
+        "rounds": rounds,
+        "members": [
+            {
+                "label": played.label,
+                "family": played.family,
+                "origin": played.origin,
+                "guarantee": played.guarantee.as_dict(),
+                "amplification": played.amplification and played.amplification.as_dict(),
+            }
+            for played in block.played
+        ],
+    }
+    table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def read_runs(path: Path | str) -> RunBlock:
+    """Read a block written by `write_runs`.
+
+    Raises:
+        DataError: the file is damaged or not such a table.
+    """
+    try:
+        table = pq.read_table(path, columns=list(RUN_COLUMNS), use_threads=False)
+        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
+        rounds, members = about["rounds"], about["members"]
+        shape = (len(members), -1, rounds)
+        actions = table.column("action").to_numpy().reshape(shape)
+        gains = table.column("gain").to_numpy().reshape(shape)
+        replicates = table.column("replicate").to_numpy().reshape(shape)[0, :, 0]
+        first = {name: table.column(name)[0].as_py() for name in ("stream", "noise", "mu")}
+        played = _read_members(members, actions, gains)
+    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
+    return RunBlock(
+        first["stream"], first["noise"], first["mu"], tuple(replicates.tolist()), played
+    )
+
+
+def _read_members(
+    members: Sequence[dict[str, Any]], actions: Actions, gains: Floats
+) -> tuple[Played, ...]:
+    """The members from the file's metadata, with their (R, T) slices of the columns."""
+    return tuple(
+        Played(
+            label=member["label"],
+            family=member["family"],
+            origin=member["origin"],
+            guarantee=Guarantee(**member["guarantee"]),
+            actions=actions[index],
+            gains=gains[index],
+            amplification=(
+                BatchMixture.from_dict(found) if (found := member["amplification"]) else None
+            ),
+        )
+        for index, member in enumerate(members)
+    )

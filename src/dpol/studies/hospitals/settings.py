@@ -1,0 +1,70 @@
+"""Settings of the main experiment: what plays, what is compared, what is shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from dpol.core.settings import AlgorithmSpec, Label, NoiseName, Settings, all_different
+
+
+class Suite(Settings):
+    """Algorithms that run together, on the same noisy gains, in one job."""
+
+    noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
+        "isotropic"
+    ]
+    """How the noise is scaled, one run each; ignored by algorithms without privacy."""
+    algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
+    """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
+    All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
+
+
+class Report(Settings):
+    """What the table and the figure show."""
+
+    algorithms: Annotated[list[Label], Field(min_length=1)]
+    """Labels of the algorithms, in the order of the columns and of the legend."""
+    envelope: Label = "ridge"
+    """The family whose range is shaded, and whose best member has a column of its own."""
+    noise: NoiseName = "isotropic"
+    """The noise that the figure shows."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    """Confidence of the intervals, all cells of the table together (Bonferroni)."""
+
+
+class System(Settings):
+    """A whole private system: an algorithm, its noise, and the learners it is built from."""
+
+    algorithm: Label
+    """Label of an algorithm that a suite plays."""
+    noise: NoiseName
+    """How its noise is scaled."""
+    learners: Label
+    """Family of the learners that it selects from or averages. The best of them in hindsight is
+    the oracle selector beside which its own selection is judged."""
+
+
+class Aim(Settings):
+    """Ours at one privacy level beside something at another level."""
+
+    ours: Label
+    """Privacy level of ours."""
+    against: Literal["paper", "best-learner"]
+    """`paper`: the paper's way. `best-learner`: the best of its learners in hindsight."""
+    at: Label
+    """Privacy level of what ours is compared with."""
+
+
+class Comparison(Settings):
+    """The paper's way and ours side by side, and where the losses come from."""
+
+    paper: System
+    """The paper's way."""
+    ours: System
+    """Ours."""
+    ablations: list[System] = []
+    """Systems between the two, with rows of their own in the table of ablations."""
+    aims: list[Aim] = []
+    """Comparisons across privacy levels, each with a verdict."""

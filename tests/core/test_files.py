@@ -1,0 +1,293 @@
+"""A reader sees the old file or the whole new one, and a failed write says what to do."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.core.errors import OutputError
+from dpol.core.files import atomic_path, check_writable, locked, sha256, write_json, write_text
+from dpol.data.panel import write_panel
+from dpol.data.stream import GainStream, write_stream
+from dpol.data.table import write_table
+
+REMEDIES = {
+    errno.ENOSPC: "the disk is full; free some space and run again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run again",
+    errno.EACCES: "permission denied; make the folder writable or choose another one",
+    errno.EPERM: "permission denied; make the folder writable or choose another one",
+    errno.EROFS: "the file system is read-only; choose another folder",
+}
+FULL_DISK = Path("/dev/full")
+
+CELLS = pd.DataFrame({"a": ["1", "2"]}, dtype=str)
+PANEL = pd.DataFrame(
+    {
+        "stream": "S",
+        "group": "g",
+        "entity": ["a", "b"],
+        "name": ["a", "b"],
+        "period": pd.Timestamp("2021-01-01"),
+        "count": 1.0,
+        "capacity": 2.0,
+        "density": 0.5,
+        "count_source": "reported",
+        "capacity_source": "reported",
+    }
+)
+STREAM = GainStream(
+    "S", np.array([[0.5, 0.5]]), np.array([[2.0, 2.0]]), ("a", "b"), np.array(["2021-01-01"], "M8")
+)
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "text.md": lambda path: write_text(path, "new"),
+    "value.json": lambda path: write_json(path, {"new": 1}),
+    "table.csv.gz": lambda path: write_table(CELLS, path),
+    "panel.parquet": lambda path: write_panel(PANEL, path),
+    "stream.parquet": lambda path: write_stream(STREAM, path),
+}
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A file that is there already."""
+    path = tmp_path / "table.csv.gz"
+    path.write_text("old")
+    return path
+
+
+@pytest.fixture(params=[0o022, 0o077, 0o002], ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def failing(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+def refused(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+def write_half(path: Path, then: Callable[[], object]) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text("half")
+        then()
+
+
+def only(folder: Path, *names: str) -> bool:
+    return sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+def test_the_old_file_stays_until_the_block_ends_and_then_the_new_one_is_whole(
+    target: Path,
+) -> None:
+    with atomic_path(target) as temporary:
+        temporary.write_text("ne")
+        assert target.read_text() == "old"
+        with temporary.open("a") as stream:
+            stream.write("w")
+    assert target.read_text() == "new"
+    assert only(target.parent, target.name)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
+def test_an_exception_in_the_block_leaves_the_old_file_alone(
+    target: Path, error: type[BaseException]
+) -> None:
+    with pytest.raises(error):
+        write_half(target, failing(error()))
+    assert target.read_text() == "old"
+    assert only(target.parent, target.name)
+
+
+def test_an_exception_in_the_block_leaves_nothing_where_nothing_was(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="mistake"):
+        write_half(tmp_path / "new.csv", failing(ValueError("mistake")))
+    assert only(tmp_path)
+
+
+def test_the_temporary_file_lies_beside_the_target_and_keeps_all_its_suffixes(
+    target: Path,
+) -> None:
+    with atomic_path(target) as temporary:
+        assert temporary.parent == target.parent
+        assert temporary.name.endswith(".csv.gz")
+        assert temporary.name.startswith(".")
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    write_text(tmp_path / "a" / "b" / "c.txt", "text")
+    assert (tmp_path / "a" / "b" / "c.txt").read_text() == "text"
+
+
+def test_permissions_honour_the_umask(tmp_path: Path, umask: int) -> None:
+    path = tmp_path / "x.txt"
+    write_text(path, "text")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    assert os.umask(umask) == umask, "writing must not change the umask"
+
+
+def test_the_content_is_on_the_disk_before_it_gets_its_name(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr(os, "fsync", lambda _: seen.append(target.read_text()))
+    write_text(target, "new")
+    assert seen == ["old"]
+
+
+@pytest.mark.parametrize("number", REMEDIES, ids=errno.errorcode.get)
+@pytest.mark.parametrize("place", ["mkdir", "mkstemp", "block", "fsync", "replace"])
+def test_a_write_that_the_system_refuses_names_the_path_and_the_remedy(
+    target: Path, monkeypatch: pytest.MonkeyPatch, number: int, place: str
+) -> None:
+    owner = {"mkdir": Path, "mkstemp": tempfile, "fsync": os, "replace": Path}
+    if place in owner:
+        monkeypatch.setattr(owner[place], place, failing(refused(number)))
+    with pytest.raises(OutputError) as caught:
+        write_half(target, failing(refused(number)) if place == "block" else str)
+    assert str(caught.value) == f"cannot write {target}: {REMEDIES[number]}"
+    assert isinstance(caught.value.__cause__, OSError)
+    assert target.read_text() == "old"
+    assert only(target.parent, target.name)
+
+
+def test_an_os_error_that_is_no_matter_of_writing_passes_unchanged(target: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="elsewhere"):
+        write_half(target, failing(FileNotFoundError(errno.ENOENT, "gone", "elsewhere")))
+    assert target.read_text() == "old"
+
+
+@pytest.mark.skipif(not FULL_DISK.exists(), reason=f"{FULL_DISK} is not there")
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_writer_says_that_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    # A link, so that what is removed afterwards is the link and never the device.
+    def mkstemp(**_: object) -> tuple[int, str]:
+        (tmp_path / "link").symlink_to(FULL_DISK)
+        return os.open(tmp_path / "link", os.O_RDWR), str(tmp_path / "link")
+
+    monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
+    path = tmp_path / name
+    with pytest.raises(OutputError) as caught:
+        WRITERS[name](path)
+    assert str(caught.value) == f"cannot write {path}: {REMEDIES[errno.ENOSPC]}"
+    assert only(tmp_path)
+    assert FULL_DISK.exists()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_writer_replaces_an_old_file_whole(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    WRITERS[name](path)
+    size = path.stat().st_size
+    path.write_bytes(b"old" * size)
+    WRITERS[name](path)
+    assert path.stat().st_size == size
+    assert only(tmp_path, name)
+
+
+@pytest.mark.parametrize("below", ["y.txt", "folder/y.txt"])
+def test_a_file_in_the_place_of_a_folder_is_told_with_the_remedy(
+    tmp_path: Path, below: str
+) -> None:
+    (tmp_path / "file").write_text("here")
+    path = tmp_path / "file" / below
+    with pytest.raises(OutputError) as caught:
+        write_text(path, "text")
+    assert str(caught.value) == (
+        f"cannot write {path}: a part of the path is a file, not a folder;"
+        " rename it or choose another folder"
+    )
+    assert (tmp_path / "file").read_text() == "here"
+
+
+def test_a_folder_in_the_place_of_the_file_is_told_as_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "report.md").mkdir()
+    with pytest.raises(OutputError, match=r"cannot write .*report\.md: "):
+        write_text(tmp_path / "report.md", "text")
+    assert only(tmp_path, "report.md")
+
+
+def test_a_folder_that_can_be_made_is_writable_and_is_not_made(tmp_path: Path) -> None:
+    check_writable(tmp_path)
+    check_writable(tmp_path / "a" / "b")
+    assert only(tmp_path)
+
+
+def test_a_folder_below_a_file_is_not_writable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(OutputError, match=r"file/run: .*/file is a file, not a folder; rename it"):
+        check_writable(tmp_path / "file" / "run")
+
+
+def test_a_folder_without_permission_is_not_writable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(OutputError) as caught:
+        check_writable(tmp_path / "run")
+    message = f"cannot write {tmp_path / 'run'}: no permission to write in {tmp_path}"
+    assert str(caught.value) == message
+
+
+def test_one_block_at_a_time_holds_the_lock_and_it_leaves_no_file(tmp_path: Path) -> None:
+    """Many wait for a file that its holder removes: each must find out and lock the next."""
+    path = tmp_path / "new" / "count.txt"
+    errors: list[str] = []
+    inside = threading.Lock()
+
+    def enter_often() -> None:
+        for _ in range(50):
+            with locked(path):
+                if not inside.acquire(blocking=False):
+                    errors.append("two blocks at a time")
+                    continue
+                time.sleep(1e-4)
+                inside.release()
+
+    threads = [threading.Thread(target=enter_often) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(OutputError, match="a part of the path is a file"), locked(file / "x.csv"):
+        pass
+
+
+def test_json_is_utf8_sorted_indented_and_ends_with_a_newline(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_json(path, {"b": [1, 0.1], "a": "Peña"})
+    assert path.read_bytes() == '{\n  "a": "Peña",\n  "b": [\n    1,\n    0.1\n  ]\n}\n'.encode()
+    assert json.loads(path.read_text(encoding="utf-8")) == {"a": "Peña", "b": [1, 0.1]}
+
+
+@pytest.mark.parametrize("content", [b"", b"abc", b"x" * 1_000_000], ids=len)
+def test_sha256_is_that_of_the_bytes(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x").write_bytes(content)
+    assert sha256(tmp_path / "x") == hashlib.sha256(content).hexdigest()

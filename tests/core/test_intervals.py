@@ -1,0 +1,162 @@
+"""Confidence intervals: against closed forms, and how often they cover."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+
+import dpol
+from dpol.core.intervals import (
+    half_width,
+    mean_interval,
+    share_interval,
+    student_factor,
+    with_half_widths,
+)
+
+# --- Student's quantile ---
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+@pytest.mark.parametrize("comparisons", [1, 7, 1000])
+def test_two_replicates_have_the_quantile_of_cauchy(confidence, comparisons):
+    tail = (1 - confidence) / (2 * comparisons)
+    expected = float(mpmath.cot(mpmath.pi * tail))
+    assert student_factor(confidence, comparisons, 2) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("comparisons", [1, 1000])
+def test_three_replicates_have_the_quantile_of_two_degrees(comparisons):
+    """P(T > t) = (1 - t / sqrt(t^2 + 2)) / 2 for two degrees of freedom."""
+    t = mpmath.mpf(student_factor(0.95, comparisons, 3))
+    tail = (1 - t / mpmath.sqrt(t**2 + 2)) / 2
+    assert 2 * comparisons * float(tail) == pytest.approx(0.05, rel=1e-8)
+
+
+@pytest.mark.parametrize("comparisons", [1, 500])
+def test_many_replicates_have_the_normal_quantile_and_few_a_larger_one(comparisons):
+    normal = -special.ndtri(0.05 / (2 * comparisons))
+    assert student_factor(0.95, comparisons, 10**7) == pytest.approx(normal, rel=1e-5)
+    assert student_factor(0.95, comparisons, 100) > 1.01 * normal
+
+
+def test_no_comparison_counts_as_one():
+    assert student_factor(0.95, 0, 5) == student_factor(0.95, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "replicates", "message"),
+    [(0.95, 0, "needs replicates"), (1.0, 5, "confidence"), (0.0, 5, "confidence")],
+)
+def test_what_has_no_interval_is_refused(confidence, replicates, message):
+    with pytest.raises(ValueError, match=message):
+        student_factor(confidence, 1, replicates)
+
+
+# --- Half-widths ---
+
+
+def test_the_half_width_by_hand():
+    # 1, 3: variance 2, standard error of the mean 1; t(1) at 3/4 is 1.
+    assert float(half_width(np.array([1.0, 3.0]), 0.5)) == pytest.approx(1.0)
+    both = half_width(np.array([[1.0, 0.0], [3.0, 0.0]]), 0.5)
+    np.testing.assert_allclose(both, [1.0, 0.0])
+    assert mean_interval(np.array([1.0, 3.0]), 0.5) == pytest.approx((1.0, 3.0))
+
+
+def test_one_replicate_has_an_infinite_interval():
+    assert half_width(np.array([[1.0, 2.0]]), 0.95).tolist() == [math.inf, math.inf]
+    assert float(half_width(np.array([1.0]), 0.95)) == math.inf
+    assert student_factor(0.95, 3, 1) == math.inf
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9 / 7])
+def test_equal_replicates_have_a_width_of_exactly_0(value):
+    """The deviation of three times 0.1 is not 0 in floating point."""
+    assert float(half_width(np.full(3, value), 0.95)) == 0.0
+
+
+def test_all_means_of_a_table_hold_together():
+    frame = pd.DataFrame({"T": [1, 2]})
+    rng = np.random.default_rng(0)
+    samples = {name: list(rng.random((2, 5))) for name in ("a_half_width", "b_half_width")}
+    found = with_half_widths(frame, samples, 0.9)
+    assert found.columns.tolist() == ["T", *samples, "confidence", "ci_comparisons"]
+    assert (found["ci_comparisons"] == 4).all()
+    assert (found["confidence"] == 0.9).all()
+    for name, of_rows in samples.items():
+        expected = [half_width(it, 0.9, comparisons=4) for it in of_rows]
+        assert found[name].tolist() == expected
+    assert frame.columns.tolist() == ["T"]
+
+
+# --- Coverage ---
+
+
+def family_coverage(widths, means):
+    """The share of families (N, m) all of whose intervals hold the mean 0."""
+    return (np.abs(means) <= widths).all(axis=1).mean()
+
+
+@pytest.mark.parametrize("replicates", [5, 6, 20, 100])
+@pytest.mark.parametrize("comparisons", [1, 12, 110])
+def test_families_of_intervals_hold_together(replicates, comparisons):
+    """Independent normals: together (1 - 0.05/m)^m, which is at least 95%.
+
+    5 errors of the simulation: wrong with probability below 1e-6.
+    """
+    families = min(20_000, 20_000_000 // (comparisons * replicates))
+    values = np.random.default_rng([replicates, comparisons]).standard_normal(
+        (replicates, families, comparisons)
+    )
+    truth = (1 - 0.05 / comparisons) ** comparisons
+    allowed = 5 * math.sqrt(truth * (1 - truth) / families)
+    found = family_coverage(half_width(values, 0.95, comparisons), values.mean(axis=0))
+    assert truth - allowed <= found <= truth + allowed
+    assert truth >= 0.95
+
+
+@pytest.mark.parametrize(("comparisons", "most"), [(1, 0.88), (12, 0.70), (110, 0.40)])
+def test_normal_quantiles_would_be_found_too_narrow_at_five_replicates(comparisons, most):
+    """The power of the test above: 1.96 standard errors cover 87.8% of single means.
+
+    Normal quantiles after Bonferroni cover 68% of 12 means and 38% of 110. 20,000 families: the
+    simulation is off by at most 0.4% (one error).
+    """
+    values = np.random.default_rng(1).standard_normal((5, 20_000, comparisons))
+    normal = -special.ndtri(0.05 / (2 * comparisons))
+    errors = values.std(axis=0, ddof=1) / math.sqrt(5)
+    found = family_coverage(normal * errors, values.mean(axis=0))
+    assert found < most + 0.02
+    assert found < 0.95 - 5 * math.sqrt(0.05 * 0.95 / 20_000)
+
+
+def test_intervals_of_shares_cover():
+    """5,000 samples at 90%, up to 6 errors; exact intervals of small counts are wider."""
+    counts = np.random.default_rng(3).binomial(50, 0.2, 5000)
+    limits = [share_interval(int(k), 50, 0.9) for k in range(51)]
+    covered = np.mean([limits[k][0] <= 0.2 <= limits[k][1] for k in counts])
+    assert 0.9 - 6 * math.sqrt(0.09 / 5000) < covered < 0.97
+    assert limits[0][0] == 0.0
+    assert limits[50][1] == 1.0
+
+
+# --- One place ---
+
+
+def test_quantiles_of_intervals_are_taken_in_one_place():
+    """No file but this one has Student's quantile, and none the normal one of 95%."""
+    package = Path(dpol.__file__).parent
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"stdtrit|betaincinv|\b1\.96\b|standard errors", path.read_text("utf-8"))
+    }
+    assert found == {"intervals.py"}

@@ -1,0 +1,170 @@
+"""A user's mistake ends a job with its message alone; a defect keeps its traceback."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpol.core.errors import ConfigError, DataError, DpolError, FetchError, OutputError
+from dpol.core.logs import LOGGER, errors_since, in_words, job_log, progress
+
+
+@pytest.fixture(autouse=True)
+def same_logger() -> Iterator[None]:
+    """The logger is left as it was found, whatever the job did."""
+    before = list(LOGGER.handlers)
+    yield
+    assert LOGGER.handlers == before
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "logs" / "job.log"
+
+
+def test_messages_go_to_the_file_with_the_time_of_day(log: Path) -> None:
+    with job_log(log) as logger:
+        logger.info("cleaned %d rows of Peña", 3)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
+
+
+def test_a_log_is_begun_anew(log: Path) -> None:
+    for text in ("first", "second"):
+        with job_log(log) as logger:
+            logger.info(text)
+    assert "first" not in log.read_text()
+    assert "second" in log.read_text()
+
+
+@pytest.mark.parametrize("echo", [False, True])
+def test_progress_is_shown_only_if_asked_for(
+    log: Path, capsys: pytest.CaptureFixture[str], echo: bool
+) -> None:
+    with job_log(log, echo=echo) as logger:
+        logger.info("half done")
+    shown = capsys.readouterr()
+    assert ("half done" in shown.err) is echo
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("error", [DpolError, ConfigError, DataError, FetchError, OutputError])
+def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(
+    log: Path, capsys: pytest.CaptureFixture[str], error: type[DpolError]
+) -> None:
+    with pytest.raises(SystemExit) as caught, job_log(log):
+        raise error("table.csv, row 7: mend it")
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "\nerror: table.csv, row 7: mend it\n\n"
+    assert log.read_text().endswith(" error: table.csv, row 7: mend it\n")
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_defect_is_raised_and_its_traceback_is_in_the_log(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ZeroDivisionError), job_log(log):
+        _ = 1 / 0
+    text = log.read_text()
+    assert "Traceback (most recent call last)" in text
+    assert "_ = 1 / 0" in text
+    assert text.endswith("ZeroDivisionError: division by zero\n\n")
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_passes_through(log: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), job_log(log):
+        raise KeyboardInterrupt
+
+
+def test_jobs_log_the_levels_a_person_wants(log: Path) -> None:
+    with job_log(log) as logger:
+        logger.debug("detail")
+        logger.warning("careful")
+    assert logging.getLogger("dpol") is LOGGER
+    assert "detail" not in log.read_text()
+    assert "careful" in log.read_text()
+
+
+def read_slowly(log: Path, seconds: list[float], total: int | None = None) -> list[str]:
+    """The messages about items that take so many seconds each."""
+    now = 50.0
+
+    def clock() -> float:
+        return now
+
+    items = range(len(seconds))
+    worked = []
+    with job_log(log):
+        for item in progress(iter(items) if total else items, "rounds", total, clock=clock):
+            worked.append(item)
+            now += seconds[item]
+    assert worked == list(items)
+    return [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
+
+
+def test_progress_is_told_every_ten_seconds_with_the_time_left(log: Path) -> None:
+    assert read_slowly(log, [4.0] * 8) == [
+        "rounds: 3 of 8 (37 %), about 20 s left",
+        "rounds: 6 of 8 (75 %), about 8.0 s left",
+        "rounds: 8 done in 32 s",
+    ]
+
+
+def test_progress_of_a_generator_needs_its_length(log: Path) -> None:
+    assert read_slowly(log, [10.0] * 2, total=2) == [
+        "rounds: 1 of 2 (50 %), about 10 s left",
+        "rounds: 2 done in 20 s",
+    ]
+
+
+def test_fast_work_is_told_in_one_line(log: Path) -> None:
+    assert read_slowly(log, [0.001] * 1000) == ["rounds: 1000 done in 1.0 s"]
+    assert read_slowly(log, []) == ["rounds: 0 done in 0.0 s"]
+
+
+def test_progress_of_work_that_is_broken_off_claims_no_end(log: Path) -> None:
+    def fail() -> None:
+        for _ in progress([1, 2], "rounds"):
+            raise DataError("bad")
+
+    with pytest.raises(SystemExit), job_log(log):
+        fail()
+    assert "done" not in log.read_text()
+
+
+def test_errors_of_failed_jobs_are_found_in_their_logs(tmp_path: Path) -> None:
+    def fail(name: str, message: str) -> None:
+        with job_log(tmp_path / "deep" / name) as logger:
+            logger.info("began")
+            raise DataError(message)
+
+    for name, message in (("old.log", "once wrong"), ("new.log", "wrong:\n  first\n  second")):
+        with pytest.raises(SystemExit):
+            fail(name, message)
+    with job_log(tmp_path / "good.log") as logger:
+        logger.info("a word about an error: none")
+    os.utime(tmp_path / "deep/old.log", (1, 1))
+    assert errors_since(tmp_path, start=2) == ["error: wrong:\n  first\n  second"]
+    assert len(errors_since(tmp_path, start=0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-1, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (99.4, "99 s"),
+        (99.6, "2 min"),
+        (3569, "59 min"),
+        (3571, "1 h 0 min"),
+        (360_000, "100 h 0 min"),
+    ],
+)
+def test_times_have_at_most_two_units(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words

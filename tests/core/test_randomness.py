@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.core.randomness import ReplicateGenerators, replicate_generators, seed_sequence
+
+KEY = ("CA", "isotropic", 0.5)
+parts = st.lists(
+    st.text(max_size=4) | st.integers(-9, 9) | st.floats(0, 9, allow_nan=False), max_size=3
+).map(tuple)
+
+
+def words(root, key):
+    return tuple(seed_sequence(root, key).generate_state(4).tolist())
+
+
+def normals(replicates, *, root=1, key=KEY, purpose="noise", count=5):
+    return replicate_generators(root, key, replicates, purpose).standard_normal(count)
+
+
+def test_seeds_do_not_change_between_versions():
+    assert words(20260101, KEY)[:2] == (715649399, 2859865395)
+
+
+@given(parts, parts)
+def test_different_keys_give_different_seeds(one, other):
+    same = repr(one) == repr(other)
+    assert (words(1, one) == words(1, other)) == same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("ab", "c"), ("a", "bc")),
+        (("a", "b"), ("b", "a")),
+        ((1,), (1.0,)),
+        ((1,), ("1",)),
+        (("a", "b"), ("a, b",)),
+        ((0.1,), (0.1 + 2e-17,)),
+    ],
+)
+def test_keys_that_look_alike_give_different_seeds_unless_equal(one, other):
+    assert (words(1, one) != words(1, other)) == (repr(one) != repr(other))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"root": 2},
+        {"key": ("PA", "isotropic", 0.5)},
+        {"key": ("CA", "capacity", 0.5)},
+        {"key": ("CA", "isotropic", 0.25)},
+        {"purpose": "algorithm"},
+    ],
+)
+def test_every_part_of_a_key_changes_all_numbers(change):
+    assert not np.isin(normals(range(3), **change), normals(range(3))).any()
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=6, unique=True))
+def test_a_replicate_has_the_same_numbers_whoever_else_is_drawn(replicates):
+    together = normals(replicates)
+    for row, replicate in zip(together, replicates, strict=True):
+        np.testing.assert_array_equal(row, normals([replicate])[0])
+
+
+def test_replicates_differ():
+    assert len(np.unique(normals(range(200)))) == 1000
+
+
+def test_arrays_have_a_leading_replicate_axis():
+    generators = replicate_generators(1, KEY, range(4), "noise")
+    assert generators.n_replicates == 4
+    assert generators.standard_normal(2, 3).shape == (4, 2, 3)
+    uniform = generators.uniform()
+    assert uniform.shape == (4,)
+    assert ((uniform >= 0) & (uniform < 1)).all()
+
+
+def test_rows_are_the_generators_own_numbers_in_order():
+    fresh = [np.random.default_rng(seed) for seed in (5, 6)]
+    generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in (5, 6)))
+    for _ in range(2):
+        expected = [rng.standard_normal((2, 2)) for rng in fresh]
+        np.testing.assert_array_equal(generators.standard_normal(2, 2), expected)
+        np.testing.assert_array_equal(generators.uniform(), [rng.random() for rng in fresh])
+
+
+def test_replicates_and_purposes_are_uncorrelated_unit_normals(checks):
+    """Error probability 1e-6; a column that is used twice is rejected."""
+    columns = np.concatenate(
+        [normals(range(4), purpose=purpose, count=20_000) for purpose in ("noise", "algorithm")]
+    ).T
+    assert checks.columns_are_unit_normals(columns)
+    columns[:, 7] = columns[:, 0]
+    assert not checks.columns_are_unit_normals(columns)

@@ -1,0 +1,367 @@
+"""A gain stream is whole and sound, or refused with the cell that is not."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from dpol.core.errors import DataError
+from dpol.data.stream import (
+    GIVEN_COLUMNS,
+    STREAM_COLUMNS,
+    GainStream,
+    read_stream,
+    write_stream,
+)
+from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
+
+
+def with_cell(field: str, value: float, count: int = 1) -> dict[str, Any]:
+    """The field with bad values, the first of them for b in round 2."""
+    values = np.array(FACTS[field])
+    values.ravel()[3 : 3 + count] = value
+    return {field: values}
+
+
+def refused(**changes: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        stream(**changes)
+    assert str(caught.value).startswith("stream NM: ")
+    return str(caught.value).removeprefix("stream NM: ")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "stream.parquet"
+
+
+def test_a_stream_knows_its_size_and_its_numbers() -> None:
+    made = stream()
+    assert (made.n_rounds, made.n_experts) == (3, 2)
+    assert made.gains.dtype == made.capacity.dtype == np.float64
+    assert made.periods.dtype == "datetime64[D]"
+    assert made.gain_range == made.count_sensitivity == 1
+    assert stream(names=()).names == ("a", "b")
+
+
+def test_arrays_are_read_only_copies() -> None:
+    mine = np.array(FACTS["gains"])
+    made = stream(gains=mine)
+    for array in (made.gains, made.capacity, made.periods):
+        assert not array.flags.writeable
+    mine[0, 0] = 0.9
+    assert made.gains[0, 0] == 0.1
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.01, 1.000001])
+def test_a_gain_out_of_range_is_told_with_its_entity_round_and_date(value: float) -> None:
+    assert refused(**with_cell("gains", value)) == (
+        f"gain of b in round 2 (2021-01-10) is {value}, not a number in [0, 1] (1 such cells);"
+        " mend the table or its cleaning rules"
+    )
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -3.0])
+def test_a_capacity_that_is_not_positive_is_told_with_its_entity_round_and_date(
+    value: float,
+) -> None:
+    assert refused(**with_cell("capacity", value)) == (
+        f"capacity of b in round 2 (2021-01-10) is {value}, not a positive number (1 such cells);"
+        " mend the table or its cleaning rules"
+    )
+
+
+def test_the_number_of_bad_cells_is_told() -> None:
+    assert "(3 such cells)" in refused(**with_cell("gains", 2.0, count=3))
+
+
+def test_gains_may_fill_the_whole_range_and_no_more() -> None:
+    stream(gains=[[0.0, 1.0]] * 3)
+    stream(gains=[[0.0, 2.5]] * 3, gain_range=2.5)
+    assert "not a number in [0, 2.5]" in refused(gains=[[0.0, 2.6]] * 3, gain_range=2.5)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("field", ["gain_range", "count_sensitivity"])
+def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> None:
+    assert refused(**{field: value}) == f"{field.replace('_', ' ')} {value} is not positive"
+
+
+@pytest.mark.parametrize(
+    ("dates", "message"),
+    [
+        (
+            ["2021-01-03", "2021-01-24", "2021-01-10"],
+            "periods out of order: round 3 (2021-01-10) does not come after round 2 (2021-01-24);"
+            " sort the table by period",
+        ),
+        (
+            ["2021-01-10", "2021-01-10", "2021-01-24"],
+            "periods out of order: round 2 (2021-01-10) does not come after round 1 (2021-01-10);"
+            " sort the table by period",
+        ),
+        (["2021-01-03", "NaT", "2021-01-24"], "a period has no date"),
+    ],
+)
+def test_periods_that_do_not_go_forward_are_told_with_round_and_date(
+    dates: list[str], message: str
+) -> None:
+    assert refused(periods=np.array(dates, "M8[D]")) == message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gains": [0.1, 0.2]}, "gains have shape (2,), not (rounds, experts)"),
+        ({"gains": np.zeros((0, 2))}, "gains have shape (0, 2), not (rounds, experts)"),
+        ({"gains": np.zeros((3, 0))}, "gains have shape (3, 0), not (rounds, experts)"),
+        ({"gains": np.zeros((1, 3, 2))}, "gains have shape (1, 3, 2), not (rounds, experts)"),
+        ({"capacity": [[10.0, 20.0]]}, "capacity has shape (1, 2), not (3, 2)"),
+        ({"capacity": 10.0}, "capacity has shape (), not (3, 2)"),
+        ({"periods": FACTS["periods"][:2]}, "periods has shape (2,), not (3,)"),
+        ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
+        ({"names": ("A",)}, "names has shape (1,), not (2,)"),
+        ({"entities": ("a", "a")}, "an entity is listed twice"),
+    ],
+    ids=str,
+)
+def test_shapes_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
+    assert refused(**changes) == message
+
+
+@pytest.mark.parametrize("count_sensitivity", [1.0, 2.0, 0.5])
+def test_sensitivity_is_root_2_over_the_smallest_capacity_of_the_round(
+    count_sensitivity: float,
+) -> None:
+    found = stream(count_sensitivity=count_sensitivity).sensitivity
+    smallest = [10, 5, 20]
+    expected = [count_sensitivity * math.sqrt(2) / beds for beds in smallest]
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+@given(
+    data=st.data(),
+    capacity=hnp.arrays(float, (2, 4), elements=st.integers(1, 60).map(float)),
+    count=st.sampled_from([1.0, 2.0]),
+)
+def test_no_person_moves_the_gains_further_than_the_sensitivity(
+    data: st.DataObject, capacity: np.ndarray, count: float
+) -> None:
+    made = stream(
+        gains=np.zeros((2, 4)),
+        capacity=capacity,
+        entities=tuple("abcd"),
+        names=(),
+        periods=FACTS["periods"][:2],
+        count_sensitivity=count,
+    )
+    t, here, there = (data.draw(st.integers(0, high)) for high in (1, 3, 3))
+    move = np.zeros(4)
+    move[here] += count / capacity[t, here]
+    if there != here:
+        move[there] -= count / capacity[t, there]
+    assert np.linalg.norm(move) <= made.sensitivity[t] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gains", "best"),
+    [
+        ([[0.1, 0.2, 0.2], [0.1, 0.2, 0.2]], 1),
+        ([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0]], 0),
+        ([[0.9, 0.0, 0.2], [0.0, 0.4, 0.8]], 2),
+    ],
+)
+def test_the_best_static_expert_has_the_largest_total_and_the_lowest_index(
+    gains: list[list[float]], best: int
+) -> None:
+    made = stream(
+        gains=gains,
+        capacity=np.ones((2, 3)),
+        entities=tuple("abc"),
+        names=(),
+        periods=FACTS["periods"][:2],
+    )
+    assert made.best_static_expert() == best
+
+
+def test_a_stream_is_read_back_exactly(path: Path) -> None:
+    made = stream(gain_range=2.5, count_sensitivity=3.0)
+    write_stream(made, path)
+    assert_same(read_stream(path), made)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> GainStream:
+    shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, max_side=5))
+    rounds, n = shape
+    top = draw(st.floats(1e-3, 1e6))
+    texts = st.text(st.characters(codec="utf-8"), max_size=6)
+    steps = draw(st.lists(st.integers(1, 40), min_size=rounds, max_size=rounds))
+    return GainStream(
+        label=draw(texts),
+        gains=draw(hnp.arrays(float, shape, elements=st.floats(0, top))),
+        capacity=draw(hnp.arrays(float, shape, elements=st.floats(1e-6, 1e9))),
+        entities=tuple(draw(st.lists(texts, min_size=n, max_size=n, unique=True))),
+        periods=np.datetime64("2020-01-05") + np.cumsum(steps),
+        names=tuple(draw(st.lists(texts, min_size=n, max_size=n))),
+        gain_range=top,
+        count_sensitivity=draw(st.floats(1e-3, 10)),
+        provenance=draw(st.dictionaries(texts, texts | st.integers() | st.none(), max_size=3)),
+    )
+
+
+@given(made=streams())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_stream_is_read_back_exactly(path: Path, made: GainStream) -> None:
+    write_stream(made, path)
+    assert_same(read_stream(path), made)
+
+
+def test_equal_streams_give_equal_bytes(path: Path) -> None:
+    write_stream(stream(), path)
+    before = path.read_bytes()
+    write_stream(stream(), path)
+    assert path.read_bytes() == before
+
+
+def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> None:
+    write_stream(stream(), path)
+    table = pd.read_parquet(path)
+    assert tuple(table.columns) == STREAM_COLUMNS
+    assert table["round"].tolist() == [1, 1, 2, 2, 3, 3]
+    assert table["expert"].tolist() == [0, 1, 0, 1, 0, 1]
+    assert table["entity"].tolist() == ["a", "b"] * 3
+    assert table["name"].tolist() == ["Hospital A", "Peña"] * 3
+    assert table["gain"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert table["capacity"].tolist() == [10, 20, 10, 5, 40, 20]
+    assert [str(day) for day in table["period"][::2]] == ["2021-01-03", "2021-01-10", "2021-01-24"]
+
+
+@pytest.mark.parametrize("kept", [0, 4, 0.5, 0.99, None], ids=str)
+def test_a_file_that_is_not_whole_is_refused(path: Path, kept: float | None) -> None:
+    write_stream(stream(), path)
+    whole = path.read_bytes()
+    path.unlink()
+    if kept is not None:
+        path.write_bytes(whole[: int(kept if kept >= 1 else kept * len(whole))])
+    with pytest.raises(DataError) as caught:
+        read_stream(path)
+    assert str(caught.value).startswith(f"{path} is not a gain stream (")
+    assert str(caught.value).endswith("delete it and run again")
+
+
+def column(table: pa.Table, name: str, row: int, value: object) -> pa.Table:
+    """The table with one cell changed."""
+    values = table.column(name).to_pylist()
+    values[row] = value
+    return table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+
+
+def about(table: pa.Table, change: Callable[[dict[str, Any]], Any]) -> pa.Table:
+    """The table with other facts about the stream."""
+    facts = change(json.loads(table.schema.metadata[b"dpol.stream"]))
+    return table.replace_schema_metadata({b"dpol.stream": json.dumps(facts)})
+
+
+FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "no facts": lambda table: table.replace_schema_metadata({}),
+    "facts that are no JSON": lambda t: t.replace_schema_metadata({b"dpol.stream": b"x"}),
+    "facts that are a list": lambda table: about(table, lambda _: []),
+    "a fact less": lambda table: about(table, lambda facts: {"label": facts["label"]}),
+    "a column less": lambda table: table.drop_columns(["gain"]),
+    "a row less": lambda table: table.slice(0, 5),
+    "no first row": lambda table: table.slice(1),
+    "no row": lambda table: table.slice(0, 0),
+    "a cell twice and another never": lambda table: table.take(pa.array([0, 1, 2, 2, 4, 5])),
+    "a gain that is null": lambda table: column(table, "gain", 2, None),
+    "a round that is null": lambda table: column(table, "round", 2, None),
+    "text for gains": lambda table: table.set_column(5, "gain", pa.array(["x"] * 6)),
+    "another entity in one round": lambda table: column(table, "entity", 3, "c"),
+    "another date in one row": lambda table: column(table, "period", 3, FACTS["periods"][2].item()),
+    "a gain out of range": lambda table: column(table, "gain", 2, 1.5),
+    "a capacity of 0": lambda table: column(table, "capacity", 2, 0.0),
+    "a sensitivity beside capacities": lambda table: table.append_column(
+        "sensitivity", pa.array([0.1, 0.2] * 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("change", FOREIGN)
+def test_a_parquet_table_that_is_no_stream_is_refused(path: Path, change: str) -> None:
+    write_stream(stream(), path)
+    pq.write_table(FOREIGN[change](pq.read_table(path)), path)
+    with pytest.raises(DataError):
+        read_stream(path)
+
+
+def test_the_order_of_the_rows_of_a_file_does_not_matter(path: Path) -> None:
+    write_stream(stream(), path)
+    pq.write_table(pq.read_table(path).take(pa.array([5, 0, 3, 2, 4, 1])), path)
+    assert_same(read_stream(path), stream())
+
+
+def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> None:
+    made = given_stream(gain_range=4.0)
+    assert made.sensitivity.tolist() == SENSITIVITY
+    assert not made.sensitivity.flags.writeable
+    assert made.largest_change == 2.0
+
+
+def test_no_gain_changes_by_more_than_its_range() -> None:
+    assert given_stream().largest_change == 1.0
+    assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
+
+
+@pytest.mark.parametrize("given", [None, SENSITIVITY])
+def test_either_capacities_or_sensitivities_are_needed(given: list[float] | None) -> None:
+    capacity = FACTS["capacity"] if given else None
+    message = refused(capacity=capacity, given_sensitivity=given)
+    assert message == "needs either capacities or sensitivities"
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_a_given_sensitivity_that_is_not_positive_is_told_with_its_round(value: float) -> None:
+    message = refused(capacity=None, given_sensitivity=[0.5, value, 2.0])
+    assert message.startswith(f"sensitivity of round 2 is {value}, not a positive number; mend")
+
+
+def test_a_given_sensitivity_of_another_length_is_refused() -> None:
+    message = refused(capacity=None, given_sensitivity=[0.5, 1.0])
+    assert message == "given sensitivity has shape (2,), not (3,)"
+
+
+def test_what_needs_capacities_is_told_that_there_are_none() -> None:
+    with pytest.raises(DataError, match="stream NM: the noise x needs capacities, and this"):
+        given_stream().capacities_for("the noise x")
+    assert stream().capacities_for("x").tolist() == FACTS["capacity"]
+
+
+def test_a_stream_without_capacities_is_read_back_exactly(path: Path) -> None:
+    made = given_stream(given_sensitivity=[0.1, 1 / 3, math.pi], gain_range=2.5)
+    write_stream(made, path)
+    assert_same(read_stream(path), made)
+    table = pd.read_parquet(path)
+    assert tuple(table.columns) == GIVEN_COLUMNS
+    assert table["sensitivity"].tolist() == [0.1, 0.1, 1 / 3, 1 / 3, math.pi, math.pi]
+
+
+@pytest.mark.parametrize("value", [0.6, None, 0.0])
+def test_a_file_whose_sensitivity_contradicts_itself_is_refused(
+    path: Path, value: float | None
+) -> None:
+    write_stream(given_stream(), path)
+    pq.write_table(column(pq.read_table(path), "sensitivity", 1, value), path)
+    with pytest.raises(DataError, match="contradicts itself|is not a gain stream"):
+        read_stream(path)

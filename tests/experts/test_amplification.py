@@ -1,0 +1,630 @@
+"""The guarantee of a random batch size, and the lower bound on RW-AdaBatch's batch sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from functools import cache
+from types import SimpleNamespace
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, special
+
+import adabatch_plain as plain
+from dpol.experts import amplification
+from dpol.experts.adabatch import RWAdaBatch, batch_rule
+from dpol.experts.amplification import (
+    BatchMixture,
+    containing_batch,
+    delta_of_trade_off,
+    gap_density,
+    gap_survival,
+    observed_batches,
+    weakest,
+)
+from dpol.experts.play import rounds
+from dpol.experts.switching import BOUNDS
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
+
+ERROR = 1e-6
+NAMES = pytest.mark.parametrize("name", BOUNDS)
+
+
+def rule_of(name, n, mu, *, alpha=0.1, n_rounds=1_000, r=1.0):
+    return batch_rule(
+        BOUNDS[name],
+        alpha=alpha,
+        n_experts=n,
+        n_rounds=n_rounds,
+        gain_range=r,
+        noise_scale=math.sqrt(n) / mu,
+    )
+
+
+def bound_of(name, n, mu, t, **changes):
+    rule = rule_of(name, n, mu, **changes)
+    return containing_batch(t, n_experts=n, mu=mu, batching=rule, switching=BOUNDS[name])
+
+
+def exceeds(mixture, size):
+    """P(batch > size)."""
+    return float(mixture.weights[mixture.sizes > size].sum())
+
+
+def survival_at(mixture, sizes):
+    return np.array([exceeds(mixture, size) for size in sizes])
+
+
+# The gap of independent normals.
+
+
+def exact_gap_law(x, n):
+    """Survival function and density by quadrature at 20 digits."""
+    with mpmath.workdps(20):
+        x = mpmath.mpf(x)
+        parts = [x / 2 - 9, x / 2 - 2, x / 2, x / 2 + 2, x / 2 + 4, x / 2 + 9]
+        survival = mpmath.quad(
+            lambda z: n * mpmath.npdf(z) * mpmath.ncdf(z - x) ** (n - 1), [*parts, x + 12]
+        )
+        density = mpmath.quad(
+            lambda z: (
+                n * (n - 1) * mpmath.npdf(z) * mpmath.npdf(z - x) * mpmath.ncdf(z - x) ** (n - 2)
+            ),
+            [*parts, x + 12],
+        )
+        return float(survival), float(density)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 300])
+@pytest.mark.parametrize("x", [0.0, 0.003, 0.517, 2.0, 7.7071])
+def test_the_law_of_the_gap_is_right_to_nine_digits(n, x):
+    survival, density = exact_gap_law(x, n)
+    assert float(gap_survival(x, n)) == pytest.approx(survival, rel=1e-9)
+    assert float(gap_density(x, n)) == pytest.approx(density, rel=1e-9)
+
+
+def test_the_gap_of_two_is_a_folded_normal():
+    x = np.linspace(0, 12, 2_347)
+    tail = 2 * special.ndtr(-x / math.sqrt(2))
+    np.testing.assert_allclose(gap_survival(x, 2), tail, rtol=1e-9)
+    np.testing.assert_allclose(gap_density(x, 2), np.exp(-(x**2) / 4) / math.sqrt(math.pi), 1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_the_law_of_the_gap_is_that_of_simulated_gaps(n):
+    """Dvoretzky-Kiefer-Wolfowitz: rejects the truth with probability below 1e-6."""
+    normals = np.sort(np.random.default_rng(n).standard_normal((40_000, n)), axis=1)
+    gaps = np.sort(normals[:, -1] - normals[:, -2])
+    band = math.sqrt(math.log(2 / ERROR) / (2 * len(gaps)))
+    below = 1 - gap_survival(gaps, n)
+    ranks = np.arange(len(gaps)) / len(gaps)
+    assert np.abs(below - ranks).max() < band
+    assert np.abs(1 - gap_survival(gaps, 2 * n) - ranks).max() > band
+
+
+@pytest.mark.parametrize("n", [2, 10, 100])
+def test_the_density_is_minus_the_derivative_of_the_survival_function(n):
+    x, h = np.linspace(0.01, 8, 777), 1e-4
+    slope = (gap_survival(x + h, n) - gap_survival(x - h, n)) / (2 * h)
+    np.testing.assert_allclose(gap_density(x, n), -slope, rtol=1e-5, atol=1e-10)
+
+
+def test_outside_its_support_the_gap_has_no_density():
+    assert gap_survival([-3.0, 0.0, 12.1, np.inf], 4) == pytest.approx([1, 1, 0, 0], abs=1e-12)
+    assert gap_density([-1e-9, 12.1], 4).tolist() == [0, 0]
+    with pytest.raises(ValueError, match="at least 2 experts are needed, got 1"):
+        gap_survival(1.0, 1)
+
+
+# The lower bound on the containing batch.
+
+
+def mpmath_quadrature(integrand, points):
+    with mpmath.workdps(15):
+        return mpmath.quad(integrand, points, method="gauss-legendre")
+
+
+@NAMES
+@pytest.mark.parametrize(
+    ("n", "mu", "t", "b"),
+    [
+        (2, 0.1, 1, 1),
+        (2, 0.1, 3, 2),
+        (2, 0.1, 500, 1),
+        (2, 0.1, 500, 8),
+        (2, 0.1, 500, 64),
+        (2, 1.0, 1000, 30),
+        (2, 0.1, 40, 45),
+        (10, 0.1, 500, 1),
+        (10, 0.1, 500, 7),
+        (10, 1.0, 1000, 3),
+        (10, 0.01, 30, 32),
+    ],
+)
+def test_exceeding_equals_a_direct_quadrature(name, n, mu, t, b):
+    """With the rule's own gap to nine digits; the exact gap is smaller, so it never gives less."""
+    rule = rule_of(name, n, mu)
+    size = np.arange(1, 200)
+    found = amplification._exceeding(size, t, n, rule, BOUNDS[name])[b - 1]
+    facts = {"n": n, "eta": rule.noise_scale, "r": 1.0, "quadrature": mpmath_quadrature}
+    direct = [
+        plain.exceeding(plain.BOUNDS[name], b, t, needed, **facts)
+        for needed in (
+            float(rule.required_gap(b + 1, t)),
+            plain.required_gap(
+                plain.BOUNDS[name], b + 1, t, n=n, alpha=0.1, eta=rule.noise_scale, r=1.0
+            ),
+        )
+    ]
+    assert found == pytest.approx(direct[0], abs=1e-9)
+    assert direct[1] - 1e-6 < found < direct[1] + 1e-9
+
+
+@NAMES
+def test_weights_are_the_falls_of_the_best_bound_over_larger_sizes(name):
+    rule = rule_of(name, 2, 0.1, n_rounds=200)
+    mixture = bound_of(name, 2, 0.1, 150, n_rounds=200)
+    reach = amplification._exceeding(np.arange(1, 200), 150, 2, rule, BOUNDS[name])
+    expected = [reach[b - 1 :].max() for b in range(1, 200)]
+    assert survival_at(mixture, range(1, 200)) == pytest.approx(expected, abs=1e-13)
+    assert mixture.sizes.tolist() == list(range(1, 201))
+    assert mixture.weights.sum() == pytest.approx(1, abs=1e-12)
+    assert mixture.mean() == pytest.approx(1 + sum(expected))
+
+
+def test_the_bound_for_a_larger_size_serves_a_smaller_one(monkeypatch):
+    reach = np.array([0.5, 0.6, 0.1, 0.3])
+    monkeypatch.setattr(amplification, "_exceeding", lambda *_: reach)
+    mixture = bound_of("reflection", 2, 1.0, 2, n_rounds=5)
+    assert mixture.sizes.tolist() == [1, 2, 3, 4, 5]
+    assert mixture.weights == pytest.approx([0.4, 0, 0.3, 0, 0.3])
+
+
+@NAMES
+def test_a_target_of_one_or_more_makes_small_batches_impossible(name):
+    mixture = bound_of(name, 3, 1.0, 1, alpha=3.0, n_rounds=50)
+    free = math.floor(9 * math.log(3)) - 1
+    assert exceeds(mixture, free - 1) == pytest.approx(1, abs=1e-12)
+    assert exceeds(mixture, free) < 0.9
+
+
+ROUNDS = (1, 2, 3, 500, 1_000)
+CHECKED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
+
+
+@cache
+def noise_of(n, replicates, last):
+    rng = np.random.default_rng(n)
+    return rng.standard_normal((replicates, n)), rng.standard_normal((last, replicates, n))
+
+
+def played(name, initial, gains, mu, make_noisy, at):
+    """Containing batch sizes of some rounds in games of 1,000 rounds; later gains are not read."""
+    last, replicates, n = gains.shape
+    game = np.zeros((1_000, replicates, n)) if last < 1_000 else gains
+    game[:last] = gains
+    noisy = make_noisy(game.transpose(1, 0, 2), math.sqrt(n) / mu, initial)
+    found = {}
+    states = rounds(RWAdaBatch(0.1, name), noisy, SimpleNamespace(n_replicates=noisy.n_replicates))
+    for t, (state, _) in enumerate(itertools.islice(states, max(at)), start=1):
+        if t in at:
+            found[t] = state.planned
+    return found
+
+
+def refuted(bounds, sample, comparisons):
+    """Sizes b at which lower bounds on P(batch > b) lie above Clopper and Pearson's upper limit.
+
+    All limits of `comparisons` such calls hold together with probability 1 - 1e-6.
+    """
+    error = ERROR / (comparisons * len(bounds))
+    wrong = []
+    for b, bound in bounds.items():
+        hits, runs = int((sample > b).sum()), len(sample)
+        limit = special.betaincinv(hits + 1, runs - hits, 1 - error) if hits < runs else 1.0
+        if bound > limit:
+            wrong.append(b)
+    return wrong
+
+
+def raw_gains(stream, n):
+    zero = np.zeros((1_000, 1, n))
+    if stream == "one-good-expert":
+        zero[:, :, 0] = 1
+    elif stream == "two-rivals":
+        zero[::2, :, 0] = 1
+        zero[1::2, :, 1] = 1
+    return zero
+
+
+@pytest.mark.parametrize(
+    ("stream", "mu"), [("all-zero", 0.1), ("one-good-expert", 1.0), ("two-rivals", 1.0)]
+)
+@pytest.mark.parametrize(("n", "replicates"), [(2, 3_000), (10, 1_000)])
+@NAMES
+def test_the_bound_is_stochastically_smaller_than_simulated_batches(
+    name, n, replicates, stream, mu, make_noisy
+):
+    """Clopper-Pearson limits for all sizes, rounds and settings: total error below 1e-6."""
+    initial, noise = noise_of(n, replicates, 1_000)
+    eta = math.sqrt(n) / mu
+    gains = eta * noise + raw_gains(stream, n)
+    sizes = played(name, eta * initial, gains, mu, make_noisy, ROUNDS)
+    for t in ROUNDS:
+        mixture = bound_of(name, n, mu, t)
+        bounds = {b: exceeds(mixture, b) for b in CHECKED}
+        assert refuted(bounds, sizes[t], 12 * len(ROUNDS)) == []
+    assert exceeds(bound_of(name, n, mu, 1_000), 4) > 0.03
+
+
+def chased(name, b, replicates, mu, make_noisy):
+    """Batch sizes of round 500 if all but the leader of its window's start gain from there on.
+
+    Nobody stands out before the window, so what is bounded from the gap at its start holds.
+    """
+    initial, noise = noise_of(2, replicates, 500)
+    eta = math.sqrt(2) / mu
+    gains = eta * noise[:500]
+    start = 500 - b
+    leader = (eta * initial + gains[:start].sum(axis=0)).argmax(axis=1)
+    behind = np.arange(2)[None, :] != leader[:, None]
+    gains[start:] += behind
+    return played(name, eta * initial, gains, mu, make_noisy, [500])[500]
+
+
+@NAMES
+@pytest.mark.parametrize("b", [16, 24])
+def test_the_window_withstands_the_worst_drift_and_is_needed(name, b, make_noisy):
+    """Only sizes from b on are bounded here; without the window's dip the bound is refuted.
+
+    Clopper-Pearson limits, error below 1e-6 in all settings together.
+    """
+    mu, later = 1.0, [it for it in CHECKED if it >= b]
+    sizes = chased(name, b, 6_000, mu, make_noisy)
+    rule = rule_of(name, 2, mu)
+    reach = amplification._exceeding(np.arange(1, 200), 500, 2, rule, BOUNDS[name])
+    assert refuted({it: reach[it - 1] for it in later}, sizes, 4) == []
+    blind = plain.exceeding(
+        plain.BOUNDS[name],
+        b,
+        500,
+        float(rule.required_gap(b + 1, 500)),
+        n=2,
+        eta=rule.noise_scale,
+        r=1.0,
+        window=0,
+        quadrature=mpmath_quadrature,
+    )
+    assert refuted({b: blind}, sizes, 4) == [b]
+
+
+@dataclasses.dataclass(frozen=True)
+class Halved:
+    """A wrong rule: half the gap that a batch requires."""
+
+    rule: object
+    noise_scale: float
+    gain_range: float = 1.0
+    longest: int = 1_000
+
+    def required_gap(self, size, t):
+        return self.rule.required_gap(size, t) / 2
+
+
+@NAMES
+@pytest.mark.parametrize("n", [2, 10])
+def test_half_the_required_gap_is_refuted(name, n, make_noisy):
+    replicates = {2: 3_000, 10: 1_000}[n]
+    initial, noise = noise_of(n, replicates, 1_000)
+    rule = rule_of(name, n, 0.1)
+    sizes = played(
+        name, rule.noise_scale * initial, rule.noise_scale * noise, 0.1, make_noisy, [500]
+    )
+    wrong = containing_batch(
+        500,
+        n_experts=n,
+        mu=0.1,
+        batching=Halved(rule, rule.noise_scale),
+        switching=BOUNDS[name],
+    )
+    assert refuted({b: exceeds(wrong, b) for b in CHECKED}, sizes[500], 1) != []
+
+
+@NAMES
+@pytest.mark.parametrize("n", [2, 10])
+def test_in_round_one_the_bound_is_the_truth(name, n):
+    """No window there: two-sided binomial tests, error below 1e-6 in all."""
+    rule = rule_of(name, n, 0.3, alpha=1.7)
+    values = np.sort(np.random.default_rng(n).standard_normal((60_000, n)), axis=1)
+    gaps = rule.noise_scale * (values[:, -1] - values[:, -2])
+    sizes = rule.batch_sizes(gaps, 1)
+    mixture = bound_of(name, n, 0.3, 1, alpha=1.7)
+    for b in (1, 2, 6):
+        p = exceeds(mixture, b)
+        hits = int((sizes > b).sum())
+        tails = special.bdtr(hits, len(gaps), p), special.bdtrc(hits - 1, len(gaps), p)
+        assert min(tails) > ERROR / 24
+    if n == 2:
+        assert 60_000 * exceeds(mixture, 1) > 50
+
+
+@NAMES
+def test_the_analytic_trade_off_lies_below_that_of_simulated_batches(name, make_noisy):
+    """The simulated sizes are made larger by the one-sided DKW band: error below 1e-6."""
+    initial, noise = noise_of(2, 3_000, 1_000)
+    eta = math.sqrt(2) / 0.1
+    sizes = played(name, eta * initial, eta * noise, 0.1, make_noisy, [500])[500]
+    band = math.sqrt(math.log(2 / ERROR) / (2 * len(sizes)))
+    observed = observed_batches(sizes, 0.1)
+    survival = np.append(observed.weights[::-1].cumsum()[::-1], 0.0)
+    survival[:-1] = np.minimum(survival[:-1] + band, 1)
+    survival[-1] = band
+    raised = BatchMixture(
+        0.1, np.append(observed.sizes, 1_000), np.append(-np.diff(survival), band)
+    )
+    analytic = bound_of(name, 2, 0.1, 500)
+    rates, missed = (it[::-1] for it in analytic.trade_off_at(0.1 * np.linspace(-6, 6, 401)))
+    for kind, factor in ((raised, 1), (BatchMixture(0.1, np.array([1]), np.ones(1)), -1)):
+        more = kind.trade_off_at(0.1 * np.linspace(-8, 8, 40_001))
+        other = np.interp(rates, more[0][::-1], more[1][::-1])
+        assert (factor * (other - missed) > -1e-9).all()
+    assert analytic.mean() > 3
+
+
+# What a mixture guarantees.
+
+
+def mixture_of(name="reflection", n=2, mu=1.0, t=500, **changes):
+    return bound_of(name, n, mu, t, **changes)
+
+
+MIXTURES = {
+    "one size": BatchMixture(0.7, np.array([1]), np.array([1.0])),
+    "two sizes": BatchMixture(2.0, np.array([1, 100]), np.array([0.25, 0.75])),
+    "mostly large": BatchMixture(5.0, np.array([1, 3, 900]), np.array([1e-9, 0.1, 0.9 - 1e-9])),
+    "analytic": mixture_of(),
+    "analytic, ten experts": mixture_of("borell-tis", 10, 0.1, 700),
+}
+EACH = pytest.mark.parametrize("mixture", MIXTURES.values(), ids=MIXTURES)
+
+
+@EACH
+@pytest.mark.parametrize("spread", [0.0, 0.01, 0.3, 1.0, 3.0])
+def test_delta_is_the_conjugate_of_the_trade_off_function(mixture, spread):
+    """The best threshold is searched for, and turns out to be epsilon."""
+    epsilon = spread * mixture.mu
+
+    def advantage(threshold):
+        false_positive, false_negative = mixture.trade_off_at(threshold)
+        return float(1 - false_negative - math.exp(epsilon) * false_positive)
+
+    best = optimize.minimize_scalar(
+        lambda c: -advantage(c),
+        bounds=(epsilon - 0.5 * mixture.mu, epsilon + 0.7 * mixture.mu),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    assert float(mixture.delta(epsilon)) == pytest.approx(-best.fun, abs=1e-9)
+    grid = epsilon + np.linspace(-0.051, 0.07, 20_001) * mixture.mu
+    points = mixture.trade_off_at(grid)
+    assert float(delta_of_trade_off(*points, epsilon)) == pytest.approx(
+        float(mixture.delta(epsilon)), abs=1e-9
+    )
+
+
+@EACH
+def test_deltas_of_coarse_points_are_never_above_the_truth(mixture):
+    points = mixture.trade_off_at(np.linspace(-4, 4, 41) * mixture.mu)
+    epsilon = np.linspace(0, 3, 13) * mixture.mu
+    found = delta_of_trade_off(*points, epsilon)
+    assert found.shape == (13,)
+    assert (found <= mixture.delta(epsilon) + 1e-13).all()
+    assert (found >= 0).all()
+
+
+@EACH
+def test_delta_is_the_mixture_of_deltas(mixture):
+    for epsilon in (0.0, 0.2, 1.5):
+        expected = sum(
+            weight * float(delta_of_epsilon(epsilon, mixture.mu / math.sqrt(size)))
+            for size, weight in zip(mixture.sizes, mixture.weights, strict=True)
+        )
+        assert float(mixture.delta(epsilon)) == pytest.approx(expected, rel=1e-12)
+
+
+def trade_off_of_deltas(epsilon, delta, false_positive):
+    """What (eps, delta) guarantees imply at some rates: the highest of their two tangents each."""
+    a = false_positive[..., None]
+    above = 1 - delta - np.exp(epsilon) * a
+    below = np.exp(-epsilon) * (1 - delta - a)
+    return np.maximum(np.maximum(above, below).max(axis=-1), 0.0)
+
+
+@EACH
+def test_the_deltas_give_the_trade_off_function_back(mixture):
+    """4,001 tangents up to 8 mu: never above the function, and at most 1e-5 below it."""
+    epsilon = np.linspace(0, 8 * mixture.mu, 4_001)
+    rates, missed = mixture.trade_off_at(np.linspace(-5, 5, 173) * mixture.mu)
+    found = trade_off_of_deltas(epsilon, mixture.delta(epsilon), rates)
+    assert (found <= missed + 1e-12).all()
+    assert (found >= missed - 1e-5).all()
+
+
+@EACH
+def test_the_trade_off_is_a_symmetric_convex_curve_from_corner_to_corner(mixture):
+    c = np.linspace(-40, 40, 4_001) * mixture.mu
+    false_positive, false_negative = mixture.trade_off_at(c)
+    assert (np.diff(false_positive) <= 1e-15).all()
+    assert (np.diff(false_negative) >= -1e-15).all()
+    np.testing.assert_allclose(false_positive, false_negative[::-1], atol=1e-12)
+    assert [false_positive[0], false_negative[0]] == pytest.approx([1, 0], abs=1e-12)
+    middle = np.abs(c) < 3 * mixture.mu
+    slope = np.diff(false_negative[middle]) / np.diff(false_positive[middle])
+    assert (np.diff(-slope) > 0).all()
+
+
+@NAMES
+@pytest.mark.parametrize("t", [1, 2])
+@pytest.mark.parametrize("mu", [0.01, 1.0])
+def test_for_alpha_near_zero_the_guarantee_is_that_of_one_round(name, t, mu):
+    alpha = {"reflection": 1e-300, "borell-tis": 1e-15}[name]
+    mixture = bound_of(name, 2, mu, t, alpha=alpha, n_rounds=10)
+    epsilon = np.linspace(0, 5 * mu, 11)
+    assert mixture.delta(epsilon) == pytest.approx(delta_of_epsilon(epsilon, mu), abs=1e-12)
+    assert bound_of(name, 2, mu, t, alpha=1.1, n_rounds=10).mean() > 1.00001
+
+
+@NAMES
+@pytest.mark.parametrize("t", [1, 100])
+@pytest.mark.parametrize("mu", [0.01, 10.0])
+def test_extreme_settings_are_finite_and_no_worse_than_one_round(name, t, mu):
+    mixture = bound_of(name, 2, mu, t, n_rounds=100)
+    curves = mixture.trade_off_at(np.linspace(-6, 6, 61) * mu)
+    assert np.isfinite(curves).all()
+    epsilon = np.linspace(0, 4 * mu, 21)
+    delta = mixture.delta(epsilon)
+    assert (np.diff(delta) <= 0).all()
+    assert (delta <= delta_of_epsilon(epsilon, mu) * (1 + 1e-12)).all()
+    for level in (1e-12, 1e-6, 1e-3):
+        assert 0 <= mixture.epsilon(level) <= epsilon_of_delta(level, mu)
+
+
+@EACH
+def test_epsilon_falls_with_delta_and_reaches_it(mixture):
+    levels = [1e-9, 1e-6, 1e-4, 1e-2]
+    epsilons = [mixture.epsilon(level) for level in levels]
+    assert epsilons == sorted(epsilons, reverse=True)
+    for epsilon, level in zip(epsilons, levels, strict=True):
+        reached = float(mixture.delta(epsilon))
+        assert reached == pytest.approx(level, rel=1e-6) or (epsilon == 0 and reached < level)
+
+
+@NAMES
+def test_more_tolerance_amplifies_more(name):
+    means = [mixture_of(name, mu=0.1, alpha=alpha).mean() for alpha in (0.001, 0.01, 0.1, 1.0)]
+    assert means == sorted(means)
+    assert means[-1] > 1.5 * means[0]
+
+
+def test_the_weakest_is_stochastically_smaller_than_each_and_the_largest_such():
+    mixtures = [mixture_of(t=t, n_rounds=300) for t in (20, 40, 300)]
+    mixtures.append(dataclasses.replace(mixtures[0], weights=np.eye(300)[5]))
+    found = weakest(mixtures)
+    sizes = range(301)
+    each = np.array([survival_at(it, sizes) for it in mixtures])
+    np.testing.assert_allclose(survival_at(found, sizes), each.min(axis=0), atol=1e-13)
+    epsilon = np.linspace(0, 3, 7)
+    assert all((found.delta(epsilon) >= it.delta(epsilon) - 1e-12).all() for it in mixtures)
+    assert (each.argmin(axis=0)[1:20] != each.argmin(axis=0)[1]).any()
+
+
+def test_the_weakest_of_one_is_itself():
+    mixture = MIXTURES["two sizes"]
+    assert weakest([mixture]).weights == pytest.approx(mixture.weights)
+
+
+@pytest.mark.parametrize("other", ["one size", "mostly large", "other mu"])
+def test_mixtures_of_different_mu_or_sizes_have_no_weakest(other):
+    first = MIXTURES["two sizes"]
+    changed = {
+        "one size": BatchMixture(2.0, np.array([1, 99]), first.weights),
+        "mostly large": BatchMixture(2.0, np.array([2, 100]), first.weights),
+        "other mu": dataclasses.replace(first, mu=2.5),
+    }
+    with pytest.raises(ValueError, match="must share mu and sizes"):
+        weakest([first, changed[other]])
+
+
+@NAMES
+def test_a_game_of_one_round_is_not_amplified(name):
+    mixture = bound_of(name, 2, 1.0, 1, n_rounds=1)
+    assert mixture.sizes.tolist() == [1]
+    assert mixture.weights.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("t", [0, -1, 51])
+def test_a_round_outside_the_game_is_refused(t):
+    with pytest.raises(ValueError, match=f"t must be a round between 1 and 50, got {t}"):
+        bound_of("reflection", 2, 1.0, t, n_rounds=50)
+
+
+def test_without_noise_nothing_is_amplified():
+    with pytest.raises(ValueError, match="without noise there is nothing to amplify"):
+        bound_of("reflection", 2, math.inf, 5)
+
+
+@NAMES
+@pytest.mark.parametrize("t", [1, 2_000, 3_000])
+def test_leaving_sizes_out_only_lowers_the_bound(name, t, monkeypatch):
+    few = bound_of(name, 2, 0.1, t, n_rounds=3_000, alpha=1.0)
+    monkeypatch.setattr(amplification, "_EXACT_SIZES", 5_000)
+    every = bound_of(name, 2, 0.1, t, n_rounds=3_000, alpha=1.0)
+    assert len(every.sizes) == 3_000
+    assert 256 < len(few.sizes) < 600
+    assert few.sizes[-1] == 3_000
+    lost = survival_at(every, every.sizes) - survival_at(few, every.sizes)
+    assert lost.min() > -1e-12
+    assert lost.max() < 0.02
+    assert t == 1 or lost.max() > 1e-6
+
+
+@EACH
+def test_a_mixture_survives_as_plain_values(mixture):
+    values = mixture.as_dict()
+    back = BatchMixture.from_dict(values)
+    assert set(map(type, values["sizes"])) == {int}
+    assert set(map(type, values["weights"])) == {float}
+    assert min(values["weights"]) > 0
+    assert back.as_dict() == values
+    assert back.epsilon(1e-5) == pytest.approx(mixture.epsilon(1e-5), rel=1e-12)
+
+
+def test_sizes_of_weight_zero_are_left_out():
+    mixture = BatchMixture(1.0, np.array([1, 2, 3]), np.array([0.5, 0.0, 0.5]))
+    assert mixture.as_dict() == {"mu": 1.0, "sizes": [1, 3], "weights": [0.5, 0.5]}
+
+
+def test_observed_sizes_are_counted():
+    mixture = observed_batches(np.array([[3, 1], [7, 3]]), 0.5)
+    assert mixture.as_dict() == {"mu": 0.5, "sizes": [1, 3, 7], "weights": [0.25, 0.5, 0.25]}
+    assert mixture.mean() == 3.5
+    assert mixture.mus == pytest.approx([0.5, 0.5 / math.sqrt(3), 0.5 / math.sqrt(7)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mu": 0.0}, "mu must be positive and finite, got 0"),
+        ({"mu": math.inf}, "mu must be positive and finite, got inf"),
+        ({"mu": math.nan}, "mu must be positive and finite, got nan"),
+        ({"weights": np.array([0.5, 0.4])}, "sum to 1"),
+        ({"weights": np.array([1.1, -0.1])}, "sum to 1"),
+        ({"sizes": np.array([0, 1])}, "at least 1 and increasing"),
+        ({"sizes": np.array([4, 4])}, "at least 1 and increasing"),
+        ({"sizes": np.array([4, 2])}, "at least 1 and increasing"),
+    ],
+)
+def test_a_broken_mixture_is_refused(changes, message):
+    fields = {"mu": 1.0, "sizes": np.array([1, 2]), "weights": np.array([0.5, 0.5])}
+    with pytest.raises(ValueError, match=message):
+        BatchMixture(**{**fields, **changes})
+
+
+@given(
+    mu=st.floats(0.05, 5),
+    weights=st.lists(st.floats(0.01, 1), min_size=1, max_size=6),
+    moved=st.integers(0, 5),
+)
+def test_larger_batches_protect_more(mu, weights, moved):
+    """Lemma 1: moving weight to a larger size lowers every delta."""
+    weights = np.array(weights) / sum(weights)
+    small = BatchMixture(mu, np.arange(1, len(weights) + 1), weights)
+    grown = small.sizes + (np.arange(len(weights)) >= moved)
+    large = BatchMixture(mu, grown, weights)
+    epsilon = np.linspace(0, 3, 5)
+    assert (large.delta(epsilon) <= small.delta(epsilon) * (1 + 1e-12)).all()

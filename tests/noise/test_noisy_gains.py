@@ -1,0 +1,360 @@
+from __future__ import annotations
+
+import dataclasses
+import gc
+import itertools
+import math
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.core.errors import DataError
+from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale, privatize
+from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
+
+ROOT2 = math.sqrt(2.0)
+BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
+GAINS = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+
+capacities = st.lists(st.lists(st.floats(0.5, 500), min_size=3, max_size=3), min_size=2, max_size=2)
+levels = st.floats(0.05, 50.0)
+
+
+@pytest.fixture
+def hospitals(make_stream):
+    return make_stream(GAINS, BEDS)
+
+
+def private(stream, noise="isotropic", mu=1.0, *, seed=7, replicates=(0, 1)):
+    return privatize(stream, noise, mu, seed=seed, replicates=replicates)
+
+
+@pytest.mark.parametrize(
+    ("noise", "mu", "expected"),
+    [
+        ("isotropic", 0.5, [[ROOT2 / 5] * 3, [ROOT2 / 2.5] * 3]),
+        ("isotropic-constant", 0.5, [[ROOT2 / 2.5] * 3] * 2),
+        ("isotropic-worst-case", 0.5, [[ROOT2] * 3] * 2),
+        ("isotropic-worst-case", 0.05, [[2 * ROOT2] * 3, [4 * ROOT2] * 3]),
+        ("isotropic-worst-case", math.inf, [[ROOT2] * 3] * 2),
+        ("capacity", 0.5, [[ROOT2 / (0.5 * beds) for beds in row] for row in BEDS]),
+        ("isotropic", math.inf, [[0.0] * 3] * 2),
+        ("isotropic-constant", math.inf, [[0.0] * 3] * 2),
+        ("capacity", math.inf, [[0.0] * 3] * 2),
+    ],
+)
+def test_noise_scale_by_hand(hospitals, noise, mu, expected):
+    np.testing.assert_allclose(noise_scale(hospitals, noise, mu), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant", "capacity"])
+def test_count_sensitivity_scales_the_noise(make_stream, hospitals, noise):
+    tripled = make_stream(GAINS, BEDS, count_sensitivity=3.0)
+    np.testing.assert_allclose(
+        noise_scale(tripled, noise, 0.5), 3 * noise_scale(hospitals, noise, 0.5)
+    )
+
+
+def test_the_worst_case_floor_follows_the_gain_range(make_stream):
+    stream = make_stream(GAINS, BEDS, gain_range=4.0)
+    assert (noise_scale(stream, "isotropic-worst-case", 1.0) == 4 * ROOT2).all()
+
+
+def test_achieved_mu_by_hand(hospitals):
+    def achieved(noise, mu):
+        return achieved_mu(hospitals, noise_scale(hospitals, noise, mu))
+
+    # Isotropic: the two smallest hospitals of round 1 have 10 and 20 beds, not 10 and 10.
+    assert achieved("isotropic", 0.5) == pytest.approx(0.5 * math.sqrt((1 + 1 / 4) / 2), rel=1e-14)
+    assert achieved("capacity", 0.5) == pytest.approx(0.5, rel=1e-14)
+    worst = math.sqrt(1 / 5**2 + 1 / 50**2) / ROOT2
+    assert achieved("isotropic-worst-case", math.inf) == pytest.approx(worst, rel=1e-14)
+    assert achieved("isotropic", math.inf) == math.inf
+    assert achieved("capacity", math.inf) == math.inf
+
+
+def test_isotropic_reaches_mu_when_the_two_smallest_hospitals_are_equal(make_stream):
+    stream = make_stream(GAINS, [[30.0, 10.0, 10.0], [20.0, 20.0, 20.0]])
+    assert achieved_mu(stream, noise_scale(stream, "isotropic", 0.5)) == pytest.approx(0.5)
+
+
+def test_one_hospital_alone_loses_one_person_at_most(make_stream):
+    stream = make_stream([[0.5]], 10.0)
+    for noise in ("isotropic", "capacity"):
+        scale = noise_scale(stream, noise, 1.0)
+        assert achieved_mu(stream, scale) == pytest.approx(1 / ROOT2)
+
+
+@given(capacities, st.floats(0.01, 20), st.floats(0.5, 3))
+def test_achieved_mu_is_the_worst_of_all_moves_and_removals(
+    make_stream, beds, scale, count_sensitivity
+):
+    stream = make_stream(GAINS, beds, count_sensitivity=count_sensitivity)
+    eta = scale * np.arange(1, 7).reshape(2, 3)
+    distances = [
+        math.sqrt(sum((count_sensitivity / beds[t][i] / eta[t, i]) ** 2 for i in changed))
+        for t in range(2)
+        for changed in [*itertools.combinations(range(3), 2), (0,), (1,), (2,)]
+    ]
+    assert achieved_mu(stream, eta) == pytest.approx(max(distances), rel=1e-12)
+
+
+@given(capacities, levels)
+def test_every_noise_keeps_its_promise(make_stream, beds, mu):
+    stream = make_stream(GAINS, beds)
+    for noise in NOISES:
+        achieved = achieved_mu(stream, noise_scale(stream, noise, mu))
+        assert achieved <= mu * (1 + 1e-12)
+        if noise == "capacity":
+            assert achieved == pytest.approx(mu, rel=1e-12)
+    # Less noise would break the promise where the two smallest hospitals are equal.
+    equal = make_stream(GAINS, beds[0][0])
+    assert achieved_mu(equal, 0.999 * noise_scale(equal, "isotropic", mu)) > mu
+
+
+@given(capacities, levels, st.floats(1.1, 10))
+def test_noise_scale_is_positive_and_inversely_proportional_to_mu(make_stream, beds, mu, factor):
+    stream = make_stream(GAINS, beds)
+    for noise in NOISES:
+        scale = noise_scale(stream, noise, mu)
+        assert scale.shape == (2, 3)
+        assert (scale > 0).all()
+        if noise != "isotropic-worst-case":
+            np.testing.assert_allclose(
+                noise_scale(stream, noise, mu * factor) * factor, scale, rtol=1e-12
+            )
+
+
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant", "capacity"])
+def test_mu_infinity_means_no_noise(hospitals, noise):
+    noisy = private(hospitals, noise, math.inf)
+    np.testing.assert_array_equal(noisy.gains, [GAINS, GAINS])
+    assert not noisy.initial.any()
+    assert not noisy.noise_scale.any()
+    assert noisy.guarantee.mu == math.inf
+
+
+def test_the_worst_case_noise_keeps_noise_at_mu_infinity(hospitals):
+    noisy = private(hospitals, "isotropic-worst-case", math.inf)
+    assert (noisy.gains != GAINS).all()
+    assert noisy.guarantee.mu < math.inf
+
+
+def test_shapes_and_scale(hospitals):
+    noisy = private(hospitals, "capacity", 0.5, replicates=range(4))
+    assert (noisy.n_replicates, noisy.n_rounds, noisy.n_experts) == (4, 2, 3)
+    assert noisy.gains.shape == (4, 2, 3)
+    assert noisy.initial.shape == (4, 3)
+    np.testing.assert_array_equal(noisy.noise_scale, noise_scale(hospitals, "capacity", 0.5))
+    assert noisy.gain_range == hospitals.gain_range
+
+
+def test_results_cannot_be_written_to(hospitals):
+    noisy = private(hospitals)
+    for array in (noisy.gains, noisy.initial, noisy.noise_scale):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0
+
+
+def test_the_result_keeps_no_raw_gains(make_stream):
+    stream = make_stream(GAINS, BEDS)
+    alive = weakref.ref(stream), weakref.ref(stream.gains)
+    noisy = private(stream)
+    del stream
+    gc.collect()
+    assert [reference() for reference in alive] == [None, None]
+    assert noisy.n_rounds == 2
+
+
+def test_noise_is_the_same_for_the_same_seed_and_does_not_depend_on_the_gains(make_stream):
+    noise = [
+        private(make_stream(gains, BEDS)).gains - np.asarray(gains)
+        for gains in (GAINS, GAINS, np.zeros((2, 3)))
+    ]
+    np.testing.assert_array_equal(noise[0], noise[1])
+    np.testing.assert_allclose(noise[0], noise[2], atol=1e-15)
+
+
+@pytest.mark.parametrize("change", [{"seed": 8}, {"label": "other"}, {"noise": "capacity"}])
+def test_noise_depends_on_seed_label_and_noise(make_stream, change):
+    label = {"label": change.pop("label")} if "label" in change else {}
+
+    def draw(stream, **options):
+        noisy = private(stream, **options)
+        return (noisy.gains - np.asarray(GAINS)) / noisy.noise_scale
+
+    one = draw(make_stream(GAINS, BEDS))
+    other = draw(make_stream(GAINS, BEDS, **label), **change)
+    assert not np.isclose(one, other, atol=1e-9).any()
+
+
+def test_a_replicate_gets_the_same_noise_in_any_block(hospitals):
+    together = private(hospitals, replicates=range(7))
+    for size in (1, 3, 7):
+        for start in range(0, 7, size):
+            block = range(start, min(start + size, 7))
+            own = private(hospitals, replicates=block)
+            np.testing.assert_array_equal(own.gains, together.gains[block])
+            np.testing.assert_array_equal(own.initial, together.initial[block])
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise):
+    stream = make_stream(GAINS, BEDS, count_sensitivity=3.0)
+    guarantee = private(stream, noise, 0.5).guarantee
+    assert guarantee.mu == achieved_mu(stream, noise_scale(stream, noise, 0.5))
+    assert noise in guarantee.mechanism
+    assert (guarantee.adjacency, guarantee.unit) == (ONE_PERSON, UNIT)
+    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    in_counts = noise == "capacity"
+    assert guarantee.sensitivity == pytest.approx(3 * ROOT2 / (1 if in_counts else 5))
+    assert guarantee.sensitivity_unit == ("L2, persons" if in_counts else "L2, gain")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise": "laplace"}, "'laplace' is not one of isotropic, "),
+        ({"mu": 0.0}, "mu must be above 0, got 0.0"),
+        ({"mu": -1.0}, "mu must be above 0"),
+        ({"mu": math.nan}, "mu must be above 0"),
+        ({"replicates": ()}, "at least one replicate"),
+    ],
+)
+def test_invalid_arguments_are_refused(hospitals, change, message):
+    with pytest.raises(ValueError, match=message):
+        private(hospitals, **change)
+
+
+@pytest.fixture(scope="module")
+def standardized(make_stream):
+    """(20,000, 12): z_0 and two rounds of 4 hospitals, divided by the scale that they should have.
+
+    The scale is written out here: sqrt(2) / (mu beds), z_0 with that of round 1.
+    """
+    beds = np.array([[10.0, 20.0, 40.0, 3.0], [5.0, 50.0, 100.0, 7.0]])
+    gains = np.linspace(0.1, 0.9, 8).reshape(2, 4)
+    noisy = private(make_stream(gains, beds), "capacity", 0.5, replicates=range(20_000))
+    noise = np.concatenate([noisy.initial[:, None], noisy.gains - gains], axis=1)
+    return (noise / (ROOT2 / (0.5 * beds[[0, 0, 1]]))).reshape(-1, 12)
+
+
+def test_noise_has_its_scale_in_every_coordinate_and_is_independent(standardized, checks):
+    """Error probability 1e-6 for all 12 variances and 66 correlations together."""
+    assert checks.columns_are_unit_normals(standardized)
+
+
+@pytest.mark.parametrize("factor", [0.95, 1.05])
+@pytest.mark.parametrize("column", [0, 6, 11])
+def test_a_scale_wrong_by_five_percent_is_rejected(standardized, checks, factor, column):
+    wrong = standardized.copy()
+    wrong[:, column] *= factor
+    assert not checks.columns_are_unit_normals(wrong)
+
+
+def test_shared_noise_is_rejected(standardized, checks):
+    """One tenth of z_0's noise in round 1: the variance stays 1, the correlation is 0.1."""
+    mixed = standardized.copy()
+    mixed[:, 4] = math.sqrt(0.99) * mixed[:, 4] + 0.1 * mixed[:, 0]
+    assert not checks.columns_are_unit_normals(mixed)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_pooled_noise_of_every_noise_has_its_scale(random_stream, checks, noise):
+    """Error probability 1e-6; scales wrong by 5% are rejected."""
+    stream = random_stream(20, 20)
+    noisy = private(stream, noise, 0.16, replicates=range(100))
+    smallest = stream.capacity.min(axis=1, keepdims=True)
+    scale = {
+        "isotropic": ROOT2 / (0.16 * smallest),
+        "isotropic-constant": ROOT2 / (0.16 * smallest.min()),
+        "isotropic-worst-case": np.maximum(ROOT2 / (0.16 * smallest), ROOT2),
+        "capacity": ROOT2 / (0.16 * stream.capacity),
+    }[noise]
+    sample = (noisy.gains - stream.gains) / scale
+    assert checks.unit_variance(sample)
+    assert not checks.unit_variance(1.05 * sample)
+    assert not checks.unit_variance(0.95 * sample)
+
+
+# ---- gains with a given sensitivity ----------------------------------------------------------
+
+GIVEN = [0.2, 0.5]
+
+
+@pytest.fixture(scope="module")
+def given_gains(make_stream):
+    """Any change of a round's gains counts that is no longer than its sensitivity."""
+
+    def make(gains=GAINS, sensitivity=GIVEN, **fields):
+        return dataclasses.replace(
+            make_stream(gains), capacity=None, given_sensitivity=sensitivity, **fields
+        )
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("noise", "mu", "expected"),
+    [
+        ("isotropic", 0.5, [[0.4] * 3, [1.0] * 3]),
+        ("isotropic-constant", 0.5, [[1.0] * 3] * 2),
+        ("isotropic-worst-case", 0.5, [[ROOT2] * 3] * 2),
+        ("isotropic-worst-case", 0.25, [[ROOT2] * 3, [2.0] * 3]),
+        ("isotropic", math.inf, [[0.0] * 3] * 2),
+    ],
+)
+def test_noise_scale_of_a_given_sensitivity_by_hand(given_gains, noise, mu, expected):
+    np.testing.assert_allclose(noise_scale(given_gains(), noise, mu), expected, rtol=1e-14)
+
+
+def test_the_noise_capacity_is_refused_without_capacities(given_gains):
+    with pytest.raises(DataError, match="the noise capacity needs capacities"):
+        private(given_gains(), "capacity")
+
+
+@given(
+    noise=st.sampled_from(["isotropic", "isotropic-constant", "isotropic-worst-case"]),
+    mu=levels,
+    change=st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(
+        lambda it: np.linalg.norm(it) > 1e-3
+    ),
+    t=st.integers(0, 1),
+)
+def test_no_change_as_long_as_the_sensitivity_is_seen_better_than_mu(
+    given_gains, noise, mu, change, t
+):
+    stream = given_gains()
+    scale = noise_scale(stream, noise, mu)
+    reached = achieved_mu(stream, scale)
+    longest = np.array(change) / np.linalg.norm(change) * GIVEN[t]
+    assert np.linalg.norm(longest / scale[t]) <= reached * (1 + 1e-12)
+    assert reached <= mu * (1 + 1e-12)
+
+
+def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_gains):
+    scale = np.array([[1.0, 0.1, 2.0], [0.5, 0.4, 1.0]])
+    assert achieved_mu(given_gains(), scale) == pytest.approx(max(0.2 / 0.1, 0.5 / 0.4))
+    assert achieved_mu(given_gains(), np.zeros((2, 3))) == math.inf
+
+
+@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant"])
+def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gains, noise):
+    found = private(given_gains(), noise, 0.5).guarantee
+    assert (found.adjacency, found.unit) == (GIVEN_CHANGE, ONE_ROUND)
+    assert (found.sensitivity, found.sensitivity_unit) == (0.5, "L2, gain")
+    assert found.mu == pytest.approx(0.5, rel=1e-14)
+    assert not any("person" in str(value) for value in found.as_dict().values())
+
+
+def test_noise_of_a_given_sensitivity_has_its_scale(given_gains, checks):
+    """Error 1e-6 by the checks; half of the noise, or that of the other round, is rejected."""
+    stream = given_gains(np.tile(GAINS, (100, 1)), np.tile(GIVEN, 100))
+    noisy = private(stream, "isotropic", 2.0, replicates=range(20))
+    noise = (noisy.gains - stream.gains) / (stream.sensitivity / 2.0)[:, None]
+    assert checks.unit_variance(noise)
+    assert not checks.unit_variance(noise / 2)
+    assert not checks.unit_variance(noise[:, ::2] * GIVEN[0] / GIVEN[1])

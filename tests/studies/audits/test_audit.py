@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpol.core.randomness import replicate_generators
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.local.clipping import Clipping
+from dpol.noise import privatize
+from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale
+from dpol.privacy.audit import audit_loss, runs_needed
+from dpol.studies.audits import adabatch, experts, labels
+from dpol.studies.audits.core import AUDIT_COLUMNS, Audited, Subject, moves
+from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import SAMPLED, study_audits
+
+# The confidence of every bound of the study with the default settings.
+EACH = 1 - 0.05 / SAMPLED
+
+
+@pytest.fixture(scope="module")
+def study():
+    """With the seed of the shipped configs."""
+    return study_audits(Audits(), seed=20200809)
+
+
+# ---- the study -----------------------------------------------------------------------------------
+
+
+def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consistent(study):
+    assert tuple(study.columns) == AUDIT_COLUMNS
+    assert set(study.loc[study.mechanism == "Gaussian noise on gains", "variant"]) == set(NOISES)
+    found = study.groupby(["mechanism", "method"], sort=False).size().to_dict()
+    assert found == {
+        ("Gaussian noise on gains", "event"): 4,
+        ("Gaussian noise on gains", "covariance"): 4,
+        ("tree-aggregated prefix sums", "event"): 3,
+        ("tree-aggregated prefix sums", "covariance"): 3,
+        ("RW-AdaBatch, actions", "event"): 1,
+        ("RW-AdaBatch, sum of a batch", "covariance"): 2,
+        ("L2P for experts", "exact"): 3,
+        ("L2P for experts, law of its outputs", "fit"): 2,
+        ("private EXP3, message", "exact"): 2,
+        ("private EXP3, message", "event"): 1,
+        ("private EXP3, law of a message", "fit"): 1,
+        ("private WMA, message", "event"): 2,
+        ("private WMA, law of a message", "fit"): 2,
+        ("randomised response", "event"): 1,
+        ("membership response", "event"): 1,
+    }
+    violated = study[study.verdict == "violated"]
+    assert violated[["mechanism", "variant", "method"]].to_numpy().tolist() == [
+        ["private EXP3, message", "published sensitivity", "exact"]
+    ]
+    assert violated.lower_bound.iloc[0] == pytest.approx(1.02, abs=0.001)
+    assert study.notna().all().all()
+    exact = study.method == "exact"
+    assert (study.runs[exact] == 0).all()
+    assert (study.confidence[~exact] == EACH).all()
+
+
+def test_nothing_is_claimed_but_what_was_asked(study):
+    """At mu = 1 and epsilon = 1: no row takes its claim from the mechanism's own scale."""
+    asked = study[(study.parameter == "mu") & (study.mechanism != "RW-AdaBatch, sum of a batch")]
+    assert asked.claimed.to_numpy() == pytest.approx(np.ones(len(asked)))
+    messages = study[study.unit.str.contains("label") & (study.parameter == "epsilon")]
+    assert len(messages) == 7
+    assert (messages.claimed == 1).all()
+
+
+def test_bounds_come_near_the_claims_that_they_can_reach(study):
+    """The runs suffice for 80% of a claim of 1 with probability 0.99, by an event."""
+    runs = int(study.loc[study.parameter == "mu", "runs"].iloc[0])
+    assert runs_needed(1.0, confidence=EACH) <= runs
+    share = study.lower_bound / study.claimed
+    gaussian = study.mechanism.isin(["Gaussian noise on gains", "tree-aggregated prefix sums"])
+    assert (share[gaussian & (study.method == "event")] >= 0.8).all()
+    assert (share[study.method == "covariance"] >= 0.97).all()
+    # Actions tell only who leads.
+    assert 0.6 < share[study.mechanism == "RW-AdaBatch, actions"].iloc[0] < 0.9
+
+
+def test_a_study_depends_on_its_seed_only():
+    tiny = Audits(runs=200)
+    one, same, other = (study_audits(tiny, seed=seed) for seed in (1, 1, 2))
+    assert one.equals(same)
+    sampled = one.method.isin(["event", "covariance"])
+    assert (one.lower_bound != other.lower_bound)[sampled].sum() >= 10
+    assert (one.runs[sampled] <= 2000).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "recorded", "loss", "claimed", "verdict"),
+    [
+        (1.0, 1.0, 0.9, 1.0, "consistent"),
+        (1.0, 0.8, 0.9, 0.8, "violated"),  # The record promises more privacy than there is,
+        (1.0, 1.2, 0.9, 1.0, "violated"),  # or less than was asked for.
+        (1.0, 1.2, 1.1, 1.0, "violated"),
+    ],
+)
+def test_the_claim_is_what_was_asked_or_less_where_the_record_promises_less(
+    asked, recorded, loss, claimed, verdict
+):
+    subject = Subject("m", "v", "c", "i", "a", "u", asked, recorded)
+    result = audit_loss(loss, parameter="mu", claimed=subject.claimed)
+    row = Audited(subject, "s", result).as_row()
+    assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
+
+
+# ---- inputs and outputs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_two_streams_of_hospitals_are_as_far_apart_as_one_person_can_bring_them(noise):
+    one, other = experts.hospitals()
+    gap = other.gains - one.gains
+    assert (np.abs(gap) * one.capacity).tolist() == [[4, 0, 0, 0, 0, 4], [0] * 6, [0] * 6]
+    scale = noise_scale(one, noise, 0.7)
+    assert np.linalg.norm(gap / scale) == pytest.approx(achieved_mu(one, scale), rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_no_hospital_has_noise_to_spare(noise):
+    """Without a tenth of its noise in all rounds, each would break the claim."""
+    stream, _ = experts.hospitals()
+    for hospital in range(6):
+        scale = np.array(noise_scale(stream, noise, 1.0))
+        scale[:, hospital] *= 0.9
+        assert achieved_mu(stream, scale) > 1.05
+
+
+def test_moves_are_those_of_one_person():
+    found = moves(np.array([1.0, 0.5, 0.25])).tolist()
+    assert found[:3] == [[1, 0, 0], [0, 0.5, 0], [0, 0, 0.25]]
+    assert found[3:] == [[1, -0.5, 0], [1, 0, -0.25], [0, 0.5, -0.25]]
+
+
+def test_noisy_nodes_without_noise_are_sums_of_their_rounds():
+    gains = np.random.default_rng(0).random((8, 2))
+    prefixes = [gains[:t].sum(axis=0)[None] for t in range(8)]
+    spans = [(0, 1), (0, 2), (2, 3), (0, 4), (4, 5), (4, 6), (6, 7)]
+    expected = np.array([gains[first:last].sum(axis=0) for first, last in spans])
+    np.testing.assert_allclose(experts._noisy_nodes(prefixes)[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(experts._node_rounds(8) @ gains, expected, rtol=1e-12)
+
+
+def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_rounds():
+    algorithm = RWAdaBatch(3.0)
+    stream = adabatch._two_vectors()[1]
+    # alpha^2 log n = 16.1: any gap will do for batches that end before round 16.
+    assert adabatch._promised_size(algorithm) == 15
+    noisy = privatize(stream, "isotropic-constant", 2.0, seed=3, replicates=range(300))
+    unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
+    found = adabatch._play(algorithm, noisy, unused)
+    actions, sizes = play_batches(algorithm, noisy, unused)
+    np.testing.assert_array_equal(found.actions, actions)
+    assert (sizes[:, :15] == 15).all()
+    expected = noisy.gains[:, :15].sum(axis=1) / math.sqrt(15)
+    np.testing.assert_allclose(found.reads[0], expected)
+    second = sizes[:, 15]
+    seen = 15 + second < 40
+    assert seen.sum() > 100
+    assert len(set(second[seen].tolist())) > 3
+    expected = [
+        noisy.gains[row, 15 : 15 + second[row]].sum(axis=0) / math.sqrt(second[row])
+        for row in np.flatnonzero(seen)
+    ]
+    np.testing.assert_allclose(found.reads[1], expected)
+
+
+def test_a_game_whose_first_batch_is_not_certain_cannot_be_audited():
+    with pytest.raises(ValueError, match="no single size of the first batch is certain"):
+        list(adabatch.audit_adabatch(Audits(runs=100), 1, RWAdaBatch(alpha=1e-3)))
+
+
+def test_the_laws_of_messages_are_those_of_their_cells():
+    """By hand: label 0 of the counterexample at T = 10 stays in its block with 0.9 + 0.1 * 2/7."""
+    clipping = Clipping(labels.counterexample(), 10)
+    blocks = labels._blocks(clipping, 0)
+    assert blocks == pytest.approx([0.9 + 0.2 / 7, 0.2 / 7, 0.3 / 7])
+    edges, bins = labels._bin_laws(clipping, np.array([1.0, 2.0]))
+    assert bins.sum(axis=2) == pytest.approx(np.ones((2, 3)))
+    # Everything below the lowest edge of hypothesis 0, given block 2, its centre 2 scales above.
+    assert bins[0, 2, 0] == pytest.approx(math.exp(-2) / 2)
+    values = np.array([[edges[0, 0] - 1, edges[1, 3] + 1e-9], [edges[0, -1], edges[1, 0]]])
+    assert labels._bins_of(edges, values).tolist() == [[0, 4], [11, 1]]

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.show import style
+from dpol.show.style import save_figure
+from dpol.studies.audits.figure import draw_audit
+from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import study_audits
+
+
+@pytest.fixture(scope="module")
+def audits():
+    return study_audits(Audits(runs=300), seed=1)
+
+
+def points(figure):
+    """(x, line, colour, marker) of every audit."""
+    lines = [it for it in figure.axes[0].get_lines() if it.get_marker() not in ("", "None")]
+    return [(it.get_xdata()[0], it.get_ydata()[0], it.get_color(), it.get_marker()) for it in lines]
+
+
+def test_every_audit_has_a_line_at_its_share_of_the_claim(audits):
+    found = points(draw_audit(audits))
+    share = (audits.lower_bound / audits.claimed).fillna(0.0)  # 0 of a claim of 0
+    assert [x for x, *_ in found] == pytest.approx(share)
+    assert [line for _, line, *_ in found] == list(range(len(audits)))
+    markers = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
+    assert [marker for *_, marker in found] == [markers[it] for it in audits.method]
+
+
+def test_a_share_far_beyond_its_claim_does_not_squash_the_others(audits):
+    far = audits.assign(lower_bound=[50.0] + [0.9] * (len(audits) - 1), claimed=1.0)
+    far.loc[1, ["lower_bound", "claimed"]] = 0.1, 0.0
+    figure = draw_audit(far)
+    assert [x for x, *_ in points(figure)][:3] == [1.5, 1.5, 0.9]
+    assert figure.axes[0].get_xlim()[1] < 1.6
+
+
+def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits):
+    violated = audits.verdict == "violated"
+    assert 0 < violated.sum() < len(audits)
+    figure = draw_audit(audits)
+    assert [colour == style.VERMILLION for _, _, colour, _ in points(figure)] == list(violated)
+    assert figure.get_suptitle().endswith(f"{violated.sum()} refuted")
+    clean = draw_audit(audits[~violated])
+    assert clean.get_suptitle().endswith("no claim is refuted")
+
+
+def test_names_and_numbers_are_told(audits):
+    figure = draw_audit(audits)
+    axes = figure.axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names[0] == "Gaussian noise on gains (isotropic)"
+    texts = [text.get_text() for text in axes.texts]
+    row = audits[audits.method == "exact"].iloc[0]
+    assert f"ε = {row.lower_bound:.3g}; {row.claimed:.3g} claimed" in texts
+    assert (
+        figure.legends[0].get_title().get_text() == "all bounds hold together with 95% confidence"
+    )
+
+
+def test_equal_tables_give_equal_files(audits, tmp_path):
+    files = [tmp_path / f"{number}.svg" for number in range(2)]
+    for file in files:
+        save_figure(draw_audit(audits), [file])
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize("change", [lambda it: it.drop(columns="claimed"), lambda it: it[:0]])
+def test_tables_that_cannot_be_drawn_are_told(audits, change):
+    with pytest.raises(DataError, match="table of audits .*; delete it and run again"):
+        draw_audit(change(audits))
+
+
+def test_input_is_left_as_it_was(audits):
+    before = audits.copy()
+    draw_audit(audits)
+    pd.testing.assert_frame_equal(audits, before)
