@@ -45,7 +45,7 @@ SEED = 1
 FAILS, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SILENT = Verdict
 HELD = {HOLDS, LOOSE}
 EXPERTS, LAZY, LABELS = ledger.PAPERS.values()
-STATEMENTS = {name: it for block in ledger.statements().values() for name, it in block.items()}
+STATEMENTS = ledger.statements()
 KNOWN_FAILURES = {
     *("meta-of-turncoats", "later-batches", "cost-of-batches", "rate-of-experts"),
     *("experts-precondition", "experts-value", "experts-as-stated"),
@@ -253,28 +253,31 @@ def test_intervals_cover_with_their_confidence(monkeypatch):
 
 
 WHOLE = ledger.STATEMENTS.read_text(encoding="utf-8")
-_LAST = WHOLE.index("  pairs-under-privacy:")
+LAST = WHOLE.index("pairs-under-privacy:")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (
-            WHOLE.replace("place: section 2.2", "plaice: section 2.2"),
-            "isotropic-noise.(place|plai)",
+            WHOLE.replace("place: Lemma 5\n", "plaice: Lemma 5\n"),
+            "expected-maximum.place: Field re",
         ),
-        (WHOLE.replace("    place: section 2.2\n", ""), "experts.isotropic-noise.place: Field req"),
+        (WHOLE + "  sign: +\n", "pairs-under-privacy.sign: Extra inputs are not permitted"),
         (WHOLE.replace('relation: "<="', "relation: below", 1), "isotropic-noise.relation: Input"),
-        (WHOLE.replace("lazy:\n", "lazier:\n"), "must have the blocks experts, lazy, distrib"),
-        ("- 1", "must have the blocks"),
-        (WHOLE.replace("  cells:\n", "  cellars:\n"), "no function in CHECKS of study.py: cellars"),
-        (WHOLE[:_LAST], "no statement, but a function in study.py: pairs-under-privacy"),
-        (WHOLE.replace("  cells:\n", "  cells: 1\n  cell:\n"), "distributions.cells: must be a b"),
+        (
+            WHOLE.replace("paper: &lazy Private", "paper: &lazy Public"),
+            "no paper of PAPERS .*: Public",
+        ),
+        (WHOLE.replace("cells:\n", "cellars:\n"), "no function in CHECKS in study.py: cellars"),
+        (WHOLE[:LAST], "no statement, but a function in study.py: pairs-under-privacy"),
+        (WHOLE[:LAST] + "cell: 1\n", "cell: Input should be a valid dictionary"),
+        ("- 1", "the file: Input should be a valid dictionary"),
     ],
 )
 def test_statements_that_are_wrong_are_refused(tmp_path, text, message):
     (tmp_path / "wrong.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=f"^wrong.yaml: .*{message}"):
+    with pytest.raises(DataError, match=f"^wrong.yaml: {message}"):
         ledger.statements(tmp_path / "wrong.yaml")
 
 

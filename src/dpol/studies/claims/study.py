@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from dpol.core.errors import DataError
 from dpol.core.logs import progress
@@ -25,7 +25,7 @@ from dpol.studies.claims import (
 from dpol.studies.claims.core import CLAIM_COLUMNS, Check, Claim, Finding, Statement, worst
 
 PAPERS = {"experts": EXPERTS, "lazy": LAZY, "distributions": DISTRIBUTIONS}
-"""Titles; each paper is a block of statements.yaml, and a point of the study."""
+"""Titles, by label; each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
 _DECIDED_BY: Mapping[Check, tuple[str, ...]] = {
@@ -79,38 +79,28 @@ CHECKS = {name: check for check, names in _DECIDED_BY.items() for name in names}
 
 
 @cache
-def statements(path: Path = STATEMENTS) -> Mapping[str, Mapping[str, Statement]]:
-    """All statements, by paper and id, in the order of the ledger.
+def statements(path: Path = STATEMENTS) -> Mapping[str, Statement]:
+    """All statements by id, in the order of the ledger.
 
     Raises:
-        DataError: a paper is unknown, a key is unknown, missing or wrong, a statement has no
+        DataError: a key is unknown, missing or wrong, a paper is unknown, a statement has no
             function in `CHECKS`, or a function has no statement.
         ConfigError: the file is no YAML.
     """
-    raw = read_yaml(path)
-    if not isinstance(raw, dict) or raw.keys() != PAPERS.keys():
-        raise DataError(f"{path.name}: must have the blocks {', '.join(PAPERS)}, and no other")
-    found: dict[str, dict[str, Statement]] = {}
-    for paper, block in raw.items():
-        found[paper] = {}
-        for name, fields in block.items():
-            if not isinstance(fields, dict):
-                raise DataError(f"{path.name}: {paper}.{name}: must be a block of keys")
-            try:
-                found[paper][name] = Statement(paper=PAPERS[paper], **fields)
-            except ValidationError as error:
-                (first, *_) = error.errors()
-                key = ".".join(map(str, (paper, name, *first["loc"])))
-                raise DataError(f"{path.name}: {key}: {first['msg']}") from None
-    names = {name for block in found.values() for name in block}
-    _refuse(names - CHECKS.keys(), f"{path.name}: no function in CHECKS of study.py")
-    _refuse(CHECKS.keys() - names, f"{path.name}: no statement, but a function in study.py")
+    try:
+        found = TypeAdapter(dict[str, Statement]).validate_python(read_yaml(path))
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        key = ".".join(map(str, first["loc"])) or "the file"
+        raise DataError(f"{path.name}: {key}: {first['msg']}") from None
+    for names, problem in (
+        ({it.paper for it in found.values()} - set(PAPERS.values()), "no paper of PAPERS"),
+        (found.keys() - CHECKS.keys(), "no function in CHECKS"),
+        (CHECKS.keys() - found.keys(), "no statement, but a function"),
+    ):
+        if names:
+            raise DataError(f"{path.name}: {problem} in study.py: {', '.join(sorted(names))}")
     return found
-
-
-def _refuse(names: set[str], problem: str) -> None:
-    if names:
-        raise DataError(f"{problem}: {', '.join(sorted(names))}")
 
 
 def points() -> tuple[str, ...]:
@@ -132,7 +122,7 @@ def claims(point: str, *, seed: int) -> list[Claim]:
     Raises:
         ValueError: a function finds something about another statement than `CHECKS` says.
     """
-    about = statements()[point]
+    about = {name: it for name, it in statements().items() if it.paper == PAPERS[point]}
     found: dict[str, list[Finding]] = {}
     for check in progress(list(dict.fromkeys(CHECKS[name] for name in about)), f"claims: {point}"):
         found |= findings(check, seed)
