@@ -1,5 +1,6 @@
 """The claims ledger: what the papers state, beside what a computation finds.
 
-Every row is a `Claim` made of two numbers, and its verdict follows from them. To add one: a
-function from the root seed to claims, and its name in `ROWS` of the module of its paper.
+Statements are data, in `statements.yaml`; functions find the numbers; the verdict follows from them.
+To add one: its entry in `statements.yaml`, a function from the root seed to findings, and its line
+in `study.py`.
 """

@@ -154,15 +154,40 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """See `verdict_of`."""
-        return verdict_of(
-            self.finding.claimed,
+        """What follows from the numbers, and from nothing else.
+
+        A claim fails if the number is on its wrong side, and holds if it is on its right side.
+        What an interval leaves open is undecided; what a bound leaves open is not proved. A claim
+        that holds and is no better than the trivial number says nothing. An equality holds if the
+        interval contains it and is narrow.
+        """
+        it, relation, measured_is = (
+            self.finding,
             self.statement.relation,
-            *self.finding.bounds,
-            measured_is=self.statement.measured_is,
-            trivial=self.finding.trivial,
-            rounding=self.statement.rounding,
+            self.statement.measured_is,
         )
+        claimed, trivial, (lower, upper) = it.claimed, it.trivial, it.bounds
+        slop = self.statement.rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
+        if measured_is == "upper bound":
+            lower = -math.inf
+        elif measured_is == "lower bound":
+            upper = math.inf
+        if relation == ">=":
+            wrong, doubtful = upper < claimed - slop, lower < claimed - slop
+            loose = lower >= LOOSE_FACTOR * claimed > 0
+        elif relation == "<=":
+            wrong, doubtful = lower > claimed + slop, upper > claimed + slop
+            loose = LOOSE_FACTOR * upper <= claimed and claimed > 0
+        else:
+            wrong = lower > claimed + slop or upper < claimed - slop
+            doubtful, loose = upper - lower > WIDEST * abs(claimed) + slop, False
+        if wrong:
+            return Verdict.FAILS
+        if doubtful:
+            return Verdict.UNDECIDED if measured_is == "number" else Verdict.NOT_PROVED
+        if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
+            return Verdict.SILENT
+        return Verdict.LOOSE if loose else Verdict.HOLDS
 
     def text(self, of: Literal["statement", "computed", "witness", "note"]) -> str:
         """A text of the statement, with the numbers of the finding.
@@ -198,64 +223,6 @@ class Claim:
             "note": self.text("note"),
             "ours": statement.ours,
         }
-
-
-def verdict_of(
-    claimed: float,
-    relation: Relation,
-    lower: float,
-    upper: float,
-    *,
-    measured_is: MeasuredIs = "number",
-    trivial: float | None = None,
-    rounding: float = 1e-9,
-) -> Verdict:
-    """The verdict on a claim, from what was measured of its number, `lower` to `upper`.
-
-    A claim fails if the number is on its wrong side, and holds if it is on its right side. What
-    an interval leaves open is undecided; what a bound leaves open is not proved. A claim that
-    holds and is no better than the trivial number says nothing. An equality holds if the interval
-    contains it and is narrow.
-
-    Args:
-        claimed: the number of the claim.
-        relation: how the number should compare with it.
-        lower: lower end of the interval of what was measured.
-        upper: upper end.
-        measured_is: what was measured: the number, or a bound on it.
-        trivial: what is known without the claim.
-        rounding: relative accuracy of the computation.
-
-    >>> print(verdict_of(127.0, "<=", 520.0, 532.0))
-    does not hold as stated
-    >>> print(verdict_of(127.0, "<=", 30.0, 40.0))
-    holds loosely
-    >>> print(verdict_of(1.0, "<=", 1.2, 1.2, measured_is="upper bound"))
-    not proved
-    >>> print(verdict_of(127.0, "<=", 30.0, 40.0, trivial=100.0))
-    says nothing here
-    """
-    slop = rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
-    if measured_is == "upper bound":
-        lower = -math.inf
-    elif measured_is == "lower bound":
-        upper = math.inf
-    if relation == ">=":
-        wrong, doubtful = upper < claimed - slop, lower < claimed - slop
-        loose = lower >= LOOSE_FACTOR * claimed > 0
-    elif relation == "<=":
-        wrong, doubtful = lower > claimed + slop, upper > claimed + slop
-        loose = LOOSE_FACTOR * upper <= claimed and claimed > 0
-    else:
-        wrong = lower > claimed + slop or upper < claimed - slop
-        doubtful, loose = upper - lower > WIDEST * abs(claimed) + slop, False
-    if wrong:
-        return Verdict.FAILS
-    if doubtful:
-        return Verdict.UNDECIDED if measured_is == "number" else Verdict.NOT_PROVED
-    if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
-        return Verdict.SILENT
-    return Verdict.LOOSE if loose else Verdict.HOLDS
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
