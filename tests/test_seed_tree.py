@@ -19,7 +19,7 @@ from dpol.evaluation.lazy import study_lazy
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import study_audits
 from dpol.studies.batching.study import study_amplification, study_batching
-from dpol.studies.claims.study import study_claims
+from dpol.studies.claims.study import ledger
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.labels import points
 from dpol.studies.labels.study import run
@@ -137,7 +137,7 @@ def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> No
     recorder.study = "audit"
     study_audits(Audits(runs=100), seed=seed)
     recorder.study = "claims"
-    study_claims(seed=seed)
+    ledger(seed=seed)
 
 
 @pytest.fixture(scope="module")

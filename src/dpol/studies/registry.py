@@ -10,6 +10,7 @@ STUDIES = (
     "batching",
     "labels",
     "audits",
+    "claims",
 )
 """Folders of the studies, in the order of the report; each has the key of its block in a config."""
 
