@@ -96,6 +96,7 @@ CODE = {
         "papers.py",
         "wording.py",
         "streams.py",
+        "data/*.py",
         "evaluation/audit/core.py",
         "evaluation/claims/core.py",
         "tables/**/*",
