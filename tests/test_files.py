@@ -118,12 +118,6 @@ def test_an_exception_in_the_block_leaves_the_old_file_alone(
     assert only(target.parent, target.name)
 
 
-def test_an_exception_in_the_block_leaves_nothing_where_nothing_was(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="mistake"):
-        write_half(tmp_path / "new.csv", failing(ValueError("mistake")))
-    assert only(tmp_path)
-
-
 def test_the_temporary_file_lies_beside_the_target_and_keeps_all_its_suffixes(
     target: Path,
 ) -> None:
@@ -131,11 +125,6 @@ def test_the_temporary_file_lies_beside_the_target_and_keeps_all_its_suffixes(
         assert temporary.parent == target.parent
         assert temporary.name.endswith(".csv.gz")
         assert temporary.name.startswith(".")
-
-
-def test_missing_folders_are_made(tmp_path: Path) -> None:
-    write_text(tmp_path / "a" / "b" / "c.txt", "text")
-    assert (tmp_path / "a" / "b" / "c.txt").read_text() == "text"
 
 
 def test_permissions_honour_the_umask(tmp_path: Path, umask: int) -> None:
@@ -195,17 +184,6 @@ def test_every_writer_says_that_the_disk_is_full(
     assert FULL_DISK.exists()
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_every_writer_replaces_an_old_file_whole(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    WRITERS[name](path)
-    size = path.stat().st_size
-    path.write_bytes(b"old" * size)
-    WRITERS[name](path)
-    assert path.stat().st_size == size
-    assert only(tmp_path, name)
-
-
 @pytest.mark.parametrize("below", ["y.txt", "folder/y.txt"])
 def test_a_file_in_the_place_of_a_folder_is_told_with_the_remedy(
     tmp_path: Path, below: str
@@ -263,13 +241,6 @@ def test_one_block_at_a_time_holds_the_lock(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(enter_often, range(6)))
-
-
-def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("")
-    with pytest.raises(OutputError, match="a part of the path is a file"), locked(file / "x.csv"):
-        pass
 
 
 def test_json_is_utf8_sorted_indented_and_ends_with_a_newline(tmp_path: Path) -> None:

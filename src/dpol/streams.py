@@ -240,12 +240,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
             **last,
         }
     )
-    about = {
-        "label": stream.label,
-        "gain_range": stream.gain_range,
-        "count_sensitivity": stream.count_sensitivity,
-        "provenance": stream.provenance,
-    }
+    about = {key: getattr(stream, key) for key in _FACTS}
     table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
     with atomic_path(path) as temporary:
         pq.write_table(table, temporary)

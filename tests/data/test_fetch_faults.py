@@ -23,7 +23,6 @@ from data.http_server import (
     html,
     packed,
     replaced,
-    stale,
     status,
     then,
 )
@@ -122,14 +121,6 @@ def test_a_bad_answer_is_asked_for_again(
     assert len(run.pauses) == 1
 
 
-def test_rows_that_stop_early_are_completed(server: TableServer, run: Fetch) -> None:
-    def whole_rows(_: TableServer, answer: Answer) -> Answer:
-        return replace(answer, sent=answer.body.index(b"\nN") + 1, framing="close")
-
-    server.faults["page"] = [whole_rows]
-    assert run(rows_of(server)) == wanted(server.rows)
-
-
 # A table that changes, or whose pages do not fit
 
 
@@ -151,37 +142,12 @@ def test_a_table_that_changes_after_an_answer_is_read_again(
     assert any(line.startswith(words) for line in run.log)
 
 
-@pytest.mark.parametrize("counts", [("46", "47"), ("45", "46"), ("45", "45")])
-def test_rows_that_are_not_as_many_as_counted(
-    server: TableServer, run: Fetch, counts: tuple[str, str]
-) -> None:
-    server.faults["count"] = [replaced("46", count) for count in counts]
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert run.pauses
-
-
-def test_a_table_that_never_rests_is_an_error(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [then(revise)] * 9
-    assert "the table changed while it was read (tried 3x)" in run.fails(rows_of(server))
-    assert server.kinds().count("page") == 3
-
-
 @pytest.mark.parametrize("says", [(), ("ETag",)])
 def test_rows_without_last_modified_are_refused(
     server: TableServer, run: Fetch, says: tuple[str, ...]
 ) -> None:
     server.says = says
     assert "sends no Last-Modified" in run.fails(rows_of(server))
-
-
-@pytest.mark.parametrize("cap", [20, 100])
-def test_a_page_of_another_version(server: TableServer, run: Fetch, cap: int) -> None:
-    old = list(server.rows)
-    revise(server.rows)
-    server.cap, server.version = cap, 1
-    server.faults["page"] = [stale(old)]
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert any("the table changed while it was read" in line for line in run.log)
 
 
 @pytest.mark.parametrize("says", ["ETag", "Last-Modified"])

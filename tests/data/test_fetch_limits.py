@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import socket
-import time
 import zlib
 from collections.abc import Callable
 
 import pytest
 
 from data.fetching import COLUMNS, Fetch, file_of, rows_of, wanted
-from data.http_server import TableServer, changed, status
+from data.http_server import TableServer, changed
 
 
 @pytest.mark.parametrize("behaviour", ["drip headers", "drip body", "silent"])
@@ -24,24 +22,12 @@ def test_a_slow_server_ends_with_the_time(
     assert "not done within 0.005 min; raise dataset.source.time_limit_minutes" in message
 
 
-def test_a_pause_ends_with_the_time(server: TableServer, run: Fetch) -> None:
-    server.faults["file"] = [status(503, Retry_After="500")]
-    run.sleep = time.sleep
-    assert "not done within 0.005 min" in run.fails(file_of(server), time_limit_minutes=0.005)
-
-
 def test_unpacking_ends_with_the_time(server: TableServer, run: Fetch) -> None:
     lines = zlib.compressobj(wbits=31)
     block = b"\n" * 1_000_000
     body = b"".join(lines.compress(block) for _ in range(100)) + lines.flush()
     server.faults["file"] = [changed(body=body)] * 2
     assert "not done within 0.01 min" in run.fails(file_of(server), time_limit_minutes=0.01)
-
-
-def test_a_name_that_is_looked_up_for_ever(run: Fetch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(60))
-    message = run.fails("http://slow.invalid/t.csv", time_limit_minutes=0.005)
-    assert "not done within 0.005 min" in message
 
 
 def test_silence_is_tried_again(server: TableServer, run: Fetch) -> None:

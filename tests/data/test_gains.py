@@ -129,13 +129,6 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
     )
 
 
-def test_a_missing_number_of_a_parquet_table_is_told_with_its_row(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"a": [0.1, np.nan], "b": [0.1, 0.2]})
-    frame.to_parquet(tmp_path / "gains.parquet", index=False)
-    with pytest.raises(DataError, match="nothing: 1 cell, first in row 2"):
-        read_gains(source(tmp_path, "gains.parquet", period=None))
-
-
 @pytest.mark.parametrize(
     ("text", "keys", "message"),
     [
@@ -169,8 +162,3 @@ def test_a_sensitivity_that_is_not_positive_is_told_with_its_row(tmp_path: Path,
         f"    {held}: 1 cell, first in row 3\n"
         "Fix the sensitivities in the table, or dataset.source.sensitivity."
     )
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no.csv: no such file; put the table there or change"):
-        read_gains(source(tmp_path, "no.csv"))
