@@ -178,7 +178,7 @@ def test_the_message_when_everything_is_dead(run: Fetch) -> None:
         "may be offline",
         f"by hand as {run.destination}, a gzip-compressed CSV",
         ", ".join(COLUMNS),
-        "state is NM or O'Brien, collection_week is 2021-01-08 or later",
+        f"the rows that matter: {WHERE}; or",
         "snakemake --cores 2 --configfile config/demo.yaml (or: make demo)",
     ):
         assert words in message

@@ -171,13 +171,6 @@ def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Pa
 
 def _advice(failures: list[str], query: Query, destination: Path, partial: Path) -> str:
     """What failed at each endpoint, and what the user can do now."""
-    rows = []
-    if query.group and query.groups:
-        rows.append(f"{query.group} is {' or '.join(query.groups)}")
-    if query.first:
-        rows.append(f"{query.period} is {query.first} or later")
-    if query.last:
-        rows.append(f"{query.period} is {query.last} or earlier")
     again = f"; {partial} holds what has arrived so far" if partial.exists() else ""
     return "\n".join(
         [
@@ -188,7 +181,7 @@ def _advice(failures: list[str], query: Query, destination: Path, partial: Path)
             f"- get the table on another machine and place it by hand as {destination}, "
             "a gzip-compressed CSV file",
             f"  with the columns {', '.join(dict.fromkeys(query.columns))};",
-            f"  the rows that matter: {', '.join(rows) or 'all'}; or",
+            f"  the rows that matter: {query.soql.get('$where', 'all')}; or",
             f"- work with simulated hospitals, without network: {_DEMO} (or: make demo)",
         ]
     )

@@ -151,8 +151,9 @@ def refuse_clipped(
 
 def _periods(rows: pd.DataFrame) -> pd.DataFrame:
     """The number of entities with a row, and the first of the rows, by period."""
-    found = rows.groupby("period")["row"].agg(entities="size", row="min")
-    return found.set_axis([day.date() for day in found.index])
+    found = rows.groupby("period")["row"]
+    table = pd.DataFrame({"entities": found.size(), "row": found.min()})
+    return table.set_axis([day.date() for day in table.index])
 
 
 def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> None:
