@@ -96,14 +96,18 @@ def only(folder: Path, *names: str) -> bool:
     return sorted(path.name for path in folder.iterdir()) == sorted(names)
 
 
-def test_the_old_file_stays_until_the_block_ends_and_then_the_new_one_is_whole(
-    target: Path,
+def test_the_old_file_stays_until_the_new_one_is_whole_and_on_the_disk(
+    target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    seen = []
+    monkeypatch.setattr(os, "fsync", lambda _: seen.append(target.read_text()))
     with atomic_path(target) as temporary:
-        temporary.write_text("ne")
+        assert temporary.parent == target.parent
+        assert temporary.name.startswith(".")
+        assert temporary.name.endswith(".csv.gz"), "writers look at the suffixes"
+        temporary.write_text("new")
         assert target.read_text() == "old"
-        with temporary.open("a") as stream:
-            stream.write("w")
+    assert seen == ["old"]
     assert target.read_text() == "new"
     assert only(target.parent, target.name)
 
@@ -118,29 +122,11 @@ def test_an_exception_in_the_block_leaves_the_old_file_alone(
     assert only(target.parent, target.name)
 
 
-def test_the_temporary_file_lies_beside_the_target_and_keeps_all_its_suffixes(
-    target: Path,
-) -> None:
-    with atomic_path(target) as temporary:
-        assert temporary.parent == target.parent
-        assert temporary.name.endswith(".csv.gz")
-        assert temporary.name.startswith(".")
-
-
 def test_permissions_honour_the_umask(tmp_path: Path, umask: int) -> None:
     path = tmp_path / "x.txt"
     write_text(path, "text")
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
     assert os.umask(umask) == umask, "writing must not change the umask"
-
-
-def test_the_content_is_on_the_disk_before_it_gets_its_name(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = []
-    monkeypatch.setattr(os, "fsync", lambda _: seen.append(target.read_text()))
-    write_text(target, "new")
-    assert seen == ["old"]
 
 
 @pytest.mark.parametrize("number", REMEDIES, ids=errno.errorcode.get)
@@ -184,43 +170,35 @@ def test_every_writer_says_that_the_disk_is_full(
     assert FULL_DISK.exists()
 
 
-@pytest.mark.parametrize("below", ["y.txt", "folder/y.txt"])
-def test_a_file_in_the_place_of_a_folder_is_told_with_the_remedy(
-    tmp_path: Path, below: str
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("file/y.txt", "a part of the path is a file, not a folder; rename it or choose another"),
+        ("file/a/y.txt", "a part of the path is a file, not a folder; rename it or choose another"),
+        ("folder", "there is a folder of that name; rename it or choose another name"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_with_the_remedy_and_stays(
+    tmp_path: Path, name: str, message: str
 ) -> None:
     (tmp_path / "file").write_text("here")
-    path = tmp_path / "file" / below
+    (tmp_path / "folder").mkdir()
     with pytest.raises(OutputError) as caught:
-        write_text(path, "text")
-    assert str(caught.value) == (
-        f"cannot write {path}: a part of the path is a file, not a folder;"
-        " rename it or choose another folder"
-    )
+        write_text(tmp_path / name, "text")
+    assert str(caught.value).startswith(f"cannot write {tmp_path / name}: {message}")
     assert (tmp_path / "file").read_text() == "here"
+    assert only(tmp_path, "file", "folder")
 
 
-def test_a_folder_in_the_place_of_the_file_is_told_as_an_output_error(tmp_path: Path) -> None:
-    (tmp_path / "report.md").mkdir()
-    with pytest.raises(OutputError, match=r"cannot write .*report\.md: "):
-        write_text(tmp_path / "report.md", "text")
-    assert only(tmp_path, "report.md")
-
-
-def test_a_folder_that_can_be_made_is_writable_and_is_not_made(tmp_path: Path) -> None:
+def test_whether_a_folder_can_be_written_is_found_without_making_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check_writable(tmp_path)
     check_writable(tmp_path / "a" / "b")
     assert only(tmp_path)
-
-
-def test_a_folder_below_a_file_is_not_writable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(OutputError, match=r"file/run: .*/file is a file, not a folder; rename it"):
         check_writable(tmp_path / "file" / "run")
-
-
-def test_a_folder_without_permission_is_not_writable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     with pytest.raises(OutputError) as caught:
         check_writable(tmp_path / "run")
