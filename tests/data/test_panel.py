@@ -221,7 +221,7 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert found["periods"] == ["67", "3"]
     assert found["cells"] == [str(33 * 67), "15"]
     assert found["smallest capacity"] == ["5.1", "5.1"]
-    assert found["largest density"] == ["0.7417", "0.7417"]
+    assert found["largest density"] == ["0.742", "0.742"]
     assert found["320001"] == ["Closed", "never reports a capacity above 0"]
     assert found["320002"] == ["Small", "7 cases in all, fewer than 100"]
     assert "No entity dropped." in page

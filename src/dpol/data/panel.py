@@ -186,18 +186,21 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         + f". {report['rows_read']} rows read, {report['rows_outside']} of them outside the chosen"
         " groups and periods.",
         "",
-        _row("", [stream["stream"] for stream in streams]),
+        "| | " + " | ".join(stream["stream"] for stream in streams) + " |",
         "|---|" + "---:|" * len(streams),
-        *(
-            _row(title, [n if isinstance(n, int) else f"{n:.4g}" for n in numbers])
-            for title, numbers in rows
-        ),
+        *(_row(title, [_shown(title, number) for number in numbers]) for title, numbers in rows),
     ]
     if idle:
         lines += ["", f"None of these: {'; '.join(idle)}."]
     for stream in streams:
         lines += ["", f"## {stream['stream']}", "", *_details(stream)]
     return "\n".join(lines) + "\n"
+
+
+def _shown(title: str, number: float) -> str:
+    if isinstance(number, int):
+        return str(number)
+    return f"{number:.3f}" if title == "largest density" else f"{number:g}"
 
 
 def _row(title: str, values: Sequence[object]) -> str:
