@@ -47,8 +47,8 @@ from dpol.data.simulator import simulate_hospitals
 from dpol.data.streams import build_stream
 from dpol.data.table import RawTable
 from dpol.evaluation.amplification import analytic_mixture, synthetic_stream
-from dpol.evaluation.convex import study_convex
-from dpol.evaluation.lazy import run_lazy
+from dpol.studies.convex.study import study_convex
+from dpol.studies.lazy.study import run_lazy
 from dpol.experiment import load_experiment
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
@@ -59,7 +59,7 @@ from dpol.files import write_json, write_text
 from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.transform import LazyParameters
 from dpol.local import privatize
-from dpol.privacy.lazy_accounting import LazyGame, calibrate
+from dpol.lazy.accounting import LazyGame, calibrate
 from dpol.randomness import replicate_generators
 from dpol.streams import GainStream
 from experts_plain import rw_meta_paper_way  # tests/, on the path by `make bench`

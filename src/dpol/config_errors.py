@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from dpol.config.values import TRUTH_VALUE
 from dpol.errors import ConfigError
+from dpol.settings import TRUTH_VALUE
 
 MISSING = object()
 """The value of a key that is not there."""

@@ -42,8 +42,8 @@ from dpol.evaluation.claims.core import (
     worst,
 )
 from dpol.evaluation.claims.study import ROWS, study_claims
-from dpol.privacy.lazy_accounting import LazyGame, published_epsilon
-from dpol.privacy.lazy_exact import LazyLaw, output_laws
+from dpol.lazy.accounting import LazyGame, published_epsilon
+from dpol.lazy.exact import LazyLaw, output_laws
 
 SEED = 1
 EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"

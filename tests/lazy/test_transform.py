@@ -11,7 +11,7 @@ import lazy_plain as plain
 from dpol.lazy import transform
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.lazy_exact import LazyLaw, paths_and_shadow
+from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.randomness import ReplicateGenerators, replicate_generators
 
 # A sound library fails a statistical test with probability at most 1e-6 per comparison.

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dpol.experts.lazy_weights import LazyWeights
+from dpol.lazy.algorithm import LazyWeights
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.local import privatize

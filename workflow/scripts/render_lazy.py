@@ -3,17 +3,19 @@ from pathlib import Path
 import pandas as pd
 
 from dpol.logs import job_log
-from dpol.plots.regret import draw_convex_regret, draw_lazy_regret
 from dpol.plots.style import save_figure
-from dpol.tables.lazy import SETTINGS, regret_table
+from dpol.studies.convex.shown import CONVEX
+from dpol.studies.lazy.figures import draw_regret
+from dpol.studies.lazy.shown import EXPERTS
+from dpol.studies.lazy.table import regret_table
 from dpol.tables.text import write_with_numbers
 
-DRAW = {"lazy": draw_lazy_regret, "convex": draw_convex_regret}
+GAMES = {"lazy": EXPERTS, "convex": CONVEX}
 
 with job_log(snakemake.log[0]):
-    study = snakemake.wildcards.study
+    game = GAMES[snakemake.wildcards.study]
     regrets = pd.read_parquet(snakemake.input.regrets)
-    save_figure(DRAW[study](regrets), snakemake.output.figure)
-    table = regret_table(regrets, SETTINGS[study])
+    save_figure(draw_regret(regrets, game), snakemake.output.figure)
+    table = regret_table(regrets, game)
     for path in map(Path, snakemake.output.table):
         write_with_numbers(table, regrets, path)

@@ -1,7 +1,7 @@
 from dpol.config import Convex
-from dpol.evaluation.convex import study_convex
 from dpol.evaluation.summary import write_frame
 from dpol.logs import job_log
+from dpol.studies.convex.study import study_convex
 
 with job_log(snakemake.log[0]):
     study = Convex.model_validate(snakemake.params.study)

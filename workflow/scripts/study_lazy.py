@@ -1,7 +1,7 @@
 from dpol.config import Lazy
-from dpol.evaluation.lazy import study_lazy
 from dpol.evaluation.summary import write_frame
 from dpol.logs import job_log
+from dpol.studies.lazy.study import study_lazy
 
 with job_log(snakemake.log[0]):
     study = Lazy.model_validate(snakemake.params.study)

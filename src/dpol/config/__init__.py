@@ -30,13 +30,13 @@ from dpol.config.studies import (
     Amplification,
     Audit,
     Comparison,
-    Convex,
     Distributions,
-    Lazy,
     Sweeps,
     System,
 )
-from dpol.config.values import AlgorithmSpec, CalibrationName, Label, Model, Mu, all_different
+from dpol.settings import AlgorithmSpec, CalibrationName, Label, Model, Mu, all_different
+from dpol.studies.convex.settings import Convex
+from dpol.studies.lazy.settings import Lazy
 
 __all__ = [
     "Aim",

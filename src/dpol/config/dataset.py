@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from dpol.config.values import (
+from dpol.settings import (
     Label,
     Model,
     TableFile,

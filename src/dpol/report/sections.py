@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpol.config import Config, Distributions
+from dpol.studies.convex.shown import CONVEX
+from dpol.studies.lazy.shown import EXPERTS, Game
+from dpol.studies.lazy.shown import PAPER as LAZY
 from dpol.tables.distributions import PAPER as DISTRIBUTIONS
-from dpol.tables.lazy import PAPER as LAZY
-from dpol.tables.lazy import SETTINGS
 from dpol.tables.reported import PAPER as TABLE_TWO
 
 
@@ -70,10 +71,10 @@ def _sections(config: Config) -> Iterator[SectionOf]:
 def _lazy_section(*, lazy: bool, convex: bool) -> SectionOf:
     figures, tables = [_RATES], []
     if lazy:
-        figures.append(_regret("lazy", "the best of d experts"))
+        figures.append(_regret("lazy", EXPERTS))
         tables.append("lazy-regret")
     if convex:
-        figures.append(_regret("convex", "the best point of a ball"))
+        figures.append(_regret("convex", CONVEX))
         tables.append("convex-regret")
     return SectionOf(
         "lazy",
@@ -95,17 +96,17 @@ def _of_distributions(study: Distributions) -> Iterator[FigureOf]:
         yield _HOSPITALS
 
 
-def _regret(study: str, against: str) -> FigureOf:
+def _regret(study: str, game: Game) -> FigureOf:
     return FigureOf(
         f"{study}-regret",
-        f"Regret against {against}",
+        f"Regret against {game.against}",
         "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
         " dimension d (rows) and privacy ε (columns); a marker for each algorithm, those of one T"
         " side by side, joined by a line where there are at least three T. Bars are intervals"
         " (Student’s t) that hold together; one that leaves the panel below reaches 0 or less."
         " They cover the randomness of the runs on these losses, not other losses. Means of 0 or"
         " less have no marker. All numbers are in the table “Measured regret,"
-        f" {SETTINGS[study]}”.",
+        f" {game.name}”.",
     )
 
 

@@ -10,17 +10,17 @@ from functools import partial
 import numpy as np
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
-from dpol.lazy.weights import WeightsMeasure
-from dpol.papers import LAZY
-from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.lazy_accounting import (
+from dpol.lazy.accounting import (
     ACCOUNTANTS,
     AccountantFunction,
     LazyGame,
     published_epsilon,
     sound_epsilon,
 )
-from dpol.privacy.lazy_exact import LazyLaw, output_laws, worst_epsilon
+from dpol.lazy.exact import LazyLaw, output_laws, worst_epsilon
+from dpol.lazy.weights import WeightsMeasure
+from dpol.papers import LAZY
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.randomness import Floats
 
 _of = partial(Claim, LAZY)

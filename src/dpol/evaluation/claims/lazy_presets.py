@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
+from dpol.lazy.accounting import LazyGame, theorem_3_10
+from dpol.lazy.exact import exact_epsilon
 from dpol.papers import LAZY
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.lazy_accounting import LazyGame, theorem_3_10
-from dpol.privacy.lazy_convex import ConvexGame, theorem_3_12
-from dpol.privacy.lazy_exact import exact_epsilon
 from dpol.randomness import Floats
+from dpol.studies.convex.accounting import ConvexGame, theorem_3_12
 
 _EPSILONS = (0.1, 0.25, 1.0)
 

@@ -1,0 +1,1 @@
+"""Private online convex optimisation on a ball: L2P beside its competitors."""

@@ -1,0 +1,27 @@
+"""What the table and the figure of `dpol.studies.lazy` show of the regrets of this study."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpol.randomness import Floats
+from dpol.studies.lazy.shown import Game
+
+
+def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) -> Floats:
+    """The rate of Theorem 3.12, sqrt(T) + T^(1/3) sqrt(d log T) log(T/delta) / eps^(2/3)."""
+    private = np.cbrt(rounds) * np.sqrt(dimension * np.log(rounds)) * np.log(rounds / delta)
+    return np.asarray(np.sqrt(rounds) + private / epsilon ** (2 / 3))
+
+
+CONVEX = Game(
+    "convex",
+    "the best point of a ball",
+    {"linear": "linear losses"},
+    (
+        "sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
+        "min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε + T^(3/8) sqrt(d) / ε^(3/4))",
+    ),
+    convex_rate,
+    "rate of Theorem 3.12, scaled to the first point",
+)

@@ -1,0 +1,147 @@
+"""Regret of L2P for online convex optimisation beside its competitors, on linear losses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpol.intervals import add_intervals
+from dpol.logs import progress
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.randomness import ReplicateGenerators, replicate_generators
+from dpol.studies.convex.accounting import (
+    ConvexGame,
+    ConvexParameters,
+    choose_convex_parameters,
+    theorem_3_12,
+)
+from dpol.studies.convex.follow_the_leader import PrivateFTRL
+from dpol.studies.convex.gradient_descent import OnlineGradientDescent
+from dpol.studies.convex.losses import LinearLosses, drifting_losses
+from dpol.studies.convex.measure import RegularisedWeights
+from dpol.studies.convex.settings import Convex
+from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row, run_l2p
+
+
+@dataclass(frozen=True)
+class ConvexPoint:
+    """Games that are played together: all algorithms on one loss sequence.
+
+    Args:
+        n_rounds: T.
+        dimension: d.
+        epsilon: of all private algorithms.
+    """
+
+    n_rounds: int
+    dimension: int
+    epsilon: float
+
+
+def points(settings: Convex, streams: object = None) -> dict[str, ConvexPoint]:
+    """All points by label; `streams` are not used.
+
+    >>> list(points(Convex(n_rounds=[100], dimensions=[2, 3], epsilons=[1, 4])))
+    ['T100-d2-0', 'T100-d2-1', 'T100-d3-0', 'T100-d3-1']
+    """
+    return {
+        f"T{T}-d{d}-{number}": ConvexPoint(T, d, epsilon)
+        for T, d in itertools.product(settings.n_rounds, settings.dimensions)
+        for number, epsilon in enumerate(settings.epsilons)
+    }
+
+
+def run(settings: Convex, point: ConvexPoint, seed: int) -> pd.DataFrame:
+    """One row per algorithm, without intervals."""
+    T, d, L = point.n_rounds, point.dimension, settings.lipschitz
+    losses = drifting_losses(T, d, L, seed)
+    least = losses.least_total(settings.diameter)
+    names = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
+    rows = []
+    for algorithm, found in _runs(settings, losses, point.epsilon, seed):
+        setting = {
+            "T": T,
+            "d": d,
+            "epsilon": point.epsilon,
+            "delta": settings.delta,
+            "algorithm": algorithm,
+            "accountant": "sound" if found.parameters else "",
+        }
+        rows.append(regret_row(setting, found, least, names))
+    return pd.DataFrame(rows)
+
+
+def collect(frames: Iterable[pd.DataFrame], settings: Convex, confidence: float) -> pd.DataFrame:
+    """All points as one table, with intervals that hold together.
+
+    Args:
+        frames: what `run` gives for each point, in their order.
+        settings: not used.
+        confidence: of all intervals together.
+    """
+    whole = pd.concat(frames, ignore_index=True)
+    return add_intervals(whole, {"standard_error": "ci_half_width"}, confidence)
+
+
+def study_convex(settings: Convex, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+    """All points in one process (columns: docs/reference/tables.md).
+
+    Args:
+        settings: what is played.
+        seed: root seed.
+        confidence: of the intervals of all rows together.
+    """
+    every = progress(list(points(settings).values()), "convex, points")
+    return collect((run(settings, point, seed) for point in every), settings, confidence)
+
+
+def _runs(
+    settings: Convex, losses: LinearLosses, epsilon: float, seed: int
+) -> Iterator[tuple[str, Run]]:
+    """All algorithms; L2P is left out where no parameters reach epsilon."""
+    d, D, L, delta = losses.dimension, settings.diameter, losses.lipschitz, settings.delta
+
+    def generators(name: str) -> ReplicateGenerators:
+        key = ("convex", "linear", losses.n_rounds, d, float(epsilon))
+        return replicate_generators(seed, key, range(settings.replicates), f"algorithm {name}")
+
+    game = ConvexGame(losses.n_rounds, d, D, L, delta)
+    for name, parameters in (
+        ("l2p-sound", _reaching(game, epsilon)),
+        ("l2p-theorem-3.12", theorem_3_12(game, epsilon=epsilon)),
+    ):
+        if parameters is None:
+            continue
+        guarantee = central_guarantee(
+            mechanism="lazy resampling from regularised multiplicative weights (L2P)",
+            sensitivity=L,
+            sensitivity_unit="Lipschitz constant, loss",
+            mu=math.nan,
+            epsilon_delta=(parameters.epsilon, delta),
+        )
+        measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
+        yield name, run_l2p(measure, parameters, losses, generators(name), guarantee)
+    mu = mu_of_epsilon(epsilon, delta)
+    guarantee = central_guarantee(
+        mechanism="Gaussian noise on tree-aggregated sums of gradients",
+        sensitivity=2 * L,
+        sensitivity_unit="L2, gradient",
+        mu=mu,
+    )
+    private = losses.total(PrivateFTRL(mu, D).points(losses, generators("dp-ftrl")))
+    yield "dp-ftrl", Run(private, None, guarantee)
+    # It has no randomness: every replicate is the same.
+    plain = losses.total(OnlineGradientDescent(D).points(losses)).repeat(settings.replicates)
+    yield "gradient-descent", Run(plain, None, NO_PRIVACY)
+
+
+def _reaching(game: ConvexGame, epsilon: float) -> ConvexParameters | None:
+    try:
+        return choose_convex_parameters(game, epsilon=epsilon)
+    except ValueError:
+        return None

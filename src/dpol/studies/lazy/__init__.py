@@ -1,0 +1,1 @@
+"""Regret of L2P for experts, beside its competitors."""
