@@ -9,13 +9,14 @@ import pytest
 from scipy import optimize
 
 import lazy_plain as plain
-from dpol.privacy import lazy_accounting
+from dpol.lazy import accounting
 from dpol.lazy.accounting import (
     ACCOUNTANTS,
     LazyGame,
-    calibrate,
+    choose_parameters,
     published_epsilon,
     sound_epsilon,
+    theorem_3_10,
     zcdp_epsilon,
 )
 from dpol.lazy.exact import LazyLaw, worst_epsilon
@@ -33,7 +34,7 @@ GAMES = [
     (3, 2, (0, 1), 1),
 ]
 ETAS = (0.01, 0.1, 1.0, 3.0)
-RATES = (0.001, 0.03, 0.3, 1.0)
+SWITCHES = (0.001, 0.03, 0.3, 1.0)
 DELTAS = (1e-12, 1e-6, 0.1)
 
 
@@ -49,7 +50,7 @@ def exact_and_accounted(game, eta, p, c, *, change=1.0, deltas=DELTAS, account=s
 
 def largest_ratio(c, change=1.0, games=GAMES):
     ratios = {}
-    for game, eta, p in itertools.product(games, ETAS, RATES):
+    for game, eta, p in itertools.product(games, ETAS, SWITCHES):
         found = exact_and_accounted(game, eta, p, c, change=change)
         for delta, (exact, accounted) in zip(DELTAS, found, strict=True):
             assert exact <= accounted, (game, eta, p, delta)
@@ -127,15 +128,6 @@ def published_by_hand(T, delta, B, eta, p):
 def test_published_epsilon_is_the_theorems_formula(T, delta, B, eta, p):
     expected = published_by_hand(T, delta, B, eta, p)
     assert published_epsilon(LazyGame(T, delta), B, eta, p) == pytest.approx(expected, rel=1e-13)
-
-
-def test_published_epsilon_by_hand():
-    """T = 50, delta = 100/e: log(1/delta_1) = 1 would need delta > 1; so delta = 100/e^10.
-
-    eta = 0.01, p = 0.5, B = 2: 0.04 + 0.01 + 1.5 * 0.00125 * 10 + sqrt(6 * 0.00125 * 100).
-    """
-    epsilon = published_epsilon(LazyGame(50, 100 * math.exp(-10)), 2, 0.01, 0.5)
-    assert epsilon == pytest.approx(0.05 + 0.01875 + math.sqrt(0.75), rel=1e-12)
 
 
 def test_the_published_accountant_is_silent_outside_its_preconditions():
@@ -229,15 +221,7 @@ def test_quantiles_are_the_smallest_that_are_exceeded_rarely_enough():
         (1, 2, 7, 100, 2500), (1e-9, 1e-3, 0.2, 0.7, 1 - 1e-9, 1.0), (2.5e-10, 2.5e-7, 0.025, 0.2)
     ):
         expected = plain.binomial_quantile(trials, probability, tail)
-        assert lazy_accounting._upper_quantile(trials, probability, tail) == expected
-
-
-def test_the_plain_quantile_by_hand():
-    assert plain.binomial_quantile(2, 0.5, 0.25) == 1  # P(> 1) = 1/4
-    assert plain.binomial_quantile(2, 0.5, 0.2499) == 2
-    assert plain.binomial_quantile(2, 0.5, 0.75) == 0
-    assert plain.binomial_quantile(3, 0.1, 0.0011) == 2  # P(> 2) = 0.001
-    assert plain.binomial_quantile(3, 0.1, 0.0009) == 3
+        assert accounting._upper_quantile(trials, probability, tail) == expected
 
 
 def test_the_switch_after_the_differing_round_is_exact():
@@ -247,7 +231,7 @@ def test_the_switch_after_the_differing_round_is_exact():
         kept, other = (1 - p) * k, (1 - p) * k * math.exp(-change)
         worst = float(np.log((1 - other) / (1 - kept)).max()) if p < 1 else 0.0
         expected = max(change, worst)
-        assert lazy_accounting._indicator_epsilon(change, p) == pytest.approx(expected, rel=1e-9)
+        assert accounting._indicator_epsilon(change, p) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("c", NORMALISERS)
@@ -268,11 +252,6 @@ def test_epsilon_rises_with_eta_change_and_rounds_and_falls_with_delta(B, p, c):
     ):
         assert (np.diff(rising) >= 0).all()
         assert rising[-1] > rising[0] * 1.2
-
-
-def test_a_person_who_moves_less_is_protected_more():
-    values = [sound_epsilon(LazyGame(1000, 1e-6, s), 1, 0.03, 0.05) for s in (0.05, 0.2, 1.0)]
-    assert values[0] < 0.5 * values[1] < 0.2 * values[2]
 
 
 def test_the_tight_normaliser_never_costs_more_than_the_published_one():
@@ -333,7 +312,7 @@ def test_impossible_games_are_refused(fields, message):
         LazyGame(**{"n_rounds": 10, "delta": 1e-6, **fields})
 
 
-# ---- calibration ---------------------------------------------------------------------------------
+# ---- the choice of parameters --------------------------------------------------------------------
 
 
 def objective(T, d, B, eta):
@@ -348,10 +327,10 @@ CASES = [
 
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
-def test_calibrated_parameters_reach_the_epsilon_asked_for(accountant):
+def test_chosen_parameters_reach_the_epsilon_asked_for(accountant):
     for c, (T, epsilon, delta, d, s) in itertools.product(NORMALISERS, CASES):
         game = LazyGame(T, delta, s, c)
-        found = calibrate(game, epsilon=epsilon, n_experts=d, accountant=accountant)
+        found = choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
         B, eta, p = found.batch_size, found.eta, found.fake_switch
         assert isinstance(B, int)
         assert 1 <= B <= T
@@ -367,8 +346,8 @@ def test_calibrated_parameters_reach_the_epsilon_asked_for(accountant):
 
 def test_the_sound_accountant_allows_an_eight_times_larger_step():
     game = LazyGame(10**4, 1e-6)
-    sound = calibrate(game, epsilon=1.0, n_experts=300, accountant="sound")
-    published = calibrate(game, epsilon=1.0, n_experts=300, accountant="published")
+    sound = choose_parameters(game, epsilon=1.0, n_experts=300, accountant="sound")
+    published = choose_parameters(game, epsilon=1.0, n_experts=300, accountant="published")
     assert 0.0075 < sound.eta < 0.009
     assert 0.0009 < published.eta < 0.0012
 
@@ -409,9 +388,9 @@ def smallest_objective(game, epsilon, d, account, below):
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 @pytest.mark.parametrize(("T", "epsilon", "d", "s"), [(300, 1.0, 10, 0.5), (1000, 4.0, 100, 1.0)])
-def test_calibration_is_within_three_percent_of_a_fine_search(accountant, T, epsilon, d, s):
+def test_the_choice_is_within_three_percent_of_a_fine_search(accountant, T, epsilon, d, s):
     game = LazyGame(T, 1e-6, s)
-    found = calibrate(game, epsilon=epsilon, n_experts=d, accountant=accountant)
+    found = choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
     best = smallest_objective(game, epsilon, d, ACCOUNTANTS[accountant], found.objective)
     print(accountant, T, found.objective / best)
     assert found.objective <= 1.03 * best
@@ -419,12 +398,12 @@ def test_calibration_is_within_three_percent_of_a_fine_search(accountant, T, eps
 
 def test_more_privacy_and_smaller_delta_cost_regret():
     values = [
-        calibrate(LazyGame(20, 1e-6), epsilon=epsilon, n_experts=10).objective
+        choose_parameters(LazyGame(20, 1e-6), epsilon=epsilon, n_experts=10).objective
         for epsilon in (0.1, 2.0, math.inf)
     ]
     assert (np.diff(values) < 0).all()
     values = [
-        calibrate(LazyGame(20, delta), epsilon=1.0, n_experts=10).objective
+        choose_parameters(LazyGame(20, delta), epsilon=1.0, n_experts=10).objective
         for delta in (1e-12, 1e-2)
     ]
     assert (np.diff(values) < 0).all()
@@ -432,7 +411,9 @@ def test_more_privacy_and_smaller_delta_cost_regret():
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountant):
-    found = calibrate(LazyGame(800, 1e-6), epsilon=math.inf, n_experts=20, accountant=accountant)
+    found = choose_parameters(
+        LazyGame(800, 1e-6), epsilon=math.inf, n_experts=20, accountant=accountant
+    )
     assert (found.batch_size, found.fake_switch, found.epsilon) == (1, 0.0, math.inf)
     steps = np.geomspace(0.5, 2, 2001) * found.eta
     assert found.objective <= min(objective(800, 20, 1, eta) for eta in steps) * (1 + 1e-9)
@@ -442,16 +423,48 @@ def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountan
 def test_what_cannot_be_reached_is_an_error_with_its_remedy(accountant):
     message = f"{accountant} accountant; take a larger epsilon or delta, or more rounds"
     with pytest.raises(ValueError, match=message):
-        calibrate(LazyGame(5, 1e-12), epsilon=1e-12, n_experts=10, accountant=accountant)
+        choose_parameters(LazyGame(5, 1e-12), epsilon=1e-12, n_experts=10, accountant=accountant)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
 def test_epsilon_must_be_positive(epsilon):
     with pytest.raises(ValueError, match="epsilon must be above 0"):
-        calibrate(LazyGame(100, 1e-6), epsilon=epsilon, n_experts=10)
+        choose_parameters(LazyGame(100, 1e-6), epsilon=epsilon, n_experts=10)
 
 
 @pytest.mark.parametrize("d", [0, 1])
 def test_one_expert_is_no_game(d):
     with pytest.raises(ValueError, match="at least 2 experts"):
-        calibrate(LazyGame(100, 1e-6), epsilon=1.0, n_experts=d)
+        choose_parameters(LazyGame(100, 1e-6), epsilon=1.0, n_experts=d)
+
+
+# ---- Theorem 3.10 --------------------------------------------------------------------------------
+
+
+def test_theorem_3_10_by_hand():
+    """T = 10^6, d = e^16: eps_0 = 10^-1.5 * 8 = 0.253. eps = 1/8 is less: eta = 0.0025 / log."""
+    d, game = round(math.exp(16)), LazyGame(10**6, 1e-6, 1.0, 2.0)
+    log = math.log(1e12)
+    found = theorem_3_10(game, epsilon=0.125, n_experts=d)
+    assert found.batch_size == 8
+    assert found.eta == pytest.approx(0.0025 / log, rel=1e-12)
+    assert found.fake_switch == pytest.approx(0.2 / log, rel=1e-12)
+    assert found.epsilon == sound_epsilon(game, 8, found.eta, found.fake_switch)
+    larger = theorem_3_10(game, epsilon=1.0, n_experts=d)
+    assert larger.batch_size == 1
+    least = 10**-1.5 * 8  # eps_0, below eps here
+    assert larger.eta == pytest.approx(least ** (2 / 3) / 100 / log, rel=1e-6)
+    assert larger.fake_switch == pytest.approx(10 * larger.eta, rel=1e-12)
+    value = 16 / larger.eta + larger.eta * 5e5 + 1e6 * larger.eta**2
+    assert larger.objective == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("T", [10**3, 10**4, 10**5])
+@pytest.mark.parametrize("d", [10, 300, 10**4])
+def test_theorem_3_10_is_private_by_the_sound_accounting_only(T, d, epsilon):
+    found = theorem_3_10(LazyGame(T, 1e-6, 1.0, 2.0), epsilon=epsilon, n_experts=d)
+    B, eta, p = found.batch_size, found.eta, found.fake_switch
+    independent = plain.sound_epsilon(T, 1e-6, B=B, eta=eta, p=p, c=2.0, s=1.0)
+    assert independent <= found.epsilon * (1 + 1e-9) < epsilon
+    assert eta * B * math.log(2 * T / 1e-6) / p > 1  # precondition of Theorem 3.2

@@ -10,12 +10,12 @@ from scipy import stats
 
 import lazy_plain as plain
 from dpol.errors import DataError
-from dpol.lazy.algorithm import LazyWeights
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, rounds, setup_of
+from dpol.lazy.accounting import LazyGame, choose_parameters, published_epsilon, sound_epsilon
+from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
-from dpol.lazy.accounting import LazyGame, calibrate, published_epsilon, sound_epsilon
 from dpol.randomness import ReplicateGenerators, replicate_generators
 
 # A sound library fails a statistical test with probability at most this.
@@ -48,7 +48,7 @@ def is_plain(stream, mu, algorithm, seed=0):
     tapes = [plain.Tape(rng.random(5 * stream.n_rounds + 10).tolist()) for _ in range(30)]
     source = RawGains(stream, mu, 30)
     actions = play(algorithm, source, ReplicateGenerators(tuple(tapes)))
-    found = algorithm.calibrated_for(setup_of(source))
+    found = algorithm.parameters_for(setup_of(source))
     facts = {
         "B": found.batch_size,
         "eta": found.eta,
@@ -82,7 +82,7 @@ def test_losses_are_divided_by_the_gain_range(make_stream):
 def test_a_batch_is_one_action_and_a_last_one_may_be_shorter(random_stream):
     stream = random_stream(100, 3, seed=2)
     algorithm, source = LazyWeights(delta=1e-6), RawGains(stream, 0.02, 200)
-    B = algorithm.calibrated_for(setup_of(source)).batch_size
+    B = algorithm.parameters_for(setup_of(source)).batch_size
     assert B > 1
     assert 100 % B
     actions = play(algorithm, source, generators(200))
@@ -143,7 +143,7 @@ def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
 
 def regret_and_bound(stream, mu, replicates=300):
     algorithm, source = LazyWeights(), RawGains(stream, mu, replicates)
-    bound = algorithm.calibrated_for(setup_of(source)).objective
+    bound = algorithm.parameters_for(setup_of(source)).objective
     gains = mean_gains(stream, play(algorithm, source, generators(replicates)))
     regrets = (stream.gains.sum(axis=0).max() - stream.n_rounds * gains) / stream.gain_range
     margin = stats.norm.isf(ERROR) * regrets.std(ddof=1) / math.sqrt(replicates)
@@ -151,7 +151,7 @@ def regret_and_bound(stream, mu, replicates=300):
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.3, math.inf])
-def test_regret_is_below_the_calibrated_bound(one_good, random_stream, mu):
+def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, mu):
     """A stream with a gap and a uniform one; normal margin, error 1e-6 each."""
     for stream in (one_good, random_stream(300, 10, seed=4)):
         regret, margin, bound = regret_and_bound(stream, mu)
@@ -172,7 +172,7 @@ def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accounta
     stream = random_stream(60, 4)
     algorithm = LazyWeights(accountant=accountant, delta=1e-5)
     guarantee = guarantee_of(algorithm, RawGains(stream, 0.1, 3))
-    found = algorithm.calibrated_for(setup_of(RawGains(stream, 0.1, 3)))
+    found = algorithm.parameters_for(setup_of(RawGains(stream, 0.1, 3)))
     account = {"sound": sound_epsilon, "published": published_epsilon}[accountant]
     game = LazyGame(60, 1e-5, stream.largest_change)
     epsilon = account(game, found.batch_size, found.eta, found.fake_switch)
@@ -209,7 +209,7 @@ def test_the_guarantee_survives_json(random_stream, mu):
 
 def test_without_privacy_there_is_no_guarantee_and_no_fake_switch(random_stream):
     source = RawGains(random_stream(50, 4), math.inf, 2)
-    found = LazyWeights().calibrated_for(setup_of(source))
+    found = LazyWeights().parameters_for(setup_of(source))
     guarantee = guarantee_of(LazyWeights(), source)
     assert (found.fake_switch, found.batch_size) == (0.0, 1)
     assert math.isinf(found.epsilon)
@@ -241,16 +241,16 @@ def setup_with(**fields):
         ({"sensitivity": 0.9}, 0.2),
     ],
 )
-def test_it_is_calibrated_to_how_far_one_person_moves_a_loss(fields, s):
+def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
     game = LazyGame(150, 1e-6, s, 1.0)
-    expected = calibrate(game, epsilon=epsilon_of_delta(1e-6, 1.0), n_experts=20)
-    assert LazyWeights().calibrated_for(setup_with(**fields)) == expected
+    expected = choose_parameters(game, epsilon=epsilon_of_delta(1e-6, 1.0), n_experts=20)
+    assert LazyWeights().parameters_for(setup_with(**fields)) == expected
 
 
 def test_larger_capacities_allow_larger_steps(make_stream):
     gains = np.random.default_rng(0).random((150, 20))
     found = [
-        LazyWeights().calibrated_for(setup_of(RawGains(make_stream(gains, beds), 0.1, 2)))
+        LazyWeights().parameters_for(setup_of(RawGains(make_stream(gains, beds), 0.1, 2)))
         for beds in (2.0, 10.0, 50.0)
     ]
     assert found[0].eta < found[1].eta < found[2].eta
@@ -262,17 +262,17 @@ def test_one_small_ward_in_one_round_decides_for_all(make_stream):
     capacity = np.full((150, 20), 50.0)
     capacity[149, 19] = 2.0
     small, mixed = (setup_of(RawGains(make_stream(gains, c), 1.0, 2)) for c in (2.0, capacity))
-    assert LazyWeights().calibrated_for(small) == LazyWeights().calibrated_for(mixed)
+    assert LazyWeights().parameters_for(small) == LazyWeights().parameters_for(mixed)
 
 
 def test_the_published_normaliser_is_accounted_with_its_constant():
     tight, published = (LazyWeights(normaliser=n) for n in ("tight", "published"))
     setup = setup_with(largest_change=1.0)
-    found = published.calibrated_for(setup)
+    found = published.parameters_for(setup)
     game = LazyGame(150, 1e-6, 1.0, 2.0)
     epsilon = sound_epsilon(game, found.batch_size, found.eta, found.fake_switch)
     assert found.epsilon == epsilon <= epsilon_of_delta(1e-6, 1.0)
-    assert found.objective > tight.calibrated_for(setup).objective
+    assert found.objective > tight.parameters_for(setup).objective
 
 
 def test_only_the_published_pair_is_the_papers():
@@ -302,10 +302,10 @@ def test_a_level_that_cannot_be_reached_is_an_error():
     tiny = setup_with(n_rounds=2, mu=4e-9)
     assert 0 < epsilon_of_delta(1e-9, tiny.mu) < 1e-7
     with pytest.raises(DataError, match="L2P at mu = 4e-09.* take a larger mu"):
-        algorithm.calibrated_for(tiny)
+        algorithm.parameters_for(tiny)
 
 
 def test_a_mu_without_an_epsilon_at_this_delta_is_named():
     """mu = 0.001 is already (0, 0.01)-private."""
     with pytest.raises(DataError, match="L2P at mu = 0.001, which is epsilon = 0 at delta = 0.01"):
-        LazyWeights(delta=0.01).calibrated_for(setup_with(mu=1e-3))
+        LazyWeights(delta=0.01).parameters_for(setup_with(mu=1e-3))

@@ -9,9 +9,9 @@ from scipy import stats
 
 import lazy_plain as plain
 from dpol.lazy import transform
+from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.randomness import ReplicateGenerators, replicate_generators
 
 # A sound library fails a statistical test with probability at most 1e-6 per comparison.

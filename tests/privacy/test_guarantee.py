@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from dpol.lazy.algorithm import LazyWeights
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.lazy.algorithm import LazyWeights
 from dpol.local import privatize
 from dpol.local.noisy_gains import CALIBRATIONS
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee

@@ -170,7 +170,7 @@ def _orders() -> Floats:
     return 1.0 + np.geomspace(1e-2, 1e9, 265)
 
 
-ACCOUNTANTS: dict[Accountant, AccountantFunction] = {
+ACCOUNTANTS: dict[str, AccountantFunction] = {
     "published": published_epsilon,
     "sound": sound_epsilon,
 }

@@ -1,4 +1,4 @@
-"""What L2P guarantees on a ball, its calibration, and the presets of the paper's theorems."""
+"""What L2P guarantees on a ball, its parameters, and the preset of Theorem 3.12."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 import lazy_plain as plain
-from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.lazy.accounting import LazyGame, sound_epsilon, theorem_3_10
 from dpol.studies.convex.accounting import (
-    ConvexCalibration,
     ConvexGame,
-    calibrate_convex,
+    ConvexParameters,
+    choose_convex_parameters,
     convex_epsilon,
     theorem_3_12,
 )
@@ -62,9 +60,9 @@ def by_hand(game: ConvexGame, point: tuple[int, float, float, float, float], c: 
 
 
 @functools.lru_cache
-def calibrated(n_rounds: int, dimension: int, epsilon: float, scale: float = 1.0) -> Any:
+def chosen(n_rounds: int, dimension: int, epsilon: float, scale: float = 1.0) -> Any:
     game = ConvexGame(n_rounds, dimension, 2.0 * scale, 1.0 / scale**2, DELTA)
-    return game, calibrate_convex(game, epsilon=epsilon)
+    return game, choose_convex_parameters(game, epsilon=epsilon)
 
 
 # ---- the accountant ------------------------------------------------------------------------------
@@ -153,37 +151,27 @@ def test_without_fake_switches_there_is_no_privacy() -> None:
     assert math.isinf(convex_epsilon(ConvexGame(**GAME), **names_of((1, 0.1, 0.0, 0.1, 1.0))))
 
 
-@pytest.mark.parametrize("name", ["n_rounds", "dimension", "diameter", "lipschitz", "delta"])
-@pytest.mark.parametrize("value", [0, -1])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *itertools.product(("n_rounds", "dimension", "diameter", "lipschitz", "delta"), (0, -1)),
+        *itertools.product(("diameter", "lipschitz"), (math.inf, math.nan)),
+        *itertools.product(("delta",), (1.0, math.nan)),
+    ],
+)
 def test_impossible_games_are_refused(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=name):
         ConvexGame(**{**GAME, name: value})
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("diameter", math.inf),
-        ("lipschitz", math.inf),
-        ("diameter", math.nan),
-        ("lipschitz", math.nan),
-        ("delta", 1.0),
-        ("delta", math.nan),
-    ],
-)
-def test_impossible_numbers_are_refused(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=name):
-        ConvexGame(**{**GAME, name: value})
-
-
-# ---- calibration ---------------------------------------------------------------------------------
+# ---- the choice of parameters --------------------------------------------------------------------
 
 CASES = [(1, 2, 1.0), (3, 1, 0.2), (2, 2, 4.0), (4, 10, 1.0)]
 
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES)
-def test_calibrated_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: float) -> None:
-    game, found = calibrated(T, d, epsilon)
+def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: float) -> None:
+    game, found = chosen(T, d, epsilon)
     assert isinstance(found.batch_size, int)
     assert 1 <= found.batch_size <= T
     assert 0 < found.fake_switch <= 1
@@ -202,7 +190,7 @@ def test_calibrated_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsil
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])
 def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -> None:
     """By more than the grid's coarseness, 10%."""
-    game, found = calibrated(T, d, epsilon)
+    game, found = chosen(T, d, epsilon)
     rng = np.random.default_rng(0)
     best = math.inf
     for _ in range(1500):
@@ -219,10 +207,10 @@ def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -
     assert found.objective <= 1.1 * best
 
 
-def test_calibration_does_not_depend_on_units() -> None:
+def test_the_choice_does_not_depend_on_units() -> None:
     """D = 2a and L = 1/a^2: losses in units of 1/a, lengths of a."""
-    _, one = calibrated(3, 1, 0.2)
-    _, other = calibrated(3, 1, 0.2, 2.0)
+    _, one = chosen(3, 1, 0.2)
+    _, other = chosen(3, 1, 0.2, 2.0)
     assert other.batch_size == one.batch_size
     for name, factor in [
         ("eta", 1.0),
@@ -236,23 +224,25 @@ def test_calibration_does_not_depend_on_units() -> None:
 
 
 def test_more_privacy_costs_regret() -> None:
-    values = [calibrated(1, 2, epsilon)[1].objective for epsilon in (0.2, 1.0, 5.0)]
+    values = [chosen(1, 2, epsilon)[1].objective for epsilon in (0.2, 1.0, 5.0)]
     assert values[0] > 1.2 * values[1] > 1.2 * values[2]
 
 
 def test_what_cannot_be_reached_is_an_error_with_its_remedy() -> None:
-    message = "over 3 rounds; take a larger epsilon or delta, or more rounds"
+    message = (
+        "over 3 rounds by the sound accountant; take a larger epsilon or delta, or more rounds"
+    )
     with pytest.raises(ValueError, match=message):
-        calibrate_convex(ConvexGame(3, 2, 2.0, 1.0, DELTA), epsilon=1e-12)
+        choose_convex_parameters(ConvexGame(3, 2, 2.0, 1.0, DELTA), epsilon=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
 def test_epsilon_must_be_a_positive_number(epsilon: float) -> None:
     with pytest.raises(ValueError, match="epsilon must be a positive number"):
-        calibrate_convex(ConvexGame(**GAME), epsilon=epsilon)
+        choose_convex_parameters(ConvexGame(**GAME), epsilon=epsilon)
 
 
-# ---- the presets of the paper --------------------------------------------------------------------
+# ---- the preset of the paper ---------------------------------------------------------------------
 
 
 def test_theorem_3_12_by_hand() -> None:
@@ -286,7 +276,7 @@ def test_the_fake_switches_of_theorem_3_12_are_a_probability() -> None:
     assert found.fake_switch == 1.0
 
 
-def published(T: int, found: ConvexCalibration) -> tuple[float, float, float]:
+def published(T: int, found: ConvexParameters) -> tuple[float, float, float]:
     """First term, value and precondition of Theorem 3.2 with delta = 2 T d1."""
     B, eta, p = found.batch_size, found.eta, found.fake_switch
     log = math.log(2 * T / DELTA)
@@ -322,58 +312,3 @@ def test_theorem_3_12_does_not_depend_on_units(diameter: float, lipschitz: float
     assert other.epsilon == pytest.approx(one.epsilon, rel=1e-12)
     assert other.regulariser == pytest.approx(one.regulariser * lipschitz / diameter, rel=1e-12)
     assert other.beta == pytest.approx(one.beta / (lipschitz * diameter), rel=1e-12)
-
-
-def test_theorem_3_10_by_hand() -> None:
-    """T = 10^6, d = e^16: eps_0 = 10^-1.5 * 8 = 0.253. eps = 1/8 is less: eta = 0.0025 / log."""
-    d, game = round(math.exp(16)), LazyGame(10**6, DELTA, 1.0, 2.0)
-    log = math.log(1e12)
-    found = theorem_3_10(game, epsilon=0.125, n_experts=d)
-    assert found.batch_size == 8
-    assert found.eta == pytest.approx(0.0025 / log, rel=1e-12)
-    assert found.fake_switch == pytest.approx(0.2 / log, rel=1e-12)
-    assert found.epsilon == sound_epsilon(game, 8, found.eta, found.fake_switch)
-    larger = theorem_3_10(game, epsilon=1.0, n_experts=d)
-    assert larger.batch_size == 1
-    least = 10**-1.5 * 8  # eps_0, below eps here
-    assert larger.eta == pytest.approx(least ** (2 / 3) / 100 / log, rel=1e-6)
-    assert larger.fake_switch == pytest.approx(10 * larger.eta, rel=1e-12)
-    value = 16 / larger.eta + larger.eta * 5e5 + 1e6 * larger.eta**2
-    assert larger.objective == pytest.approx(value, rel=1e-6)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-@pytest.mark.parametrize("T", [10**3, 10**4, 10**5])
-@pytest.mark.parametrize("d", [10, 300, 10**4])
-def test_theorem_3_10_is_private_by_the_sound_accounting_only(
-    T: int, d: int, epsilon: float
-) -> None:
-    found = theorem_3_10(LazyGame(T, DELTA, 1.0, 2.0), epsilon=epsilon, n_experts=d)
-    B, eta, p = found.batch_size, found.eta, found.fake_switch
-    independent = plain.sound_epsilon(T, DELTA, B=B, eta=eta, p=p, c=2.0, s=1.0)
-    assert independent <= found.epsilon * (1 + 1e-9) < epsilon
-    assert eta * B * math.log(2 * T / DELTA) / p > 1  # precondition of Theorem 3.2
-
-
-# ---- Gaussian DP at an (epsilon, delta) ----------------------------------------------------------
-
-
-def test_mu_of_epsilon_is_the_inverse_of_epsilon_of_delta() -> None:
-    for epsilon, delta in itertools.product((0.01, 0.1, 1.0, 4.0, 30.0), (1e-9, 1e-6, 1e-2)):
-        mu = mu_of_epsilon(epsilon, delta)
-        assert epsilon_of_delta(delta, mu) == pytest.approx(epsilon, rel=1e-8)
-        assert epsilon_of_delta(delta, mu * 1.001) > epsilon
-        assert epsilon_of_delta(delta, mu * 0.999) < epsilon
-    for delta, mu in itertools.product((1e-9, 1e-6, 1e-2), (0.1, 1.0, 5.0)):
-        epsilon = epsilon_of_delta(delta, mu)
-        assert mu_of_epsilon(epsilon, delta) == pytest.approx(mu, rel=1e-8)
-    assert math.isinf(mu_of_epsilon(math.inf, DELTA))
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "delta"),
-    [(0.0, 0.1), (-1.0, 0.1), (math.nan, 0.1), (1.0, 0.0), (1.0, 1.0), (1.0, math.nan)],
-)
-def test_mu_of_impossible_guarantees_is_refused(epsilon: float, delta: float) -> None:
-    with pytest.raises(ValueError, match="epsilon must be above 0 and delta in"):
-        mu_of_epsilon(epsilon, delta)

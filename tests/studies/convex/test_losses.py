@@ -1,4 +1,4 @@
-"""Losses on the ball, their derivatives and their best fixed points."""
+"""Linear losses on the ball and their best fixed points."""
 
 from __future__ import annotations
 
@@ -6,150 +6,85 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize
 
-from dpol.studies.convex.losses import LinearLosses, LogisticLosses, Losses
 from dpol.randomness import Floats
+from dpol.studies.convex.ball import into_ball
+from dpol.studies.convex.losses import LinearLosses, drifting_losses
 
 
-def vectors(rounds: int, d: int, seed: int = 0) -> Floats:
-    rng = np.random.default_rng(seed)
-    rows = rng.standard_normal((rounds, d)) + 0.5
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True) * rng.random((rounds, 1))
+def test_into_ball() -> None:
+    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
+    np.testing.assert_allclose(into_ball(points, 2.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
 
 
-def labels(rounds: int, seed: int = 1) -> Floats:
-    return np.random.default_rng(seed).choice([-1.0, 1.0], rounds)
+def test_values_and_batches_by_hand() -> None:
+    losses = LinearLosses([[1.0, 2.0], [0.0, -1.0], [2.0, 0.0]], 3.0)
+    assert (losses.n_rounds, losses.dimension) == (3, 2)
+    points = np.array([[1.0, 1.0], [2.0, 0.5]])
+    np.testing.assert_allclose(losses.value(0, points), [3.0, 3.0])
+    np.testing.assert_allclose(losses.value(1, points), [-1.0, -0.5])
+    np.testing.assert_allclose(losses.total([points, points, 0 * points]), [2.0, 2.5])
+    batches = [batch.tolist() for batch in losses.batches(2)]
+    assert batches == [[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0]]]
 
 
-def families(rounds: int, d: int) -> list[Losses]:
-    return [
-        LinearLosses(vectors(rounds, d), 1.0),
-        LogisticLosses(vectors(rounds, d), labels(rounds), 1.0),
-    ]
-
-
-@pytest.mark.parametrize("family", [0, 1])
-def test_value_is_the_sum_and_gradient_the_derivative(family: int) -> None:
-    losses = families(6, 3)[family]
-    assert (losses.n_rounds, losses.dimension) == (6, 3)
-    points = np.random.default_rng(2).standard_normal((4, 3))
-    each = [losses.value(slice(t, t + 1), points) for t in range(6)]
-    np.testing.assert_allclose(losses.value(slice(1, 5), points), sum(each[1:5]))
-    for t in range(6):
-        found = losses.gradient(t, points)
-        assert found.shape == (4, 3)
-        assert (np.linalg.norm(found, axis=1) <= losses.lipschitz).all()
-        for axis in range(3):
-            step = 1e-6 * np.eye(3)[axis]
-            rise = losses.value(slice(t, t + 1), points + step)
-            rise = rise - losses.value(slice(t, t + 1), points - step)
-            np.testing.assert_allclose(found[:, axis], rise / 2e-6, atol=1e-8)
-
-
-def test_values_by_hand() -> None:
-    linear = LinearLosses([[1.0, 2.0], [0.0, -1.0]], 3.0)
-    np.testing.assert_allclose(
-        linear.value(slice(None), np.array([[1.0, 1.0], [2.0, 0.5]])), [2, 2.5]
-    )
-    logistic = LogisticLosses([[1.0], [1.0]], [1, -1], 1.0)
-    wanted = math.log1p(math.exp(-2)) + math.log1p(math.exp(2))
-    np.testing.assert_allclose(logistic.value(slice(None), np.array([[2.0]])), [wanted])
-    np.testing.assert_allclose(logistic.gradient(0, np.array([[2.0]])), [[-1 / (1 + math.exp(2))]])
-
-
-def test_logistic_losses_do_not_overflow() -> None:
-    losses = LogisticLosses([[1000.0]], [1.0], 1000.0)
-    np.testing.assert_allclose(losses.value(slice(None), np.array([[-5.0], [5.0]])), [5000.0, 0.0])
-    np.testing.assert_allclose(losses.gradient(0, np.array([[-5.0], [5.0]])), [[-1000.0], [0.0]])
-
-
-def test_best_fixed_point_of_linear_losses() -> None:
+def test_best_fixed_point_by_hand() -> None:
     losses = LinearLosses([[3.0, 0.0], [0.0, 4.0]], 4.0)
     np.testing.assert_allclose(losses.best_fixed_point(2.0), [-0.6, -0.8])
+    assert losses.least_total(2.0) == pytest.approx(-5.0)
     np.testing.assert_array_equal(LinearLosses([[1.0], [-1.0]], 1.0).best_fixed_point(2.0), [0.0])
 
 
-@pytest.mark.parametrize("diameter", [0.01, 1.0, 4.0, 100.0])
-@pytest.mark.parametrize(("rounds", "d"), [(1, 1), (5, 3), (200, 3), (300, 20), (4, 30)])
-def test_best_fixed_point_of_logistic_losses(rounds: int, d: int, diameter: float) -> None:
-    """Minimum 1e-6 exact: no better point is found by another solver or at random."""
-    losses = LogisticLosses(vectors(rounds, d), labels(rounds), 1.0)
+@pytest.mark.parametrize("dimension", [1, 3, 20])
+@pytest.mark.parametrize("diameter", [0.5, 50.0])
+def test_the_best_point_is_that_of_a_conic_solver(diameter: float, dimension: int) -> None:
+    import cvxpy as cp
+
+    losses = drifting_losses(60, dimension, 1.5, seed=dimension)
+    x = cp.Variable(dimension)
+    total = cp.sum(losses.gradients @ x)
+    problem = cp.Problem(cp.Minimize(total), [cp.norm(x) <= diameter / 2])
+    problem.solve(solver=cp.CLARABEL)
     best = losses.best_fixed_point(diameter)
     assert np.linalg.norm(best) <= diameter / 2 * (1 + 1e-12)
-    least = losses.value(slice(None), best[None])[0]
-
-    def total(x: Floats) -> float:
-        return float(losses.value(slice(None), x[None])[0])
-
-    other = optimize.minimize(
-        total,
-        np.zeros(d),
-        method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda x: diameter**2 / 4 - x @ x},
-        options={"maxiter": 500, "ftol": 1e-12},
-    ).x
-    other *= min(1.0, diameter / 2 / max(float(np.linalg.norm(other)), 1e-300))
-    assert least <= total(other) + 1e-6
-    near = best + 1e-2 * diameter * np.random.default_rng(0).standard_normal((50, d)) / d**0.5
-    near *= np.minimum(1.0, diameter / 2 / np.linalg.norm(near, axis=1))[:, None]
-    assert least <= losses.value(slice(None), near).min() + 1e-6
+    value = float(losses.total([best[None]] * 60)[0])
+    assert value == pytest.approx(losses.least_total(diameter), rel=1e-12)
+    assert value == pytest.approx(problem.value, rel=1e-5)
 
 
-def test_best_fixed_point_in_one_dimension() -> None:
-    """3 labels of 1 and 1 of -1: interior minimum at log 3."""
-    losses = LogisticLosses(np.ones((4, 1)), [1, 1, 1, -1], 1.0)
-    np.testing.assert_allclose(losses.best_fixed_point(10.0), [math.log(3)], atol=1e-4)
-    np.testing.assert_allclose(losses.best_fixed_point(1.0), [0.5])
+@pytest.mark.parametrize("lipschitz", [1.0, 0.3])
+def test_drifting_losses_have_the_size_asked_for_and_depend_on_the_seed(lipschitz: float) -> None:
+    gradients = drifting_losses(500, 3, lipschitz, 4).gradients
+    assert gradients.shape == (500, 3)
+    assert 0.97 * lipschitz < np.linalg.norm(gradients, axis=1).max() <= lipschitz
+    for seed in (4, 5):
+        again = drifting_losses(500, 3, lipschitz, seed).gradients
+        assert np.array_equal(again, gradients) == (seed == 4)
 
 
-def test_regularised_minimiser_has_no_gradient() -> None:
-    losses = LogisticLosses(vectors(50, 4), labels(50), 1.0)
-    x = losses.minimise(slice(0, 30), 10.0, regulariser=2.0)
-    gradient = sum(losses.gradient(t, x[None])[0] for t in range(30)) + 4.0 * x
-    np.testing.assert_allclose(gradient, 0, atol=1e-6)
-    np.testing.assert_array_equal(losses.minimise(slice(0, 0), 10.0, regulariser=2.0), np.zeros(4))
+@pytest.mark.parametrize("seed", range(3))
+def test_the_drift_is_three_tenths(seed: int) -> None:
+    """The mean of T unit vectors times 0.7 has norm 0.7 / sqrt(T) in the mean square."""
+    drift = np.linalg.norm(drifting_losses(10_000, 3, 2.0, seed).gradients.mean(axis=0))
+    assert drift == pytest.approx(2.0 * 0.3, abs=6 * 2.0 * 0.7 / 100)
 
 
-def test_a_point_does_not_depend_on_the_others() -> None:
-    """To the last bit: results must not depend on the block of replicates."""
-    points = np.random.default_rng(0).standard_normal((7, 10))
-    for losses in families(33, 10):
-        value = losses.value(slice(2, 31), points)
-        gradient = losses.gradient(3, points)
-        for row in range(7):
-            one = points[[row]]
-            np.testing.assert_array_equal(losses.value(slice(2, 31), one), value[[row]])
-            np.testing.assert_array_equal(losses.gradient(3, one), gradient[[row]])
+GOOD = np.array([[0.5, 0.0], [3.0, 4.0], [math.nan, 0.0]])
 
 
-def test_errors_name_the_round() -> None:
-    good = np.array([[0.5, 0.0], [3.0, 4.0], [math.nan, 0.0]])
-    with pytest.raises(
-        ValueError, match=r"round 2: gradient with norm 5\.0 exceeds L = 1\.0 \(2 of 3"
-    ):
-        LinearLosses(good, 1.0)
-    with pytest.raises(ValueError, match="round 3: feature with norm nan exceeds L = 5"):
-        LogisticLosses(good, np.ones(3), 5.0)
-    with pytest.raises(ValueError, match="round 2: label 0.0 is not -1 or 1"):
-        LogisticLosses(
-            good[:2],
-            [
-                1,
-                0,
-            ],
-            5.0,
-        )
-    with pytest.raises(ValueError, match=r"2 rounds .* labels of shape \(2,\), got \(3,\)"):
-        LogisticLosses(good[:2], np.ones(3), 5.0)
-    with pytest.raises(ValueError, match=r"shape \(T, d\) with T, d >= 1, got \(2,\)"):
-        LinearLosses(np.ones(2), 5.0)
-    with pytest.raises(ValueError, match=r"got \(0, 2\)"):
-        LinearLosses(np.ones((0, 2)), 5.0)
-    with pytest.raises(ValueError, match="lipschitz must be a positive number, got 0"):
-        LinearLosses(np.ones((2, 2)), 0.0)
-    with pytest.raises(ValueError, match="diameter must be a positive number, got -1"):
-        LogisticLosses(good[:1], [1], 5.0).best_fixed_point(-1.0)
+@pytest.mark.parametrize(
+    ("gradients", "lipschitz", "message"),
+    [
+        (GOOD, 1.0, r"round 2: gradient with norm 5\.0 exceeds L = 1\.0 \(2 of 3"),
+        (GOOD, 5.0, "round 3: gradient with norm nan exceeds L = 5"),
+        (np.ones(2), 5.0, r"shape \(T, d\) with T, d >= 1, got \(2,\)"),
+        (np.ones((0, 2)), 5.0, r"got \(0, 2\)"),
+        (np.ones((2, 2)), 0.0, "lipschitz must be a positive number, got 0"),
+    ],
+)
+def test_errors_name_the_round(gradients: Floats, lipschitz: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LinearLosses(gradients, lipschitz)
 
 
 def test_losses_are_read_only_copies() -> None:

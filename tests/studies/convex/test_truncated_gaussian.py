@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from dpol.randomness import Floats, replicate_generators
 from dpol.studies.convex.truncated_gaussian import (
     Marginal,
     _envelope,
     _truncated_gamma,
-    into_ball,
     log_lower_gamma,
     sample_truncated_gaussian,
 )
-from dpol.randomness import Floats, replicate_generators
 from replicates import many
 
 ERROR = 1e-6
@@ -220,11 +219,6 @@ def test_a_replicate_depends_on_its_own_generator_only(d: int, centre: float, si
     assert len(np.unique(together[:, 0])) == 5
     pairs = np.array([run([2 * i, 2 * i + 1])[:, 0] for i in range(400)])
     assert abs(np.corrcoef(pairs.T)[0, 1]) < 5 / 400**0.5
-
-
-def test_into_ball() -> None:
-    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
-    np.testing.assert_allclose(into_ball(points, 2.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
 
 
 def test_nonsense_is_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,26 +14,18 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.errors import DataError
 from dpol.plots import style
+from dpol.studies.convex.shown import CONVEX, convex_rate
+from dpol.studies.lazy.figures import draw_regret
 from dpol.studies.lazy.rates import RATE_PANELS, draw_lazy_rates
-from dpol.studies.lazy.figures import convex_rate, draw_convex_regret, draw_lazy_regret
+from dpol.studies.lazy.shown import EXPERTS, Game
 
 ROUNDS = (10_000, 100, 1000)
-Drawing = tuple[Callable[[pd.DataFrame], Figure], str, tuple[str, str], tuple[str, ...]]
-EXPERTS: Drawing = (
-    draw_lazy_regret,
-    "adversary",
-    ("stochastic", "lower-bound"),
-    ("l2p-sound", "l2p-published", "tree-ftpl-min-noise", "multiplicative-weights"),
-)
-CONVEX: Drawing = (
-    draw_convex_regret,
-    "family",
-    ("linear", "logistic"),
-    ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"),
-)
-BOTH = pytest.mark.parametrize("drawing", [EXPERTS, CONVEX], ids=["experts", "convex"])
+ALGORITHMS = {
+    "experts": ("l2p-sound", "l2p-published", "tree-ftpl-min-noise", "multiplicative-weights"),
+    "convex": ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"),
+}
+BOTH = pytest.mark.parametrize("game", [EXPERTS, CONVEX], ids=["experts", "convex"])
 
 
 def regret(kind: int, T: int, d: int, epsilon: float, algorithm: int) -> float:
@@ -42,30 +33,17 @@ def regret(kind: int, T: int, d: int, epsilon: float, algorithm: int) -> float:
     return math.sqrt(T) * (1 + kind / 2 + d / 10 + algorithm / 7) + 3 / epsilon
 
 
-def table(drawing: Drawing, kinds: int = 2, sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
+def table(game: Game, sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
     """Rows of T and epsilon come in no order."""
-    _, column, names, algorithms = drawing
     rows = []
-    for kind, T, d, epsilon, algorithm in itertools.product(
-        range(kinds), ROUNDS, sizes, (4.0, 0.5), range(len(algorithms))
+    for (kind, adversary), T, d, epsilon, (number, algorithm) in itertools.product(
+        enumerate(game.losses), ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS[game.name])
     ):
-        value = regret(kind, T, d, epsilon, algorithm)
-        rows.append(
-            {
-                column: names[kind],
-                "T": T,
-                "d": d,
-                "epsilon": epsilon,
-                "delta": 1e-6,
-                "algorithm": algorithms[algorithm],
-                "mean_regret": value,
-                "ci_half_width": value / 10,
-                "replicates": 20,
-                "confidence": 0.9,
-                "ci_comparisons": 48,
-            }
-        )
-    return pd.DataFrame(rows)
+        value = regret(kind, T, d, epsilon, number)
+        own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm, "adversary": adversary}
+        rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
+    found = pd.DataFrame(rows).assign(delta=1e-6, replicates=20, confidence=0.9, ci_comparisons=48)
+    return found if len(game.losses) > 1 else found.drop(columns="adversary")
 
 
 def panels(figure: Figure) -> list[list[Axes]]:
@@ -97,8 +75,8 @@ def bars(ax: Axes) -> list[float]:
 
 
 @BOTH
-def test_there_is_a_panel_for_each_size_and_epsilon(drawing: Drawing) -> None:
-    figure = drawing[0](table(drawing))
+def test_there_is_a_panel_for_each_size_and_epsilon(game: Game) -> None:
+    figure = draw_regret(table(game), game)
     grid = panels(figure)
     assert [len(row) for row in grid] == [2, 2, 2]
     assert [ax.get_title() for ax in grid[0]] == ["ε = 0.5", "ε = 4"]
@@ -110,13 +88,13 @@ def test_there_is_a_panel_for_each_size_and_epsilon(drawing: Drawing) -> None:
 
 
 @BOTH
-def test_every_line_has_the_regrets_of_its_setting(drawing: Drawing) -> None:
-    grid = panels(drawing[0](table(drawing)))
+def test_every_line_has_the_regrets_of_its_setting(game: Game) -> None:
+    grid = panels(draw_regret(table(game), game))
     settings = itertools.product(enumerate((2, 10, 30)), enumerate((0.5, 4.0)))
     for (row, d), (column, epsilon) in settings:
         ax = grid[row][column]
-        for kind, algorithm in itertools.product(range(2), range(4)):
-            colour = style.VARIANT_STYLES[drawing[3][algorithm]].colour
+        for kind, algorithm in itertools.product(range(len(game.losses)), range(4)):
+            colour = style.VARIANT_STYLES[ALGORITHMS[game.name][algorithm]].colour
             (line,) = shown(ax, colour, ("-", "--")[kind])
             expected = [regret(kind, T, d, epsilon, algorithm) for T in sorted(ROUNDS)]
             xs, ys = np.asarray(line.get_xydata()).T
@@ -126,41 +104,45 @@ def test_every_line_has_the_regrets_of_its_setting(drawing: Drawing) -> None:
         assert sorted(bars(ax)) == pytest.approx(
             sorted(
                 (share * regret(kind, T, d, epsilon, algorithm))
-                for kind, algorithm, T in itertools.product(range(2), range(4), ROUNDS)
+                for kind, algorithm, T in itertools.product(
+                    range(len(game.losses)), range(4), ROUNDS
+                )
                 for share in (0.9, 1.1)
             )
         )
 
 
 @BOTH
-def test_two_horizons_are_no_rate_and_have_no_line(drawing: Drawing) -> None:
-    rows = table(drawing).query("T != 100")
-    figure = drawing[0](rows)
+def test_two_horizons_are_no_rate_and_have_no_line(game: Game) -> None:
+    rows = table(game).query("T != 100")
+    figure, kinds = draw_regret(rows, game), len(game.losses)
     for ax in figure.axes:
         found = [line for line in ax.lines if line.get_color() != style.BLACK]
         assert {line.get_linestyle() for line in found} == {"None"}
-        assert len({float(np.asarray(line.get_xdata())[0]) for line in found}) == 8  # side by side
+        # Side by side.
+        assert len({float(np.asarray(line.get_xdata())[0]) for line in found}) == 4 * kinds
         # Filled and open markers tell the two kinds of losses apart.
-        assert sum(line.get_markerfacecolor() == "white" for line in found) == 4
+        assert sum(line.get_markerfacecolor() == "white" for line in found) == 4 * (kinds - 1)
     legend = {it.get_label(): it for it in figure.legends[0].legend_handles}
     names = [name for name in legend if "losses" in str(name) or "adversary" in str(name)]
-    assert [legend[name].get_markerfacecolor() for name in names] == [style.BLACK, "white"]
+    fills = [legend[name].get_markerfacecolor() for name in names]
+    assert fills == ([style.BLACK, "white"] if kinds > 1 else [])
 
 
 def test_one_kind_of_losses_is_not_in_the_legend() -> None:
-    legend = draw_convex_regret(table(CONVEX, kinds=1)).legends[0]
+    legend = draw_regret(table(CONVEX), CONVEX).legends[0]
     assert not any("losses" in text.get_text() for text in legend.get_texts())
 
 
 @BOTH
-def test_the_title_says_how_many_runs_and_intervals(drawing: Drawing) -> None:
-    title = drawing[0](table(drawing)).get_suptitle().replace("\xa0", " ").replace("\n", " ")
+def test_the_title_says_how_many_runs_and_intervals(game: Game) -> None:
+    title = draw_regret(table(game), game).get_suptitle().replace("\xa0", " ").replace("\n", " ")
     assert "means over 20 runs; bars: 90% intervals (Student's t), all 48 together" in title
 
 
 def test_all_regrets_are_inside_their_panel() -> None:
-    for drawing in (EXPERTS, CONVEX):
-        figure = drawing[0](table(drawing))
+    for game in (EXPERTS, CONVEX):
+        figure = draw_regret(table(game), game)
         for row in panels(figure):
             assert len({ax.get_ylim() for ax in row}) == 1
         for ax in figure.axes:
@@ -171,25 +153,25 @@ def test_all_regrets_are_inside_their_panel() -> None:
 
 
 @BOTH
-def test_a_run_that_is_missing_is_a_line_less(drawing: Drawing) -> None:
-    rows = table(drawing).query(f"algorithm != '{drawing[3][1]}'")
-    figure = drawing[0](rows)
+def test_a_run_that_is_missing_is_a_line_less(game: Game) -> None:
+    rows = table(game).query(f"algorithm != '{ALGORITHMS[game.name][1]}'")
+    figure = draw_regret(rows, game)
     for ax in figure.axes:
-        missing, there = (style.VARIANT_STYLES[name].colour for name in drawing[3][1:3])
+        missing, there = (style.VARIANT_STYLES[name].colour for name in ALGORITHMS[game.name][1:3])
         assert not shown(ax, missing, "-")
         assert shown(ax, there, "-")
-    full = [text.get_text() for text in drawing[0](table(drawing)).legends[0].get_texts()]
+    full = [text.get_text() for text in draw_regret(table(game), game).legends[0].get_texts()]
     found = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert len(full) == 6 + (drawing is CONVEX)
+    assert len(full) == (6 if game is EXPERTS else 5)
     assert len(found) == len(full) - 1
     assert set(found) < set(full)
 
 
 def test_negative_regrets_are_not_drawn() -> None:
-    rows = table(EXPERTS, kinds=1, sizes=(2,))
+    rows = table(EXPERTS, sizes=(2,)).query("adversary == 'stochastic'")
     chosen = (rows["algorithm"] == "multiplicative-weights") & (rows["T"] == 1000)
     rows.loc[chosen, "mean_regret"] = -5.0
-    for ax in draw_lazy_regret(rows).axes:
+    for ax in draw_regret(rows, EXPERTS).axes:
         (line,) = shown(ax, style.GREY, "-")
         np.testing.assert_allclose(np.asarray(line.get_xdata()), [100, 10_000], rtol=0.16)
 
@@ -202,7 +184,7 @@ def test_rate_of_theorem_3_12_by_hand() -> None:
 
 
 def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
-    grid = panels(draw_convex_regret(table(CONVEX, kinds=1)))
+    grid = panels(draw_regret(table(CONVEX), CONVEX))
     for (row, d), (column, epsilon) in itertools.product(
         enumerate((2, 10, 30)), enumerate((0.5, 4.0))
     ):
@@ -216,38 +198,22 @@ def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
             for T in sorted(ROUNDS)
         ]
         np.testing.assert_allclose(ys / ys[0], np.array(rates) / rates[0])
-    for ax in draw_lazy_regret(table(EXPERTS)).axes:
+    for ax in draw_regret(table(EXPERTS), EXPERTS).axes:
         assert not shown(ax, style.BLACK, ":")
 
 
 @BOTH
-def test_files_are_byte_stable(drawing: Drawing, tmp_path: Path) -> None:
-    rows = table(drawing, sizes=(2,))
+def test_files_are_byte_stable(game: Game, tmp_path: Path) -> None:
+    rows = table(game, sizes=(2,))
     other = rows.assign(mean_regret=rows["mean_regret"] * 1.5)
     for name, shown_rows in (("one", rows), ("two", rows), ("other", other)):
-        figure = drawing[0](shown_rows)
+        figure = draw_regret(shown_rows, game)
         style.save_figure(figure, [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])
     for suffix in ("svg", "png"):
         one, two, three = (
             (tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two", "other")
         )
         assert one == two != three
-
-
-@BOTH
-@pytest.mark.parametrize(
-    "name", ["T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "kind"]
-)
-def test_a_missing_column_is_named(drawing: Drawing, name: str) -> None:
-    column = drawing[1] if name == "kind" else name
-    with pytest.raises(DataError, match=f"has no column {column}; delete it and run again"):
-        drawing[0](table(drawing).drop(columns=column))
-
-
-@BOTH
-def test_an_empty_table_is_refused(drawing: Drawing) -> None:
-    with pytest.raises(DataError, match="is empty; delete it and run again"):
-        drawing[0](table(drawing).head(0))
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------

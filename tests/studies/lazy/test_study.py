@@ -14,37 +14,25 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
-from dpol.config import Lazy
-from dpol.studies.lazy.study import LazyRun, run_lazy, run_tree, study_lazy, weights_loss
 from dpol.intervals import half_width
-from dpol.lazy import LazyParameters, advance, start
+from dpol.lazy import LazyParameters, advance, play, start
+from dpol.lazy.accounting import LazyGame, published_epsilon, theorem_3_10
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.lazy.accounting import LazyGame, published_epsilon, theorem_3_10
 from dpol.randomness import ReplicateGenerators, replicate_generators
+from dpol.studies.lazy import study
+from dpol.studies.lazy.settings import Lazy
+from dpol.studies.lazy.study import collect, play_tree, points, run, study_lazy, weights_loss
+from replicates import many
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
 COLUMNS = [
-    "adversary",
-    "T",
-    "d",
-    "epsilon",
-    "delta",
-    "algorithm",
-    "batch_size",
-    "eta",
-    "fake_switch",
-    "accounted_epsilon",
-    "replicates",
-    "mean_regret",
-    "redraws",
-    *NO_PRIVACY.as_columns(),
-    "ci_half_width",
-    "confidence",
-    "ci_comparisons",
+    *("adversary", "T", "d", "epsilon", "delta", "algorithm", "batch_size", "eta", "fake_switch"),
+    *("accounted_epsilon", "replicates", "mean_regret", "standard_error", "redraws"),
+    *(*NO_PRIVACY.as_columns(), "ci_half_width", "confidence", "ci_comparisons"),
 ]
 ADVERSARIES: list[Losses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
@@ -64,27 +52,27 @@ def matrix(losses: Losses) -> np.ndarray:
 @pytest.mark.parametrize("normaliser", ["published", "tight"])
 @pytest.mark.parametrize(("B", "p", "eta"), [(1, 0.1, 0.2), (5, 0.3, 0.1), (60, 0.5, 0.1)])
 def test_l2p_is_that_of_the_library_played_by_hand(losses, normaliser, B, p, eta):
-    parameters = LazyParameters(B, eta, p, normaliser)
-    found = run_lazy(losses, parameters, generators(20))
-    own, measure, rounds = generators(20), WeightsMeasure(4, eta), matrix(losses)
+    parameters, measure = LazyParameters(B, eta, p, normaliser), WeightsMeasure(4, eta)
+    found, redraws = play(measure, parameters, losses, generators(20))
+    own, rounds = generators(20), matrix(losses)
     state, total = start(measure, own), np.zeros(20)
     for t, loss in enumerate(rounds):
         if t and t % B == 0:
             state = advance(measure, parameters, state, rounds[t - B : t].sum(axis=0), own)
         total += [loss[expert] for expert in state.played]
-    np.testing.assert_allclose(found.losses, total, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(found.redraws, state.redraws)
+    np.testing.assert_allclose(found, total, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(redraws, state.redraws)
 
 
 @pytest.mark.parametrize(("normaliser", "c"), [("published", 2.0), ("tight", 1.0)])
 def test_l2p_is_algorithm_1(normaliser, c):
     """The plain version on the same uniform numbers."""
-    losses = ADVERSARIES[0]
+    losses, parameters = ADVERSARIES[0], LazyParameters(4, 0.1, 0.2, normaliser)
     tapes = np.random.default_rng(0).random((30, 400)).tolist()
     shared = ReplicateGenerators(tuple(plain.Tape(tape) for tape in tapes))
-    found = run_lazy(losses, LazyParameters(4, 0.1, 0.2, normaliser), shared)
+    found, _ = play(WeightsMeasure(4, 0.1), parameters, losses, shared)
     rounds = matrix(losses)
-    for total, tape in zip(found.losses, tapes, strict=True):
+    for total, tape in zip(found, tapes, strict=True):
         actions, _ = plain.play(rounds.tolist(), tape, B=4, eta=0.1, p=0.2, c=c)
         assert total == pytest.approx(sum(rounds[t][a] for t, a in enumerate(actions)))
 
@@ -94,10 +82,10 @@ def test_l2p_is_algorithm_1(normaliser, c):
 
 @pytest.mark.parametrize("losses", ADVERSARIES)
 def test_expected_loss_of_weights_is_that_of_brute_force(losses):
-    rate, expected = math.sqrt(8 * math.log(4) / 57), 0.0
+    eta, expected = math.sqrt(8 * math.log(4) / 57), 0.0
     totals = [0.0] * 4
     for loss in matrix(losses):
-        weights = plain.weights(totals, rate)
+        weights = plain.weights(totals, eta)
         expected += sum(w * x for w, x in zip(weights, loss, strict=True))
         totals = [total + x for total, x in zip(totals, loss, strict=True)]
     assert weights_loss(losses) == pytest.approx(expected, rel=1e-12)
@@ -120,9 +108,7 @@ def test_regret_of_weights_is_below_its_bound(d, seed):
 # ---- the tree ------------------------------------------------------------------------------------
 
 
-def tree_by_intervals(
-    rounds: np.ndarray, mu: float, rng: np.random.Generator, padding: float = 1.0
-) -> tuple[float, int]:
+def tree_by_intervals(rounds: np.ndarray, mu: float, rng: np.random.Generator) -> tuple[float, int]:
     """Loss and switches: every prefix is a union of dyadic intervals, each with its own noise.
 
     Its noise is made up to variance levels * scale^2, whatever their number.
@@ -139,7 +125,7 @@ def tree_by_intervals(
                 intervals.append((first, first + power))
                 first += power
         assert first == t
-        fresh = scale * math.sqrt(padding * (levels - len(intervals))) * rng.standard_normal(d)
+        fresh = scale * math.sqrt(levels - len(intervals)) * rng.standard_normal(d)
         noisy = rounds[:t].sum(axis=0) + fresh + sum(noise[it] for it in intervals)
         actions.append(int(np.argmin(noisy)))
         total += rounds[t, actions[-1]]
@@ -152,31 +138,11 @@ def tree_by_intervals(
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
 def test_the_tree_is_the_plain_one_of_dyadic_intervals(T, mu):
     losses = GapLosses(T, 3, 0.1, 2)
-    found = run_tree(losses, mu, generators(10))
+    found, switched = play_tree(losses, mu, generators(10))
     rounds = matrix(losses)
     plays = [tree_by_intervals(rounds, mu, rng) for rng in generators(10).generators]
-    np.testing.assert_allclose(found.losses, [loss for loss, _ in plays])
-    np.testing.assert_array_equal(found.redraws, [switches for _, switches in plays])
-
-
-def test_the_plain_tree_tells_other_noise_apart():
-    losses = GapLosses(45, 3, 0.1, 2)
-    found = run_tree(losses, 5.0, generators(10)).losses.tolist()
-    rounds = matrix(losses)
-    for mu, padding in [(5.5, 1.0), (5.0, 0.5)]:
-        plays = [tree_by_intervals(rounds, mu, rng, padding) for rng in generators(10).generators]
-        assert [loss for loss, _ in plays] != found
-
-
-@dataclass
-class Crowd:
-    """Many replicates with one generator."""
-
-    n_replicates: int
-    rng: np.random.Generator
-
-    def standard_normal(self, *shape: int) -> np.ndarray:
-        return self.rng.standard_normal((self.n_replicates, *shape))
+    np.testing.assert_allclose(found, [loss for loss, _ in plays])
+    np.testing.assert_array_equal(switched, [switches for _, switches in plays])
 
 
 @dataclass
@@ -204,9 +170,8 @@ def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
     deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
     for at in range(2, T + 1):
         losses = Probe(T, at, height=deviation)
-        crowd = Crowd(replicates, np.random.default_rng(at))
-        found = run_tree(losses, mu, crowd)  # type: ignore[arg-type]
-        chosen = int((found.losses % deviation > 0.25).sum())
+        found, _ = play_tree(losses, mu, many(replicates, at))
+        chosen = int((found % deviation > 0.25).sum())
         assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
         # A tenth more or less noise would be seen.
         for factor in (0.9, 1.1):
@@ -218,10 +183,10 @@ def test_the_tree_without_noise_follows_the_leader():
     losses = GapLosses(40, 3, 0.2, 5)
     rounds = matrix(losses)
     leaders = [int(rounds[:t].sum(axis=0).argmin()) for t in range(40)]
-    found = run_tree(losses, math.inf, generators(2))
-    assert found.losses.tolist() == [sum(rounds[t, i] for t, i in enumerate(leaders))] * 2
+    found, switched = play_tree(losses, math.inf, generators(2))
+    assert found.tolist() == [sum(rounds[t, i] for t, i in enumerate(leaders))] * 2
     switches = sum(a != b for a, b in itertools.pairwise(leaders))
-    assert found.redraws.tolist() == [switches] * 2
+    assert switched.tolist() == [switches] * 2
 
 
 # ---- the study -----------------------------------------------------------------------------------
@@ -282,20 +247,21 @@ def test_a_row_is_what_its_parameters_give():
         )
         key = (type(losses).__name__, row.T, row.d, row.epsilon)
         own = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
+        redraws = np.full(4, math.nan)
         if row.algorithm.startswith("l2p"):
             normaliser = "tight" if row.algorithm == "l2p-sound" else "published"
             parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
-            run = run_lazy(losses, parameters, own)
+            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
         elif row.algorithm == "tree-ftpl-min-noise":
-            run = run_tree(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
+            total, redraws = play_tree(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
         else:
-            run = LazyRun(np.full(4, weights_loss(losses)), np.full(4, math.nan))
-        regret = run.losses - matrix(losses).sum(axis=0).min()
+            total = np.full(4, weights_loss(losses))
+        regret = total - matrix(losses).sum(axis=0).min()
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
         assert (row.confidence, row.ci_comparisons) == (0.95, len(small()))
         expected = float(half_width(regret, 0.95, len(small())))
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
-        assert row.redraws == pytest.approx(run.redraws.mean(), nan_ok=True)
+        assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
 
 
 def test_accounted_epsilons_are_those_of_the_parameters():
@@ -338,6 +304,22 @@ def test_a_study_is_reproducible_and_a_seed_matters():
     assert (other["mean_regret"] != one["mean_regret"]).any()
 
 
+def test_the_study_is_its_points_one_by_one(monkeypatch):
+    """In the order of the settings, however the games are cut into points."""
+    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
+    whole = study_lazy(settings, seed=5, confidence=0.9)
+    assert len(points(settings)) == 2
+    monkeypatch.setattr(study, "LONG", 20)
+    each = points(settings)
+    assert len(each) == 2 * 5 + 1
+    frames = [run(settings, point, 5) for point in each.values()]
+    pd.testing.assert_frame_equal(collect(frames, settings, 0.9), whole)
+    assert whole["T"].tolist() == [24] * 20 + [12] * 20
+    assert whole["epsilon"].tolist() == ([4.0] * 10 + [1.0] * 10) * 2
+    assert whole["adversary"].tolist() == (["stochastic"] * 5 + ["lower-bound"] * 5) * 4
+    assert whole["algorithm"].tolist()[:2] == ["l2p-published", "l2p-sound"]
+
+
 def test_accountants_and_trees_that_were_not_asked_for_have_no_row():
     table = study_lazy(
         config(n_rounds=[12, 24], epsilons=[4.0], accountants=["sound"], largest_tree=40), seed=5
@@ -346,11 +328,11 @@ def test_accountants_and_trees_that_were_not_asked_for_have_no_row():
     assert set(table.loc[table["algorithm"] == "tree-ftpl-min-noise", "T"]) == {12}
 
 
-def test_settings_that_cannot_be_calibrated_have_no_row():
+def test_an_epsilon_that_no_parameters_reach_has_no_row():
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
     table = study_lazy(study, seed=5)
-    calibrated = table[table["algorithm"].isin(["l2p-sound", "l2p-published"])]
-    assert set(calibrated["epsilon"]) == {1.0}
+    chosen = table[table["algorithm"].isin(["l2p-sound", "l2p-published"])]
+    assert set(chosen["epsilon"]) == {1.0}
     assert set(table.loc[table["epsilon"] == 1e-13, "algorithm"]) == {
         "l2p-theorem-3.10",
         "multiplicative-weights",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ _DASHES = ("-", "--")
 """Line styles of the adversaries; markers of the first are filled."""
 _FEW = 2
 """Up to so many values of T are no rate: markers stand alone."""
-_RATE = {"color": style.BLACK, "ls": ":", "lw": 1.3}
+_RATE: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 1.3}
 
 
 def draw_regret(regrets: pd.DataFrame, game: Game) -> Figure:
@@ -113,23 +114,24 @@ def _add_legend(
     game: Game,
     shifts: Mapping[tuple[str, str], tuple[float, str]],
 ) -> None:
-    handles = []
     dashes = {adversary: own for (_, adversary), (_, own) in shifts.items()}
     solid = "-" if regrets["T"].nunique() > _FEW else "none"
+    looks: list[dict[str, Any]] = []
     for name in dict.fromkeys(algorithm for algorithm, _ in shifts):
         look = style.VARIANT_STYLES[name]
-        line = Line2D([], [], color=look.colour, marker=look.marker, ms=3.5, ls=solid)
-        handles.append((line, TITLES[name]))
+        looks.append(
+            {"color": look.colour, "marker": look.marker, "ls": solid, "label": TITLES[name]}
+        )
     if len(dashes) > 1:
-        for number, (adversary, title) in enumerate(game.losses.items()):
-            fill = "white" if number else style.BLACK
-            line = Line2D([], [], color=style.BLACK, marker="o", ms=3.5, mfc=fill)
-            line.set_linestyle(dashes[adversary])
-            handles.append((line, title))
+        for fill, (adversary, title) in zip(
+            (style.BLACK, "white"), game.losses.items(), strict=True
+        ):
+            own = {"mfc": fill, "ls": dashes[adversary], "label": title}
+            looks.append({"color": style.BLACK, "marker": "o", **own})
     if game.rate:
-        handles.append((Line2D([], [], **_RATE), game.rate_title))
-    lines, titles = zip(*handles, strict=True)
-    figure.legend(lines, titles, loc="outside lower center", ncols=2)
+        looks.append({**_RATE, "label": game.rate_title})
+    handles = [Line2D([], [], markersize=3.5, **look) for look in looks]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
     first = regrets.iloc[0]
     bars = (
         f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,9 +13,9 @@ from matplotlib.lines import Line2D
 from dpol.plots import style
 from dpol.randomness import Floats
 
-_NEW = {"color": style.ALGORITHM_STYLES["l2p"].colour, "lw": 1.4}
-_PRIOR = {"color": style.GREY, "ls": "--", "lw": 1.2}
-_LOWER_BOUND = {"color": style.BLACK, "ls": ":", "lw": 2.0}
+_NEW: dict[str, Any] = {"color": style.ALGORITHM_STYLES["l2p"].colour, "lw": 1.4}
+_PRIOR: dict[str, Any] = {"color": style.GREY, "ls": "--", "lw": 1.2}
+_LOWER_BOUND: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 2.0}
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class RatePanel:
 
 def _largest(*terms: Floats | float) -> Floats:
     """The exponent of a sum of powers of T."""
-    return np.asarray(np.broadcast_arrays(*terms)).max(axis=0)
+    found: Floats = np.max(np.broadcast_arrays(*terms), axis=0)
+    return found
 
 
 def _least(*rates: Floats | float) -> Floats:
     """The exponent of the best of several rates, at most 1."""
-    return np.asarray(np.broadcast_arrays(1.0, *rates)).min(axis=0)
+    found: Floats = np.min(np.broadcast_arrays(1.0, *rates), axis=0)
+    return found
 
 
 RATE_PANELS = (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +110,7 @@ def collect(frames: Iterable[pd.DataFrame], settings: Lazy, confidence: float) -
         settings: their order is that of the rows.
         confidence: of all intervals together.
     """
-    order = {
+    order: dict[Any, Sequence[Any]] = {
         "T": settings.n_rounds,
         "d": settings.n_experts,
         "epsilon": settings.epsilons,

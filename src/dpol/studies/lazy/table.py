@@ -70,7 +70,7 @@ def _entries(rows: pd.DataFrame, algorithms: Sequence[str]) -> tuple[Entry, ...]
         if name not in rows.index:
             cells.append(Entry("—"))
             continue
-        row = rows.loc[name]
+        row = rows.loc[name].to_dict()
         text = f"{row['mean_regret']:,.0f}{footers.plus_minus(row['ci_half_width'], 0)}"
         accounted = row.get("accounted_epsilon", math.nan)
         notes = () if pd.isna(accounted) else (f"accounted ε = {accounted:.3g}",)
