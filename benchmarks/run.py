@@ -47,8 +47,6 @@ from dpol.data.simulator import simulate_hospitals
 from dpol.data.streams import build_stream
 from dpol.data.table import RawTable
 from dpol.evaluation.amplification import analytic_mixture, synthetic_stream
-from dpol.studies.convex.study import study_convex
-from dpol.studies.lazy.study import run_lazy
 from dpol.experiment import load_experiment
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
@@ -56,12 +54,14 @@ from dpol.experts.meta import RWMeta
 from dpol.experts.play import play
 from dpol.experts.switching import borell_tis
 from dpol.files import write_json, write_text
+from dpol.lazy import transform
+from dpol.lazy.accounting import LazyGame, choose_parameters
 from dpol.lazy.adversaries import GapLosses
-from dpol.lazy.transform import LazyParameters
+from dpol.lazy.weights import WeightsMeasure
 from dpol.local import privatize
-from dpol.lazy.accounting import LazyGame, calibrate
 from dpol.randomness import replicate_generators
 from dpol.streams import GainStream
+from dpol.studies.convex.study import study_convex
 from experts_plain import rw_meta_paper_way  # tests/, on the path by `make bench`
 
 ROOT = Path(__file__).parents[1]
@@ -162,12 +162,15 @@ def _curve_of(stream: GainStream) -> float:
 def time_lazy() -> dict[str, float]:
     """L2P: experts at T = 10^6, d = 300, and convex at T = 10^4, d = 10, 20 replicates each."""
     numbers = range(20)
-    found = calibrate(LazyGame(1_000_000, 1e-6), epsilon=4.0, n_experts=300)
-    parameters = LazyParameters(found.batch_size, found.eta, found.fake_switch)
+    found = choose_parameters(LazyGame(1_000_000, 1e-6), epsilon=4.0, n_experts=300)
+    measure = WeightsMeasure(300, found.eta)
     long, short = (
         seconds(
-            lambda T=T: run_lazy(
-                GapLosses(T, 300, 0.1, 1), parameters, replicate_generators(1, ("b",), numbers, "x")
+            lambda T=T: transform.play(
+                measure,
+                found,
+                GapLosses(T, 300, 0.1, 1),
+                replicate_generators(1, ("b",), numbers, "x"),
             )
         )
         for T in (1_000_000, 100_000)

@@ -55,25 +55,26 @@ wildcard_constraints:
 
 PACKAGE = Path(dpol.__file__).parent
 BASE = ["__init__.py", "errors.py", "files.py", "frames.py", "logs.py", "randomness.py"]
+CONFIG = ["config/*.py", "settings.py", "studies/*/settings.py"]
 PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "lazy/*.py", "experts/**/*.py"]
 CODE = {
-    "data": [*BASE, "config/*.py", "data/*.py"],
-    "streams": [*BASE, "config/*.py", "data/*.py", "streams.py"],
+    "data": [*BASE, *CONFIG, "data/*.py"],
+    "streams": [*BASE, *CONFIG, "data/*.py", "streams.py"],
     "play": [*PLAY, "evaluation/memory.py", "evaluation/runs.py"],
     "summary": [
         *BASE,
         "intervals.py",
-        "config/*.py",
+        *CONFIG,
         "streams.py",
         "privacy/*.py",
         "evaluation/**/*.py",
     ],
-    "amplification": [*PLAY, "intervals.py", "config/*.py", "evaluation/**/*.py"],
-    "lazy": [*PLAY, "intervals.py", "config/*.py", "convex/*.py", "evaluation/**/*.py"],
+    "amplification": [*PLAY, "intervals.py", *CONFIG, "evaluation/**/*.py"],
+    "lazy": [*PLAY, *CONFIG, "intervals.py", "studies/**/*.py"],
     "distributions": [
         *BASE,
         "intervals.py",
-        "config/*.py",
+        *CONFIG,
         "streams.py",
         "privacy/*.py",
         "local/*.py",
@@ -83,22 +84,23 @@ CODE = {
     "audit": [
         *PLAY,
         "intervals.py",
-        "config/*.py",
+        *CONFIG,
         "papers.py",
-        "convex/*.py",
+        "studies/convex/*.py",
         "distributions/*.py",
         "evaluation/**/*.py",
     ],
-    "tables": [*BASE, "config/*.py", "papers.py", "wording.py", "tables/**/*"],
-    "plots": [*BASE, "config/*.py", "wording.py", "plots/*.py"],
+    "tables": [*BASE, *CONFIG, "papers.py", "wording.py", "tables/**/*", "studies/**/*.py"],
+    "plots": [*BASE, *CONFIG, "wording.py", "plots/*.py", "studies/**/*.py"],
     "report": [
         *BASE,
-        "config/*.py",
+        *CONFIG,
         "papers.py",
         "wording.py",
         "streams.py",
         "evaluation/audit/core.py",
         "evaluation/claims/core.py",
+        "studies/*/shown.py",
         "tables/**/*",
         "report/**/*",
     ],

@@ -1,6 +1,6 @@
-from dpol.config import Convex
 from dpol.evaluation.summary import write_frame
 from dpol.logs import job_log
+from dpol.studies.convex.settings import Convex
 from dpol.studies.convex.study import study_convex
 
 with job_log(snakemake.log[0]):

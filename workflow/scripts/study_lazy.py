@@ -1,6 +1,6 @@
-from dpol.config import Lazy
 from dpol.evaluation.summary import write_frame
 from dpol.logs import job_log
+from dpol.studies.lazy.settings import Lazy
 from dpol.studies.lazy.study import study_lazy
 
 with job_log(snakemake.log[0]):

@@ -185,6 +185,10 @@ class AccountedParameters(LazyParameters):
     """Parameters of L2P with the guarantee they give.
 
     Args:
+        batch_size: B, rounds in a batch.
+        eta: scale of the keep probability, e^(-c B eta).
+        fake_switch: p, probability of a fake switch.
+        normaliser: name of c.
         epsilon: accounted epsilon; inf without privacy.
         objective: the bound on regret, or the stand-in for it, that was minimised.
     """

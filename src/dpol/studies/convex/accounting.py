@@ -55,6 +55,12 @@ class ConvexParameters(AccountedParameters):
     """Parameters of L2P over `exp(-beta (losses + lambda |x|^2))`, and what they guarantee.
 
     Args:
+        batch_size: B, rounds in a batch.
+        eta: scale of the keep probability, e^(-c B eta).
+        fake_switch: p, probability of a fake switch.
+        normaliser: name of c.
+        epsilon: accounted epsilon at the game's delta.
+        objective: the stand-in for regret that was minimised (see `choose_convex_parameters`).
         beta: inverse temperature.
         regulariser: lambda.
     """
