@@ -267,17 +267,6 @@ def test_without_fake_switches_there_is_no_privacy():
     assert math.isinf(published_epsilon(LazyGame(100, 1e-6), 1, 0.01, 0.0))
 
 
-def test_if_everything_is_redrawn_every_batch_counts_twice():
-    """p = 1: T/B redraws of x, as many of y, and the switch costs 2 eta s."""
-    eta, s = 0.02, 0.5
-    rho = 2 * 25 * (eta * s) ** 2 / 2
-    expected = min(
-        plain.zcdp_to_epsilon((2 * eta * s) ** 2 / 2 + rho, 5e-7),
-        2 * eta * s + plain.zcdp_to_epsilon(rho, 5e-7),
-    )
-    assert sound_epsilon(LazyGame(100, 1e-6, s), 4, eta, 1.0) == pytest.approx(expected, rel=0.005)
-
-
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.4])
 def test_the_conversion_is_tighter_than_the_textbook_one_and_not_below_the_optimum(delta):
     for rho in np.geomspace(1e-7, 50, 40).tolist():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpol.intervals import add_intervals
+from dpol.lazy.transform import play
 from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY
@@ -25,54 +26,58 @@ from dpol.studies.convex.gradient_descent import OnlineGradientDescent
 from dpol.studies.convex.losses import LinearLosses, drifting_losses
 from dpol.studies.convex.measure import RegularisedWeights
 from dpol.studies.convex.settings import Convex
-from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row, run_l2p
+from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row
 
 
 @dataclass(frozen=True)
 class ConvexPoint:
-    """Games that are played together: all algorithms on one loss sequence.
+    """Games that are played together: one loss sequence, all algorithms at all epsilons.
 
     Args:
         n_rounds: T.
         dimension: d.
-        epsilon: of all private algorithms.
     """
 
     n_rounds: int
     dimension: int
-    epsilon: float
 
 
 def points(settings: Convex, streams: object = None) -> dict[str, ConvexPoint]:
     """All points by label; `streams` are not used.
 
-    >>> list(points(Convex(n_rounds=[100], dimensions=[2, 3], epsilons=[1, 4])))
-    ['T100-d2-0', 'T100-d2-1', 'T100-d3-0', 'T100-d3-1']
+    >>> list(points(Convex(n_rounds=[100, 200], dimensions=[2, 3], epsilons=[1])))
+    ['T100-d2', 'T100-d3', 'T200-d2', 'T200-d3']
     """
     return {
-        f"T{T}-d{d}-{number}": ConvexPoint(T, d, epsilon)
+        f"T{T}-d{d}": ConvexPoint(T, d)
         for T, d in itertools.product(settings.n_rounds, settings.dimensions)
-        for number, epsilon in enumerate(settings.epsilons)
     }
 
 
 def run(settings: Convex, point: ConvexPoint, seed: int) -> pd.DataFrame:
-    """One row per algorithm, without intervals."""
-    T, d, L = point.n_rounds, point.dimension, settings.lipschitz
-    losses = drifting_losses(T, d, L, seed)
-    least = losses.least_total(settings.diameter)
+    """One row per epsilon and algorithm, without intervals.
+
+    Where no parameters of L2P reach epsilon there is no row.
+    """
+    T, d, D = point.n_rounds, point.dimension, settings.diameter
+    losses = drifting_losses(T, d, settings.lipschitz, seed)
+    least = losses.least_total(D)
+    # It has no randomness: every replicate is the same.
+    plain = losses.total(OnlineGradientDescent(D).points(losses)).repeat(settings.replicates)
+    without = ("gradient-descent", Run(plain, None, NO_PRIVACY))
     names = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
     rows = []
-    for algorithm, found in _runs(settings, losses, point.epsilon, seed):
-        setting = {
-            "T": T,
-            "d": d,
-            "epsilon": point.epsilon,
-            "delta": settings.delta,
-            "algorithm": algorithm,
-            "accountant": "sound" if found.parameters else "",
-        }
-        rows.append(regret_row(setting, found, least, names))
+    for epsilon in settings.epsilons:
+        for algorithm, found in (*_private_runs(settings, losses, epsilon, seed), without):
+            setting = {
+                "T": T,
+                "d": d,
+                "epsilon": epsilon,
+                "delta": settings.delta,
+                "algorithm": algorithm,
+                "accountant": "sound" if found.parameters else "",
+            }
+            rows.append(regret_row(setting, found, least, names))
     return pd.DataFrame(rows)
 
 
@@ -100,10 +105,9 @@ def study_convex(settings: Convex, *, seed: int, confidence: float = 0.95) -> pd
     return collect((run(settings, point, seed) for point in every), settings, confidence)
 
 
-def _runs(
+def _private_runs(
     settings: Convex, losses: LinearLosses, epsilon: float, seed: int
 ) -> Iterator[tuple[str, Run]]:
-    """All algorithms; L2P is left out where no parameters reach epsilon."""
     d, D, L, delta = losses.dimension, settings.diameter, losses.lipschitz, settings.delta
 
     def generators(name: str) -> ReplicateGenerators:
@@ -125,7 +129,8 @@ def _runs(
             epsilon_delta=(parameters.epsilon, delta),
         )
         measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
-        yield name, run_l2p(measure, parameters, losses, generators(name), guarantee)
+        played = play(measure, parameters, losses, generators(name))
+        yield name, Run(*played, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     guarantee = central_guarantee(
         mechanism="Gaussian noise on tree-aggregated sums of gradients",
@@ -135,9 +140,6 @@ def _runs(
     )
     private = losses.total(PrivateFTRL(mu, D).points(losses, generators("dp-ftrl")))
     yield "dp-ftrl", Run(private, None, guarantee)
-    # It has no randomness: every replicate is the same.
-    plain = losses.total(OnlineGradientDescent(D).points(losses)).repeat(settings.replicates)
-    yield "gradient-descent", Run(plain, None, NO_PRIVACY)
 
 
 def _reaching(game: ConvexGame, epsilon: float) -> ConvexParameters | None:

@@ -183,11 +183,6 @@ class Envelope:
             pending = pending[~accepted]
         return out
 
-    @property
-    def mass(self) -> float:
-        """Mass under the tangents, in units of e^shift."""
-        return float(self.cumulative[-1])
-
     def _propose(self, uniform: Floats) -> tuple[Floats, Floats]:
         """Draws from the density proportional to the hull, and the log of the hull there."""
         target = uniform * self.cumulative[-1]

@@ -9,9 +9,8 @@ from functools import partial
 
 from dpol.intervals import standard_error
 from dpol.lazy.accounting import AccountedParameters
-from dpol.lazy.transform import Losses, Measure, play
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES, Guarantee
-from dpol.randomness import Floats, ReplicateGenerators
+from dpol.randomness import Floats
 
 central_guarantee = partial(
     Guarantee, adjacency=WHOLE_LOSSES, unit=ONE_ROUND, model="central", sampler="seeded"
@@ -34,17 +33,6 @@ class Run:
     redraws: Floats | None
     guarantee: Guarantee
     parameters: AccountedParameters | None = None
-
-
-def run_l2p(
-    measure: Measure,
-    parameters: AccountedParameters,
-    losses: Losses,
-    generators: ReplicateGenerators,
-    guarantee: Guarantee,
-) -> Run:
-    """L2P over a measure."""
-    return Run(*play(measure, parameters, losses, generators), guarantee, parameters)
 
 
 def regret_row(

@@ -21,14 +21,14 @@ from dpol.lazy.accounting import (
     theorem_3_10,
 )
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
-from dpol.lazy.transform import NORMALISERS
+from dpol.lazy.transform import NORMALISERS, play
 from dpol.lazy.weights import WeightsMeasure
 from dpol.logs import progress
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 from dpol.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row, run_l2p
+from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row
 from dpol.studies.lazy.settings import Lazy
 
 ADVERSARIES = ("stochastic", "lower-bound")
@@ -198,7 +198,8 @@ def _play(settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: 
         mu=math.nan,
         epsilon_delta=(parameters.epsilon, delta),
     )
-    return run_l2p(WeightsMeasure(d, parameters.eta), parameters, losses, generators, guarantee)
+    measure = WeightsMeasure(d, parameters.eta)
+    return Run(*play(measure, parameters, losses, generators), guarantee, parameters)
 
 
 def _parameters(
