@@ -55,8 +55,9 @@ from dpol.experts.play import play
 from dpol.experts.switching import borell_tis
 from dpol.files import write_json, write_text
 from dpol.lazy import transform
-from dpol.lazy.accounting import LazyGame, choose_parameters
+from dpol.lazy.accounting import LazyGame
 from dpol.lazy.adversaries import GapLosses
+from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.local import privatize
 from dpol.randomness import replicate_generators

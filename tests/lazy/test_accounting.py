@@ -13,13 +13,12 @@ from dpol.lazy import accounting
 from dpol.lazy.accounting import (
     ACCOUNTANTS,
     LazyGame,
-    choose_parameters,
     published_epsilon,
     sound_epsilon,
-    theorem_3_10,
     zcdp_epsilon,
 )
 from dpol.lazy.exact import LazyLaw, worst_epsilon
+from dpol.lazy.parameters import choose_parameters, theorem_3_10
 
 NORMALISERS = (1.0, 2.0)
 

@@ -9,8 +9,9 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.errors import DataError
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, setup_of
-from dpol.lazy.accounting import LazyGame, choose_parameters, published_epsilon, sound_epsilon
+from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.algorithm import LazyWeights
+from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT

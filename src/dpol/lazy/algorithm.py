@@ -11,13 +11,8 @@ import numpy as np
 
 from dpol.errors import DataError
 from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.lazy.accounting import (
-    ACCOUNTANTS,
-    Accountant,
-    AccountedParameters,
-    LazyGame,
-    choose_parameters,
-)
+from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
+from dpol.lazy.parameters import AccountedParameters, choose_parameters
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta

@@ -16,8 +16,9 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.intervals import half_width
 from dpol.lazy import LazyParameters, advance, play, start
-from dpol.lazy.accounting import LazyGame, published_epsilon, theorem_3_10
+from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY

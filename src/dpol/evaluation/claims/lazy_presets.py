@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
-from dpol.lazy.accounting import LazyGame, theorem_3_10
+from dpol.lazy.accounting import LazyGame
 from dpol.lazy.exact import exact_epsilon
+from dpol.lazy.parameters import theorem_3_10
 from dpol.papers import LAZY
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.randomness import Floats

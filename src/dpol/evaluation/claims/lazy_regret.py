@@ -15,7 +15,8 @@ import numpy as np
 from scipy import special
 
 from dpol.evaluation.claims.core import Claim, Row, generator, worst
-from dpol.lazy.accounting import LazyGame, theorem_3_10
+from dpol.lazy.accounting import LazyGame
+from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.papers import LAZY
 from dpol.randomness import Floats

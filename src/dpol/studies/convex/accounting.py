@@ -12,12 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from dpol.lazy.accounting import (
-    AccountedParameters,
-    account_redraws,
-    largest_within,
-    least_objective,
-)
+from dpol.lazy.accounting import account_redraws
+from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
 
 
 @dataclass(frozen=True)

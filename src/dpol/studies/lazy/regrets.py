@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from dpol.intervals import standard_error
-from dpol.lazy.accounting import AccountedParameters
+from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES, Guarantee
 from dpol.randomness import Floats
 

@@ -13,14 +13,9 @@ import numpy as np
 import pandas as pd
 
 from dpol.intervals import add_intervals
-from dpol.lazy.accounting import (
-    Accountant,
-    AccountedParameters,
-    LazyGame,
-    choose_parameters,
-    theorem_3_10,
-)
+from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS, play
 from dpol.lazy.weights import WeightsMeasure
 from dpol.logs import progress
