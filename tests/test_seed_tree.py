@@ -17,11 +17,11 @@ from dpol.data.simulator import simulate_hospitals
 from dpol.evaluation.amplification import study_amplification, study_batching
 from dpol.evaluation.audit.study import study_audit
 from dpol.evaluation.claims.study import study_claims
-from dpol.studies.convex.study import study_convex
 from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
-from dpol.studies.lazy.study import study_lazy
 from dpol.evaluation.runs import play_suite
 from dpol.experiment import Experiment, load_experiment
+from dpol.studies.convex.study import study_convex
+from dpol.studies.lazy.study import study_lazy
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 

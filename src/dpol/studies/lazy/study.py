@@ -59,9 +59,9 @@ def points(settings: Lazy, streams: object = None) -> dict[str, LazyPoint]:
     """
     found = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
-        algorithms = (*(f"l2p-{name}" for name in settings.accountants), PRESET, WEIGHTS)
-        if T * d <= settings.largest_tree:
-            algorithms = (*algorithms, TREE)
+        algorithms = _algorithms(settings)
+        if T * d > settings.largest_tree:
+            algorithms = algorithms[:-1]
         if T < LONG:
             found[f"T{T}-d{d}"] = LazyPoint(T, d, ADVERSARIES, algorithms)
             continue
@@ -76,8 +76,8 @@ def run(settings: Lazy, point: LazyPoint, seed: int) -> pd.DataFrame:
     Where no parameters of L2P reach epsilon there is no row.
     """
     rows, T, d = [], point.n_rounds, point.n_experts
-    settings_of_rows = itertools.product(settings.epsilons, point.adversaries, point.algorithms)
-    for epsilon, adversary, algorithm in settings_of_rows:
+    games = itertools.product(settings.epsilons, point.adversaries, point.algorithms)
+    for epsilon, adversary, algorithm in games:
         losses: Losses = EpochLosses(T, d, epsilon, seed)
         if adversary == "stochastic":
             losses = GapLosses(T, d, settings.gap, seed)
@@ -110,7 +110,7 @@ def collect(frames: Iterable[pd.DataFrame], settings: Lazy, confidence: float) -
         "d": settings.n_experts,
         "epsilon": settings.epsilons,
         "adversary": ADVERSARIES,
-        "algorithm": [*(f"l2p-{name}" for name in settings.accountants), PRESET, WEIGHTS, TREE],
+        "algorithm": _algorithms(settings),
     }
     whole = pd.concat([frame for frame in frames if len(frame)], ignore_index=True).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
@@ -163,6 +163,11 @@ def play_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> tup
         prefix += rounds[0]
         tree = tree.next(scale * generators.standard_normal(d))
     return total, switches - 1
+
+
+def _algorithms(settings: Lazy) -> tuple[str, ...]:
+    """Names in the order of the rows; the tree, which long games leave out, is the last."""
+    return (*(f"l2p-{name}" for name in settings.accountants), PRESET, WEIGHTS, TREE)
 
 
 def _play(settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: int) -> Run | None:
