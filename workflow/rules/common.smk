@@ -90,9 +90,13 @@ def figure(name, category, title, caption="study"):
     return outputs("figures", name, ("svg", "png", "pdf"), category, title, caption)
 
 
+# The page of the report is made of fragments.
+TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
+
+
 def table(name, category, title, caption="study"):
     """The files of a table."""
-    return outputs("tables", name, ("html", "md", "csv", "tex"), category, title, caption)
+    return outputs("tables", name, TABLE_FORMATS, category, title, caption)
 
 
 def shown_of(study, block):
@@ -149,7 +153,10 @@ def config_text():
 
 def benchmark_files():
     """Times of the jobs of this run; those of earlier configs may lie beside them."""
-    several = {"build_stream": settings.streams, "run_suite": [job.name for job in experiment.jobs()]}
+    several = {
+        "build_stream": settings.streams,
+        "run_suite": [job.name for job in experiment.jobs()],
+    }
     for study, block in experiment.studies():
         several[f"{study.name}_point"] = study.points(block, list(settings.streams))
     stages = {rule.name for rule in workflow.rules if rule.benchmark} - {"render_report"}
@@ -164,6 +171,7 @@ def announce_results():
     print(f"\nThe report, all of it in one page:\n{RESULTS}/report/index.html")
     for kind, suffix in (("tables", "html"), ("figures", "png")):
         found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
+        found = [path for path in found if not path.name.endswith(".fragment.html")]
         print(
             "\n".join(["", f"{kind.capitalize()} (other formats beside them):", *map(str, found)])
         )

@@ -16,28 +16,33 @@ from dpol.core.errors import DataError
 from dpol.core.frames import check_frame, check_streams
 from dpol.studies.audits.core import AUDIT_COLUMNS
 from dpol.studies.claims.core import CLAIM_COLUMNS
-from dpol.studies.hospitals.average_gain import COLUMNS as SUMMARY_COLUMNS
-from dpol.studies.hospitals.average_gain import CSV_COLUMNS
+from dpol.studies.hospitals.average_gain import COLUMNS
+
+SUMMARY_COLUMNS = (
+    *(*COLUMNS, "reported_verdict", "gain_without_noise"),
+    *("noise_cost", "noise_cost_half_width", "noise_cost_share"),
+)
+"""Columns of the summary that the page needs."""
 
 
 @dataclass(frozen=True)
-class Findings:
+class Results:
     """Tables of a run that the answers are computed from.
 
     Args:
-        summary: table of `dpol.studies.hospitals.summary`.
-        gains: numbers behind the table of average gains.
+        summary: table of `dpol.studies.hospitals.findings.conclude`.
+        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
         claims: the ledger; None if it was not made.
         audits: None if there were none.
     """
 
     summary: pd.DataFrame
-    gains: pd.DataFrame
+    ranking: pd.DataFrame
     claims: pd.DataFrame | None
     audits: pd.DataFrame | None
 
 
-def read_findings(folder: Path, config: Config) -> Findings:
+def read_results(folder: Path, config: Config) -> Results:
     """The tables of the run in `folder`, by what its config asks for.
 
     Raises:
@@ -46,13 +51,20 @@ def read_findings(folder: Path, config: Config) -> Findings:
     path = folder / "summary.parquet"
     summary = _read_frame(path, SUMMARY_COLUMNS)
     check_streams(summary, config.streams, str(path))
-    audited = config.block("audits") is not None
-    return Findings(
+    return Results(
         summary,
-        _read_frame(folder / "tables/average-gain.csv", CSV_COLUMNS),
-        _read_frame(folder / "claims.parquet", CLAIM_COLUMNS) if audited else None,
-        _read_frame(folder / "audits.parquet", AUDIT_COLUMNS) if audited else None,
+        _read_frame(folder / "ranking.parquet", ("source", "verdict")),
+        _read_frame(folder / "claims.parquet", CLAIM_COLUMNS) if config.block("claims") else None,
+        _read_frame(folder / "audits.parquet", AUDIT_COLUMNS) if config.block("audits") else None,
     )
+
+
+def read_fragment(path: Path) -> str:
+    """A table as HTML. Raises DataError if it is missing, or is no table."""
+    text = read_text(path)
+    if "</table>" not in text:
+        raise unreadable(path, ValueError("it holds no table"))
+    return text
 
 
 def read_text(path: Path) -> str:
@@ -73,7 +85,7 @@ def read_json(path: Path) -> Any:
 
 def _read_frame(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     try:
-        frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        frame = pd.read_parquet(path)
     except (OSError, ValueError, arrow.ArrowException) as error:
         raise unreadable(path, error) from None
     check_frame(frame, columns, str(path))

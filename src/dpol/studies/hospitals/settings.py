@@ -8,6 +8,9 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import AlgorithmSpec, Label, NoiseName, Settings, all_different
 
+BEST_STATIC = "best-static-expert"
+"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
+
 
 class Suite(Settings):
     """Algorithms that run together, on the same noisy gains, in one job."""

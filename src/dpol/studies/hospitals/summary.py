@@ -15,8 +15,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
-
-BEST_STATIC = "best-static-expert"
+from dpol.studies.hospitals.settings import BEST_STATIC
 
 
 @dataclass(frozen=True)
