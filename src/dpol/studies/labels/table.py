@@ -32,8 +32,6 @@ def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
     risks = frames["labels"]
     numbers = risks.drop(columns=list(BY_RUN))
     return replace(label_table(risks, simulated=facts.simulated), numbers=numbers)
-        label_table(risks, simulated=facts.simulated), numbers=risks.drop(columns=list(BY_RUN))
-    )
 
 
 def label_table(risks: pd.DataFrame, *, simulated: bool) -> Table:
