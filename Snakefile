@@ -26,11 +26,6 @@ if settings.lazy is not None or settings.convex is not None:
     include: "workflow/rules/lazy.smk"
 
 
-if settings.distributions is not None:
-
-    include: "workflow/rules/distributions.smk"
-
-
 include: "workflow/rules/studies.smk"
 
 

@@ -199,6 +199,10 @@ WHOLE_LINES = {
         changed((at("block_replicate"), 3)),
         "block_replicate = 3: unknown key; did you mean block_replicates?",
     ),
+    "renamed": (
+        changed((at("distributions"), {})),
+        "distributions = {}: unknown key; it is called labels now",
+    ),
     "typo inside": (
         changed((at("privacy", "leveles"), {})),
         "privacy.leveles = {}: unknown key; did you mean levels?",
@@ -601,8 +605,8 @@ def test_a_table_of_gains_is_accepted() -> None:
             "suites.trusted.algorithms = 'tree-ftpl-min-noise': must not have the noise ",
         ),
         (
-            (("distributions",), {"patients_per_week": 5}),
-            "distributions.patients_per_week = 5: ",
+            (("labels",), {"patients_per_week": 5}),
+            "labels.patients_per_week = 5: ",
         ),
     ],
     ids=lambda it: it if isinstance(it, str) else "",
@@ -856,14 +860,6 @@ class TestFiles:
             b"? [run]\n: x\n",
             b"run: !!int x\n",
             b"seed: " + b"9" * 5000 + b"\n",
-            b"run: &a [*a]\n",
-            b"a: &a ["
-            + b"x," * 99
-            + b"]\nb: &b ["
-            + b"*a," * 99
-            + b"]\nc: ["
-            + b"*b," * 99
-            + b"]\n",
         ],
     )
     def test_what_is_not_plain_yaml_is_refused(

@@ -9,6 +9,6 @@ with job_log(snakemake.log[0]):
         snakemake.params.point,
         seed=snakemake.params.seed,
         delta=snakemake.params.delta,
-        stream=snakemake.input.get("stream"),
+        stream=snakemake.input.get("stream") or None,  # an empty list for a point without one
         files=dict(snakemake.output.items()),
     )

@@ -16,7 +16,7 @@ from pydantic import Field, PositiveInt, create_model
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
-from dpol.studies.pending import Convex, Distributions, Lazy
+from dpol.studies.pending import Convex, Lazy
 from dpol.studies.registry import load_studies
 
 
@@ -55,8 +55,6 @@ class Config(Settings):
     """Without this block the regret of L2P is not studied."""
     convex: Convex | None = None
     """Without this block online convex optimisation is not studied."""
-    distributions: Distributions | None = None
-    """Study of learning distributions from locally private labels; without it, none."""
     comparison: Comparison | None = None
     """The paper's way beside ours; without this block, no comparison."""
     report: Report
@@ -119,10 +117,11 @@ class Config(Settings):
             if "capacity" in suite.noises:
                 allowed = f"must not hold capacity because {because}: its gains have no capacities"
                 found.append((("suites", label, "noises"), suite.noises, allowed))
-        if self.distributions is not None and self.distributions.patients_per_week is not None:
+        labels = self.block("labels")
+        if labels is not None and labels.patients_per_week is not None:
             allowed = f"must not be given because {because}: its gains have no persons"
-            value = self.distributions.patients_per_week
-            found.append((("distributions", "patients_per_week"), value, allowed))
+            value = labels.patients_per_week
+            found.append((("labels", "patients_per_week"), value, allowed))
         return found
 
     def _comparison_problems(

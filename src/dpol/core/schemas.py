@@ -24,6 +24,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "text": ("text", "OSTU"),
     "whole": ("whole number", "iu"),
     "number": ("number", "f"),
+    "numbers": ("list of numbers", "Of"),
     "truth": ("true or false", "b"),
     "date": ("date", "M"),
 }

@@ -8,7 +8,9 @@ from dpol.studies.study import Study
 
 STUDIES = (
     "batching",
+    "labels",
     "audits",
+    "claims",
 )
 """Folders of the studies, in the order of the report; each has the key of its block in a config."""
 

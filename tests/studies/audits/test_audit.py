@@ -7,7 +7,6 @@ import pytest
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.local.clipping import Clipping
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale
 from dpol.privacy.audit import audit_loss, runs_needed
@@ -15,6 +14,7 @@ from dpol.studies.audits import adabatch, experts, labels
 from dpol.studies.audits.core import AUDIT_COLUMNS, Audited, Subject, moves
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED, study_audits
+from dpol.studies.labels.clipping import Clipping
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
