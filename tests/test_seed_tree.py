@@ -14,11 +14,9 @@ import pytest
 from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
 from dpol.data.simulator import simulate_hospitals
-from dpol.evaluation.convex import study_convex
-from dpol.evaluation.lazy import study_lazy
 from dpol.studies.hospitals.runs import play_suite
-from dpol.studies.registry import load_studies
-from dpol.studies.study import Inputs, load
+from dpol.studies.jobs import compute
+from dpol.studies.study import load
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -93,18 +91,15 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
         play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-def run_studies(uses, config, random_stream):
+def run_studies(uses, experiment, random_stream):
     """Every study of the config at its smallest."""
-    seed = config.seed
-    for name, study in load_studies().items():
-        run, settings = load(study.run), changed(config.block(name), SMALL[name])
-        with recording(uses, name):
-            for point in study.points(settings, list(config.streams)).values():
-                stream = random_stream(12, 3, label=point["stream"]) if "stream" in point else None
-                run(settings, point, Inputs(seed, 1e-6, stream))
-    for name, study in {"lazy": study_lazy, "convex": study_convex}.items():
-        with recording(uses, name):
-            study(changed(config.block(name), SMALL[name]), seed=seed)
+    config = experiment.config
+    streams = {label: random_stream(12, 3, label=label) for label in config.streams}
+    for study, block in experiment.studies():
+        load(study.run)  # What it imports is there before it is watched.
+        with recording(uses, study.name):
+            settings = changed(block, SMALL[study.name])
+            compute(study, settings, seed=config.seed, streams=streams)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +128,7 @@ def recorded(experiment, make_stream, random_stream):
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
-    run_studies(uses, config, random_stream)
+    run_studies(uses, experiment, random_stream)
     return uses
 
 
