@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as arrow
 
 from dpol.config.models import Config
 from dpol.core.errors import DataError
-from dpol.core.frames import check_frame, check_streams
-from dpol.studies.audits.core import AUDIT_COLUMNS
-from dpol.studies.claims.core import CLAIM_COLUMNS
-from dpol.studies.hospitals.average_gain import COLUMNS
-
-SUMMARY_COLUMNS = (
-    *(*COLUMNS, "reported_verdict", "gain_without_noise"),
-    *("noise_cost", "noise_cost_half_width", "noise_cost_share"),
-)
-"""Columns of the summary that the page needs."""
+from dpol.core.schemas import read_frame
+from dpol.studies import hospitals
+from dpol.studies.registry import load_study
+from dpol.studies.study import schemas_of
 
 
 @dataclass(frozen=True)
@@ -46,16 +38,20 @@ def read_results(folder: Path, config: Config) -> Results:
     """The tables of the run in `folder`, by what its config asks for.
 
     Raises:
-        DataError: a table is missing, cannot be read, or lacks a column or a stream.
+        DataError: a table is missing, cannot be read, or is not what its schema says.
     """
-    path = folder / "summary.parquet"
-    summary = _read_frame(path, SUMMARY_COLUMNS)
-    check_streams(summary, config.streams, str(path))
+    schemas = {name: hospitals.schema(name) for name in ("summary", "ranking")}
+    for study in (load_study(name) for name in ("claims", "audits") if config.block(name)):
+        schemas |= schemas_of(study)
+
+    def table(name: str) -> pd.DataFrame:
+        return read_frame(folder / f"{name}.parquet", schemas[name])
+
     return Results(
-        summary,
-        _read_frame(folder / "ranking.parquet", ("source", "verdict")),
-        _read_frame(folder / "claims.parquet", CLAIM_COLUMNS) if config.block("claims") else None,
-        _read_frame(folder / "audits.parquet", AUDIT_COLUMNS) if config.block("audits") else None,
+        table("summary"),
+        table("ranking"),
+        table("claims") if "claims" in schemas else None,
+        table("audits") if "audits" in schemas else None,
     )
 
 
@@ -81,15 +77,6 @@ def read_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except ValueError as error:
         raise unreadable(path, error) from None
-
-
-def _read_frame(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    try:
-        frame = pd.read_parquet(path)
-    except (OSError, ValueError, arrow.ArrowException) as error:
-        raise unreadable(path, error) from None
-    check_frame(frame, columns, str(path))
-    return frame
 
 
 def unreadable(path: Path, error: Exception) -> DataError:

@@ -10,11 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.frames import check_frame
 from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.words import joint_confidence, proved, share_of_claim
-from dpol.studies.audits.core import AUDIT_COLUMNS
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
@@ -34,11 +32,7 @@ def draw_audit(audits: pd.DataFrame) -> Figure:
 
     Args:
         audits: table of `study_audits`.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
     """
-    check_frame(audits, AUDIT_COLUMNS, "audits")
     rows = audits.to_dict("records")
     largest = max(_drawn_share(row) for row in rows)
     with style.figure_style():

@@ -8,12 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.frames import check_frame
 from dpol.privacy.audit import exceeds
 from dpol.show.names import name_of
 from dpol.show.table import Column, Entry, Line, Table, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
-from dpol.studies.audits.core import AUDIT_COLUMNS
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
@@ -28,11 +26,7 @@ def audit_table(audits: pd.DataFrame) -> Table:
 
     Args:
         audits: table of `dpol.studies.audits.study.study_audits`.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
     """
-    check_frame(audits, AUDIT_COLUMNS, "audits")
     rows = audits.to_dict("records")
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
     ran = (

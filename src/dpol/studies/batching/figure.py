@@ -11,15 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.frames import check_frame
 from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.words import mu_title
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames
-
-COLUMNS = ("t", "T", "n", "mu", "alpha", "bound", "kind", "false_positive", "false_negative")
-"""Columns the figure needs."""
 
 _COLOURS: Mapping[str, str] = {
     "borell-tis": style.ALGORITHM_STYLES["rw-adabatch"].colour,
@@ -40,11 +36,7 @@ def draw_amplification(curves: pd.DataFrame) -> Figure:
     Args:
         curves: as `dpol.studies.batching.study.study_amplification` makes them; the first
             round t is drawn.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
     """
-    check_frame(curves, COLUMNS, "amplification")
     shown = curves[curves["t"] == curves["t"].iloc[0]]
     sizes, mus = list(dict.fromkeys(shown["n"])), sorted(set(shown["mu"]))
     with style.figure_style():

@@ -8,7 +8,6 @@ from itertools import product
 
 import pandas as pd
 
-from dpol.core.frames import check_frame
 from dpol.core.rounding import rounded_up
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
@@ -19,11 +18,6 @@ from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames
 
 PAPER = f"“{EXPERTS}”"
-_BATCHING = [
-    *("stream", "n", "T", "mu", "alpha", "bound", "replicates", "ftpl_regret"),
-    *("ftpl_half_width", "extra_regret", "extra_half_width", "factor", "ftpl_bound", "mean_batch"),
-    *("confidence", "ci_comparisons"),
-]
 _COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
 
 
@@ -35,7 +29,6 @@ def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
     """
     columns = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
     numbers = [*columns, "epsilon_at_delta", "mean_batch"]
-    check_frame(curves, numbers, "amplification")
     return curves[numbers].drop_duplicates(columns)
 
 
@@ -91,7 +84,6 @@ def batching_table(batching: pd.DataFrame) -> Table:
     Raises:
         DataError: a column is missing, or the table is empty.
     """
-    check_frame(batching, _BATCHING, "batching")
     bounds = list(batching["bound"].unique())
     first = batching.iloc[0]
 

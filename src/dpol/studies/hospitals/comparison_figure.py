@@ -11,18 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.core.frames import check_frame, check_streams
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
 from dpol.studies.hospitals.shown import Shown
-
-COLUMNS = (
-    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_noise", "other_mu", "other_mean_gain"),
-    *("other_ci_half_width", "other_model", "replicates", "confidence"),
-)
-"""Columns of the comparison that the figure needs."""
 
 NO_PRIVACY = "no-privacy"
 PAPER_LEVEL = "paper-level"
@@ -52,16 +44,7 @@ def draw_comparison(comparison: pd.DataFrame, ablation: pd.DataFrame, shown: Sho
         comparison: table of `dpol.studies.hospitals.comparison.compare`.
         ablation: table of `dpol.studies.hospitals.ablation.ablate`; its reference is a line.
         shown: streams, a panel each, and the levels, from left to right.
-
-    Raises:
-        DataError: a column or a stream is missing, or a table is empty.
     """
-    for name, frame, needed in (
-        ("the comparison", comparison, COLUMNS),
-        ("the ablations", ablation, ("stream", "reference", "reference_gain")),
-    ):
-        check_frame(frame, needed, name)
-        check_streams(frame, shown.streams, name)
     columns = min(_MOST_COLUMNS, len(shown.streams))
     n_rows = math.ceil(len(shown.streams) / columns)
     levels = list(shown.levels.values())

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.frames import check_frame, check_streams
 from dpol.show import footers
 from dpol.show.names import OURS
 from dpol.show.table import Column, Entry, Line, Table, one_section
@@ -16,14 +15,6 @@ from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.shown import Shown
 from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
 
-COLUMNS = (
-    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_noise", "other_mu", "other_model", "other_mean_gain"),
-    *("other_ci_half_width", "other_ours", "other_learner", "common_noise", "difference"),
-    *("difference_half_width", "verdict", "aim_verdict", "replicates", "confidence"),
-    "ci_comparisons",
-)
-"""Columns the table of the comparison needs."""
 _BESIDE = {EQUAL: "equal to", UNDECIDED: "undecided against"}
 _ABOUT = (
     "Above, below: the whole interval of the difference is. Undecided: it contains 0. An aim is"
@@ -42,12 +33,7 @@ def comparison_table(comparison: pd.DataFrame, shown: Shown) -> Table:
     Args:
         comparison: table of `dpol.studies.hospitals.comparison.compare`.
         shown: streams, in the order of the sections, and levels, in the order of the lines.
-
-    Raises:
-        DataError: a column or a stream is missing, or the table is empty.
     """
-    check_frame(comparison, COLUMNS, "the comparison")
-    check_streams(comparison, shown.streams, "the comparison")
     sections = []
     for label, title in shown.titles.items():
         rows = comparison[comparison["stream"] == label]

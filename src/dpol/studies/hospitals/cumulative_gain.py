@@ -19,19 +19,12 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.core.errors import DataError
-from dpol.core.frames import check_frame, check_streams
 from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
 from dpol.show.words import privacy_title
 from dpol.studies.hospitals.settings import BEST_STATIC, Report
 from dpol.studies.hospitals.shown import Shown
-
-COLUMNS = (
-    *("stream", "algorithm", "family", "noise", "mu", "round", "period"),
-    *("mean_cumulative_gain", "ci_half_width"),
-)
-"""Columns the figure needs."""
 
 ENVELOPE_LABEL = "envelope"
 _BOLD_CHARACTERS_PER_INCH = 12.5
@@ -53,15 +46,14 @@ def draw_cumulative_gain(
     """Mean cumulative gain over time, streams below each other, privacy levels side by side.
 
     Args:
-        cumulative: a row per stream, algorithm, noise, mu and round (`COLUMNS`), and per
+        cumulative: a row per stream, algorithm, noise, mu and round, and per
             stream and round one of the algorithm `best-static-expert`.
         shown: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
         central_noise: noise of central algorithms' own noise, by label.
 
     Raises:
-        DataError: a column, a stream or an algorithm is missing.
+        DataError: an algorithm has no runs.
     """
-    _check(cumulative, shown)
     report, levels = shown.report, list(shown.levels.values())
     lines = _lines(cumulative, report, central_noise)
     rows = cumulative[cumulative["stream"].isin(shown.streams)]
@@ -90,19 +82,6 @@ def draw_cumulative_gain(
         # Level with the panels, not with panels and legend together.
         gain.set_y((grid[0][0].get_position().y1 + grid[-1][0].get_position().y0) / 2)
     return figure
-
-
-def _check(cumulative: pd.DataFrame, shown: Shown) -> None:
-    check_frame(cumulative, COLUMNS, "cumulative gains")
-    key = ["stream", "algorithm", "noise", "mu", "round"]
-    if (twice := cumulative.duplicated(key)).any():
-        row = cumulative.loc[twice.to_numpy(), key].iloc[0].to_dict()
-        raise DataError(f"the table of cumulative gains has two rows of {row}")
-    if not shown.streams or not shown.levels:
-        raise DataError("a figure needs at least one stream and one privacy level")
-    check_streams(cumulative, shown.streams, "cumulative gains")
-    static = cumulative[cumulative["algorithm"] == BEST_STATIC]
-    check_streams(static, shown.streams, f"cumulative gains of the {BEST_STATIC}")
 
 
 def _lines(
