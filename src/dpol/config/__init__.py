@@ -15,6 +15,7 @@ from pydantic import Field, PositiveInt
 
 from dpol.core.settings import Label, Model, Mu
 from dpol.data.settings import Dataset, Stream
+from dpol.noise import NOISES
 from dpol.studies.audits.settings import Audits
 from dpol.studies.batching.settings import Batching
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
@@ -119,8 +120,8 @@ class Config(Model):
             value = self.privacy.count_sensitivity
             found.append((("privacy", "count_sensitivity"), value, allowed))
         for label, suite in self.suites.items():
-            if "capacity" in suite.noises:
-                allowed = f"must not hold capacity because {because}: its gains have no capacities"
+            for noise in (name for name in suite.noises if NOISES[name].needs_capacities):
+                allowed = f"must not hold {noise} because {because}: its gains have no capacities"
                 found.append((("suites", label, "noises"), suite.noises, allowed))
         if self.distributions is not None and self.distributions.patients_per_week is not None:
             allowed = f"must not be given because {because}: its gains have no persons"

@@ -14,7 +14,7 @@ from dpol.report.costs import Loss
 from dpol.show.footers import describe_public
 from dpol.show.words import counted, joint_confidence, mu_title, proved
 from dpol.studies.claims.table import count_verdicts
-from dpol.studies.hospitals.reported import load_reported
+from dpol.studies.hospitals.reported import PAPER_NOISE, load_reported
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
@@ -83,7 +83,7 @@ def _table_two(beside: pd.DataFrame) -> str:
 
 def _ranking(summary: pd.DataFrame) -> Iterator[str]:
     """RW-Meta, which is local, beside the better central tree: here, and in the paper's table."""
-    rows = summary[(summary["noise"] == "isotropic") & (summary["mu"] < _INFINITE)]
+    rows = summary[(summary["noise"] == PAPER_NOISE) & (summary["mu"] < _INFINITE)]
     meta = rows[rows["algorithm"] == META]
     trees = rows[rows["algorithm"].isin(TREES)].sort_values("mean_gain")
     trees = trees.drop_duplicates(["stream", "mu"], keep="last")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpol.config import Config
+from dpol.noise import is_ours
 from dpol.show.footers import COVERS, plus_minus
 from dpol.show.plain import Cell, PlainTable, number
 from dpol.show.words import mu_title
@@ -80,7 +81,7 @@ def _systems(summary: pd.DataFrame, config: Config) -> list[tuple[str, str]]:
         if not rows.empty:
             played = list(dict.fromkeys(rows["noise"]))
             first = config.report.noise
-            wanted = [first if first in played else played[0], "capacity"]
+            wanted = [first if first in played else played[0], *filter(is_ours, played)]
             return [(label, name) for name in dict.fromkeys(wanted) if name in played]
     return []
 

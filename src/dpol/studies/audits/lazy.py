@@ -10,8 +10,9 @@ import numpy as np
 
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
+from dpol.experts.interface import CuratorSetup
 from dpol.experts.lazy_weights import LazyWeights
-from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, setup_of
+from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy import transform
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Measure
 from dpol.lazy.weights import WeightsMeasure

@@ -14,7 +14,8 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import CuratorSetup, play
+from dpol.experts.interface import CuratorSetup
+from dpol.experts.play import play_rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -157,7 +158,7 @@ def _regrets(
     noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_REPLICATES))
     none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
     time, best = np.arange(len(gains)), gains.sum(axis=0).max()
-    plain = play(RandomWalkFTPL(), noisy, none)
+    plain = play_rounds(RandomWalkFTPL(), noisy, none)
     batched, _ = play_batches(RWAdaBatch(alpha), noisy, none)
     return best - gains[time, plain].sum(axis=1), best - gains[time, batched].sum(axis=1)
 

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import MetaState, RWMeta, shared_noise
-from dpol.experts.play import Actions, LocalSetup, Observation, rounds
+from dpol.experts.play import rounds
 from dpol.noise import NoisyGains, privatize
 from dpol.show.papers import EXPERTS
 from dpol.studies.batching.study import NOISE, synthetic_stream
@@ -20,7 +22,7 @@ from dpol.studies.claims.core import CONFIDENCE, Claim, Row, generator, mean_int
 
 
 @dataclass(frozen=True)
-class ConstantBank:
+class ConstantBank(LearnerBank[int]):
     """Two learners who see nothing: each always takes its own one of two actions."""
 
     labels: ClassVar[tuple[str, ...]] = ("zero", "one")
@@ -33,7 +35,7 @@ class ConstantBank:
 
 
 @dataclass(frozen=True)
-class TurncoatBank:
+class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
     """Two learners who see the noise: who leads by noisy gains takes action 1, the other 0."""
 
     labels: ClassVar[tuple[str, ...]] = ("one", "two")

@@ -20,6 +20,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dpol.core.errors import DataError
 from dpol.core.frames import check_frame
+from dpol.noise import is_ours
 from dpol.show import style
 from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
 from dpol.show.words import privacy_title
@@ -262,7 +263,7 @@ def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated
     else:
         when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
     noise = f"{report.noise} noise"
-    if report.noise == "capacity":
+    if is_ours(report.noise):
         noise += " (not in the paper)"
     bands = f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together"
     add_title(figure, (f"{data_title(simulated)}, {when}", noise, bands))

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpol.data.settings import Stream
+from dpol.noise import NO_NOISE, NOISES, is_ours
 from dpol.studies.hospitals.reported import BEST_LINEAR, PAPER_NOISE, Reported, reported_beside
 from dpol.studies.hospitals.settings import Report
-
-NOISES = (PAPER_NOISE, "isotropic-worst-case", "capacity")
-"""Order of the rows of a stream; any other noise comes after them, by name."""
-OUR_NOISES = ("capacity",)
 
 
 @dataclass(frozen=True)
@@ -67,11 +64,10 @@ class Row:
 
 def by_noise(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs in the order of the noises, with the one whose rows show them as `rows`."""
-    found = set(runs["noise"]) - {"none"}
-    names = [name for name in NOISES if name in found]
-    names += sorted(found - set(names))
-    names = names or ["none"]
-    of_rows = runs["noise"].where(runs["noise"] != "none", names[0])
+    found = [name for name in NOISES if name in set(runs["noise"])]
+    # Constant noise, which few algorithms have, comes last.
+    names = sorted(found, key=lambda name: NOISES[name].constant) or [NO_NOISE]
+    of_rows = runs["noise"].where(runs["noise"] != NO_NOISE, names[0])
     runs = runs.assign(rows=pd.Categorical(of_rows, categories=names))
     return runs.sort_values("rows", kind="stable")
 
@@ -94,7 +90,7 @@ def find_headers(runs: pd.DataFrame, report: Report, *, several: bool) -> tuple[
             continue
         title = label.replace("-", " ") if best_of else label
         model = "/".join(sorted(set(own["model"]) - {"none"})) or "none"
-        marking = own[~own["noise"].isin(OUR_NOISES)] if several else own
+        marking = own[~own["noise"].map(is_ours)] if several else own
         headers.append(Header(label, best_of, title, model, bool(marking["ours"].any())))
     return tuple(headers)
 

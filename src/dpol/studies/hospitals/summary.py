@@ -18,6 +18,7 @@ from dpol.core.files import atomic_path
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
+from dpol.noise import is_ours
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
 
 BEST_STATIC = "best-static-expert"
@@ -40,7 +41,7 @@ class Cell:
     @property
     def ours(self) -> bool:
         """Whether the algorithm or its noise is not in the papers."""
-        return self.played.origin == "ours" or self.noise == "capacity"
+        return self.played.origin == "ours" or is_ours(self.noise)
 
 
 def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
