@@ -15,7 +15,7 @@ import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, batch_rule, play_batches
 from dpol.experts.amplification import containing_batch
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import amplification_of, play, rounds, setup_of
+from dpol.experts.play import amplification_of, play_rounds, rounds, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.noise import NoisyGains, privatize
 
@@ -215,7 +215,7 @@ def test_for_alpha_near_zero_it_is_rw_ftpl(name, alpha, draw_noisy, crowd):
     noisy = draw_noisy(np.random.default_rng(4).random((12, 5)), 10.0, 200, seed=4)
     actions, sizes = batched(RWAdaBatch(alpha, name), noisy, crowd)
     assert (sizes == 1).all()
-    np.testing.assert_array_equal(actions, play(RandomWalkFTPL(), noisy, crowd(200)))
+    np.testing.assert_array_equal(actions, play_rounds(RandomWalkFTPL(), noisy, crowd(200)))
     assert (batched(RWAdaBatch(0.5, name), noisy, crowd)[1] > 1).any()
 
 
@@ -223,7 +223,7 @@ def test_play_gives_the_actions_of_play_batches(draw_noisy, crowd):
     noisy = draw_noisy(np.zeros((30, 3)), 2.0, 10)
     algorithm = RWAdaBatch(0.5)
     np.testing.assert_array_equal(
-        play(algorithm, noisy, crowd(10)), batched(algorithm, noisy, crowd)[0]
+        play_rounds(algorithm, noisy, crowd(10)), batched(algorithm, noisy, crowd)[0]
     )
 
 

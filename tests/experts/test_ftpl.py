@@ -7,11 +7,11 @@ import pytest
 
 import experts_plain as plain
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import play
+from dpol.experts.play import play_rounds
 
 
 def actions_of(noisy, crowd):
-    return play(RandomWalkFTPL(), noisy, crowd(noisy.n_replicates))
+    return play_rounds(RandomWalkFTPL(), noisy, crowd(noisy.n_replicates))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.core.errors import DataError
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.experts.interface import CuratorSetup
 from dpol.experts.lazy_weights import LazyWeights
-from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
@@ -47,7 +48,7 @@ def is_plain(stream, mu, algorithm, seed=0):
     rng = np.random.default_rng(seed)
     tapes = [plain.Tape(rng.random(5 * stream.n_rounds + 10).tolist()) for _ in range(30)]
     source = RawGains(stream, mu, 30)
-    actions = play(algorithm, source, ReplicateGenerators(tuple(tapes)))
+    actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(tapes)))
     found = algorithm.calibrated_for(setup_of(source))
     facts = {
         "B": found.batch_size,
@@ -85,7 +86,7 @@ def test_a_batch_is_one_action_and_a_last_one_may_be_shorter(random_stream):
     B = algorithm.calibrated_for(setup_of(source)).batch_size
     assert B > 1
     assert 100 % B
-    actions = play(algorithm, source, generators(200))
+    actions = play_rounds(algorithm, source, generators(200))
     changes = (np.diff(actions, axis=1) != 0).any(axis=0)
     starts = np.arange(1, 100) % B == 0
     assert not changes[~starts].any()
@@ -106,10 +107,10 @@ def test_a_step_leaves_its_state_and_observation_as_they_were(random_stream):
 
 def test_replicates_do_not_depend_on_each_other(random_stream):
     stream, algorithm = random_stream(40, 4), LazyWeights(delta=1e-3)
-    together = play(algorithm, RawGains(stream, 2.0, 6), generators(6))
+    together = play_rounds(algorithm, RawGains(stream, 2.0, 6), generators(6))
     for r in range(6):
         own = replicate_generators(0, ("lazy weights",), [r], "algorithm")
-        alone = play(algorithm, RawGains(stream, 2.0, 1), own)
+        alone = play_rounds(algorithm, RawGains(stream, 2.0, 1), own)
         np.testing.assert_array_equal(alone[0], together[r])
 
 
@@ -119,7 +120,9 @@ def test_the_last_gains_change_nothing(random_stream):
     gains = np.array(stream.gains)
     gains[-1] = 1 - gains[-1]
     other = dataclasses.replace(stream, gains=gains)
-    one, two = (play(LazyWeights(), RawGains(s, 1.0, 30), generators(30)) for s in (stream, other))
+    one, two = (
+        play_rounds(LazyWeights(), RawGains(s, 1.0, 30), generators(30)) for s in (stream, other)
+    )
     np.testing.assert_array_equal(one, two)
 
 
@@ -131,7 +134,7 @@ def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
     margin = stats.norm.isf(ERROR)
     means, errors = [], []
     for mu in (0.02, 0.05, 0.3, math.inf):
-        actions = play(LazyWeights(), RawGains(one_good, mu, 400), generators(400))
+        actions = play_rounds(LazyWeights(), RawGains(one_good, mu, 400), generators(400))
         gains = mean_gains(one_good, actions)
         means.append(gains.mean())
         errors.append(gains.std(ddof=1) / math.sqrt(400))
@@ -144,7 +147,7 @@ def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
 def regret_and_bound(stream, mu, replicates=300):
     algorithm, source = LazyWeights(), RawGains(stream, mu, replicates)
     bound = algorithm.calibrated_for(setup_of(source)).objective
-    gains = mean_gains(stream, play(algorithm, source, generators(replicates)))
+    gains = mean_gains(stream, play_rounds(algorithm, source, generators(replicates)))
     regrets = (stream.gains.sum(axis=0).max() - stream.n_rounds * gains) / stream.gain_range
     margin = stats.norm.isf(ERROR) * regrets.std(ddof=1) / math.sqrt(replicates)
     return regrets.mean(), margin, bound

@@ -8,7 +8,8 @@ import pytest
 
 import experts_plain as plain
 from dpol.core.randomness import ReplicateGenerators
-from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
+from dpol.experts.interface import CuratorSetup
+from dpol.experts.play import RawGains, guarantee_of, play_rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
@@ -59,7 +60,7 @@ class UnitDraws:
 
 def noise_of(algorithm, stream, mu, generators):
     recorder = Recorder(generators)
-    play(algorithm, RawGains(stream, mu, generators.n_replicates), recorder)
+    play_rounds(algorithm, RawGains(stream, mu, generators.n_replicates), recorder)
     return recorder.noise(stream)
 
 
@@ -107,7 +108,7 @@ def test_fast_equals_plain(random_stream, objective, rounds):
     if objective == "min-regret":
         total = max(total, math.sqrt(rounds))
     generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(4)))
-    fast = play(algorithm, RawGains(stream, mu, 4), generators)
+    fast = play_rounds(algorithm, RawGains(stream, mu, 4), generators)
     for seed in range(4):
         rng = np.random.default_rng(seed)
         expected = plain.tree_ftpl(stream.gains, total, tree_levels(rounds), rng)
@@ -221,7 +222,7 @@ def test_one_expert_and_one_round_can_be_played(make_stream, crowd):
     for gains in ([[0.5]], [[0.5]] * 3, [[0.5, 0.5]]):
         stream = make_stream(gains)
         for objective in ("min-noise", "min-regret"):
-            actions = play(TreeFTPL(objective), RawGains(stream, 0.5, 1), crowd(1))
+            actions = play_rounds(TreeFTPL(objective), RawGains(stream, 0.5, 1), crowd(1))
             assert actions.shape == (1, len(gains))
 
 
@@ -301,7 +302,7 @@ def test_equal_capacities_play_the_isotropic_game(make_stream):
 
     def actions(way):
         generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(5)))
-        return play(TreeFTPL("min-noise", way), RawGains(stream, 0.5, 5), generators)
+        return play_rounds(TreeFTPL("min-noise", way), RawGains(stream, 0.5, 5), generators)
 
     np.testing.assert_array_equal(actions("capacity"), actions("isotropic"))
 

@@ -11,9 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.core.errors import DataError
-from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale, privatize
+from dpol.config.docs import noises
+from dpol.config.experiment import parse_experiment
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.randomness import Seeds
+from dpol.core.yaml_files import read_yaml
+from dpol.experts.registry import make_members
+from dpol.noise import NOISES, noise_scale, privatize
+from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
+from dpol.studies.hospitals.runs import play_suite
+from dpol.studies.hospitals.summary import collect_cells
 
 ROOT2 = math.sqrt(2.0)
 BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
@@ -358,3 +366,42 @@ def test_noise_of_a_given_sensitivity_has_its_scale(given_gains, checks):
     assert checks.unit_variance(noise)
     assert not checks.unit_variance(noise / 2)
     assert not checks.unit_variance(noise[:, ::2] * GIVEN[0] / GIVEN[1])
+
+
+# ---- a noise is one line -------------------------------------------------------------------------
+
+
+def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monkeypatch):
+    """Twice the isotropic scale, ours: one entry of the registry, nothing else knows its name."""
+    toy = dataclasses.replace(
+        NOISES["isotropic"],
+        name="doubled",
+        origin="ours",
+        scale=lambda stream, mu: 2 * NOISES["isotropic"].scale(stream, mu),
+    )
+    monkeypatch.setitem(NOISES, "doubled", toy)
+    stream = make_stream(np.tile(GAINS, (8, 1)), 10.0)
+    members = make_members("rw-ftpl")
+    block = play_suite(stream, members, noise="doubled", mu=0.5, seed=1, replicates=range(4))
+    (cell,) = collect_cells([block])
+    assert (block.noise, cell.ours) == ("doubled", True)
+    assert cell.played.guarantee.mu == pytest.approx(0.25)
+    assert cell.played.guarantee.mechanism.startswith("doubled Gaussian noise")
+    assert any("`doubled`" in line and line.endswith("ours |") for line in noises().splitlines())
+
+    config = read_yaml("config/demo.yaml")
+    suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
+    report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled"}
+    parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")
+    assert {job.noise for job in parsed.jobs()} == {"doubled"}
+    suites["one"]["noises"] = ["doubledd"]
+    with pytest.raises(ConfigError, match="'capacity' or 'doubled'; did you mean doubled?"):
+        parse_experiment({**config, "suites": suites, "report": report}, "toy")
+
+
+def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
+    noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
+    assert noisy.seeds == Seeds(3, "test", "capacity", 0.5, (4, 2))
+    np.testing.assert_array_equal(
+        private(hospitals, replicates=2).gains, private(hospitals, replicates=range(2)).gains
+    )

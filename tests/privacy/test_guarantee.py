@@ -10,8 +10,7 @@ from dpol.data.stream import SELECTION
 from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import privatize
-from dpol.noise.noisy_gains import NOISES
+from dpol.noise import NOISES, privatize
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 
 

@@ -6,10 +6,9 @@ one algorithm, no other is loaded. docs/how-to/add-algorithm.md and add-learner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
-from inspect import Parameter, signature
 from typing import Any
 
 from dpol.experts.interface import (
@@ -54,14 +53,14 @@ class Entry:
         check_class(name, kind)
         return kind
 
-    def parameters(self, name: str) -> dict[str, Parameter]:
-        """What a config may set, with the defaults of this name."""
-        found = signature(self.load(name)).parameters
-        return {
-            key: it.replace(default=self.defaults.get(key, it.default))
-            for key, it in found.items()
-            if key not in self.fixed
-        }
+    def parameters(self, name: str) -> dict[str, Any]:
+        """What a config may set, and the default of each."""
+        found = {}
+        for own in fields(self.load(name)):  # type: ignore[arg-type]
+            factory = own.default_factory
+            usual = own.default if factory is MISSING else factory()
+            found[own.name] = self.defaults.get(own.name, usual)
+        return {key: value for key, value in found.items() if key not in self.fixed}
 
     def make(self, name: str, parameters: Mapping[str, Any]) -> Any:
         """An instance of the class.
@@ -194,16 +193,23 @@ def label_of(algorithm: AnyAlgorithm) -> str:
     """
     if isinstance(algorithm, LearnerAlone):
         return algorithm.label
-    return max(_names_of(algorithm), default=(0, type(algorithm).__name__))[1]
+    return _name_of(algorithm, REGISTRY)
 
 
-def _names_of(thing: object) -> Iterator[tuple[int, str]]:
-    """Names whose entries could have made it, with how many of its parameters they set."""
-    target = f"{type(thing).__module__}:{type(thing).__qualname__}"
-    for name, entry in REGISTRY.items():
+def learner_name(bank: LearnerBank[Any]) -> str:
+    """The name that a bank of learners is registered by, or that of its class."""
+    return _name_of(bank, LEARNERS)
+
+
+def _name_of(made: object, known: Mapping[str, Entry]) -> str:
+    """The name whose entry could have made it; the one that sets most of its parameters."""
+    target = f"{type(made).__module__}:{type(made).__qualname__}"
+    found = {type(made).__name__: 0}
+    for name, entry in known.items():
         own = {**entry.defaults, **entry.fixed}
-        if entry.target == target and all(getattr(thing, key) == own[key] for key in own):
-            yield len(own), name
+        if entry.target == target and all(getattr(made, key) == own[key] for key in own):
+            found[name] = 1 + len(own)
+    return max(found, key=found.__getitem__)
 
 
 def _listed(learners: object) -> tuple[Any, ...]:

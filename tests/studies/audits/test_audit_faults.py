@@ -24,8 +24,7 @@ from dpol.local.label_messages import (
     VectorClient,
     VectorMessages,
 )
-from dpol.noise import noisy_gains, privatize
-from dpol.noise.noisy_gains import NOISES
+from dpol.noise import NOISES, noisy_gains, privatize
 from dpol.studies.audits import adabatch, experts, labels, lazy
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED

@@ -82,4 +82,6 @@ class LearnerAlone(LocalAlgorithm[Any]):
 
 def each_alone(bank: LearnerBank[Any]) -> tuple[LearnerAlone, ...]:
     """Every learner of a bank as an algorithm of its own."""
+    if len(bank.labels) == 1:
+        return (LearnerAlone(bank),)
     return tuple(LearnerAlone(bank.single(place)) for place in range(len(bank.labels)))

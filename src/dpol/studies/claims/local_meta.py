@@ -86,7 +86,7 @@ def play_meta(algorithm: RWMeta, noisy: NoisyGains, raw: Floats, seed: int, labe
 
 
 def meta_of_two(
-    seed: int, bank: LearnerBank = TurncoatBank(), replicates: int = 50
+    seed: int, bank: LearnerBank[Any] = TurncoatBank(), replicates: int = 50
 ) -> Iterator[Claim]:
     """Two learners on gains (1, 0) in every round, noise scale 2, T = 1,000."""
     raw = np.tile([1.0, 0.0], (1000, 1))

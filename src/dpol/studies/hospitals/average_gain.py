@@ -15,11 +15,11 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_text
 from dpol.core.frames import check_frame
 from dpol.data.settings import Stream
+from dpol.noise import is_ours
 from dpol.show import footers
 from dpol.show.table import Entry, Group, Section, TextTable, no_formula, write_table
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.layout import (
-    OUR_NOISES,
     Cell,
     Header,
     Row,
@@ -158,7 +158,7 @@ def as_text(table: AverageGain) -> TextTable:
         rows = list(found)
         groups = tuple(
             Group(
-                _marked(name, name in OUR_NOISES),
+                _marked(name, is_ours(name)),
                 tuple((_privacy(row), tuple(map(_entry, row.cells))) for row in same),
             )
             for name, same in groupby(rows, key=lambda row: row.noise)
@@ -260,7 +260,7 @@ def _footers(
 
 def _marks(table: AverageGain) -> Iterator[str]:
     names = table.noises if len(table.noises) > 1 else []
-    ours = [f"{name} noise" for name in names if name in OUR_NOISES]
+    ours = [f"{name} noise" for name in names if is_ours(name)]
     ours += [it.column for it in table.headers if it.marked]
     if ours:
         yield f"†: ours, not in the paper: {', '.join(ours)}."
