@@ -21,24 +21,12 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
-if settings.batching is not None:
-
-    include: "workflow/rules/amplification.smk"
-
-
 if settings.lazy is not None or settings.convex is not None:
 
     include: "workflow/rules/lazy.smk"
 
 
-if settings.distributions is not None:
-
-    include: "workflow/rules/distributions.smk"
-
-
-if settings.audits is not None:
-
-    include: "workflow/rules/audit.smk"
+include: "workflow/rules/studies.smk"
 
 
 if settings.comparison is not None:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol.distributions.classes import random_class
-from dpol.distributions.exp3 import PrivateEXP3
-from dpol.distributions.play import label_generators, play_labels, realisable
-from dpol.distributions.registry import Terms, make_learner
-from dpol.local.hypotheses import HypothesisClass
+from dpol.studies.labels.classes import random_class
+from dpol.studies.labels.game import label_generators, play_labels, realisable
+from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.studies.labels.learners.base import Terms
+from dpol.studies.labels.learners.exp3 import PrivateEXP3
+from dpol.studies.labels.registry import make_learner
 
 REPLICATES = 10
 
@@ -58,7 +59,7 @@ def plain_exp3(
     """One replicate as one would first write it: label, message, weights, risk, round by round."""
     learner = make_learner("exp3", hypotheses, Terms(rounds, epsilon))
     assert isinstance(learner, PrivateEXP3)
-    clipping = learner.client.sensitivity.clipping
+    clipping = learner.client.clipping
     masses, truth = learner.masses[0], hypotheses.masses[0, 0]
     K, M = masses.shape
     logs, risk = np.zeros(K), 0.0
@@ -71,5 +72,5 @@ def plain_exp3(
         block = label if rng.random() < clipping.keep else rng.choice(M, p=any_block)
         j = int(rng.integers(K))
         value = clipping.log_cells[0, j, block] + rng.laplace(scale=learner.client.scales[0, j])
-        logs[j] -= learner.rate * learner.loss_scale.losses(np.array(value))
+        logs[j] -= learner.rate * learner.losses(np.array(value))
     return risk

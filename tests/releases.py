@@ -11,12 +11,14 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from dpol.local.count_noise import CountNoise
-from dpol.local.counts import CountColumns
-from dpol.local.release import Release, release
-from dpol.local.repeats import Choices
+from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
+from dpol.release.counts import CountColumns
+from dpol.release.noise import CountNoise
+from dpol.release.release import Release, release
+from dpol.release.request import Choices, Request
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))
@@ -26,6 +28,7 @@ NOISY, RECORD, LEDGER = (
     Path("noisy.csv.guarantee.json"),
     Path("dpol-ledger.sqlite"),
 )
+TWICE = "holds this entity and period already"
 
 
 class Halted:
@@ -44,27 +47,29 @@ def put(
     """Release rows (hospital, week, count), with seeded noise."""
     lines = ["hospital,week,covid,beds", *(",".join((*row, "20")) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
-    sampler = sampler or SeededNoise(np.random.default_rng(seed))
-    return release(
-        Path("counts.csv"),
-        Path(to),
-        columns,
-        noise,
-        sampler,
-        ledger=ledger,
-        choices=Choices(**choices),
-    )
+    ledger = ledger and Path(ledger)
+    request = Request(Path("counts.csv"), Path(to), columns, noise, ledger, Choices(**choices))
+    return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
+
+
+def refuse(message, *rows, **options) -> None:
+    """A release is refused with a message, before noise is drawn."""
+    with pytest.raises(DpolError, match=message):
+        put(*rows, sampler=Halted(), **options)
 
 
 def put_old(*rows, to=NOISY, **facts) -> None:
     """An output and its record as versions of dpol without ledger wrote them."""
     header = "hospital,week,noisy_count,beds,noisy_share,mu,count_sensitivity"
     lines = [header, *(f"{name},{week},{noisy},20,0.2,0.5,1" for name, week, noisy in rows)]
-    Path(to).write_text("\n".join(lines) + "\n")
-    checksum = hashlib.sha256(Path(to).read_bytes()).hexdigest()
-    Path(f"{to}.guarantee.json").write_text(
-        json.dumps({"sampler": "secure", "sha256": checksum, **facts})
-    )
+    put_text("\n".join(lines) + "\n", to=to, sampler="secure", **facts)
+
+
+def put_text(text, to=NOISY, **facts) -> None:
+    """A table, and a record without ledger that fits it."""
+    Path(to).write_text(text)
+    facts["sha256"] = hashlib.sha256(Path(to).read_bytes()).hexdigest()
+    Path(f"{to}.guarantee.json").write_text(json.dumps(facts))
 
 
 def output(path=NOISY):

@@ -23,9 +23,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
-from dpol.local.names import check_name
-from dpol.noise import release as release_module
-from dpol.noise import release_text
+from dpol.release import entries
+from dpol.release import release as release_module
+from dpol.release import text as release_text
+from dpol.release.names import fault_of
 
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]
@@ -79,15 +80,6 @@ def released(result, left, rows):
     )
 
 
-def plain(name):
-    """Whether a name is allowed."""
-    try:
-        check_name(name)
-    except ValueError:
-        return False
-    return True
-
-
 def as_csv(rows, encoding="utf-8"):
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
@@ -99,7 +91,7 @@ def as_csv(rows, encoding="utf-8"):
 # Names that are much alike, near dates and small capacities are asked about; here they are meant.
 MEANT = ["--new-entity", "--period-days", "1", "--over-capacity"]
 names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8).filter(
-    plain
+    lambda name: not fault_of(name)
 ) | st.sampled_from(["050002", "50002", "x,y", 'the "A"', "1-1"])
 dates = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)).map(str) | st.just(
     "2021-01-01T00:00:00.000"
@@ -154,15 +146,11 @@ def bad_tables(draw):
         rows.append([*rows[row][:2], "1", "1"])
     else:
         table = as_csv(rows)
-        broken = draw(
-            st.sampled_from(["utf-16", "utf-32", "quote", "latin-1", "header", "nothing"])
-        )
-        return {
-            "quote": table + b'"A,2021-01-01,1,1\n',
-            "latin-1": table + "é,2021-01-01,1,1\n".encode("latin-1"),
-            "header": table.split(b"\n")[0],
-            "nothing": b"",
-        }.get(broken) or (as_csv(rows, broken) if broken.startswith("utf") else b"")
+        broken = [
+            *(as_csv(rows, "utf-16"), as_csv(rows, "utf-32"), table + b'"A,2021-01-01,1,1\n'),
+            *(table + "é,2021-01-01,1,1\n".encode("latin-1"), table.split(b"\n")[0], b""),
+        ]
+        return draw(st.sampled_from(broken))
     return as_csv(rows)
 
 
@@ -180,14 +168,11 @@ pieces = st.sampled_from(
         *(",", ",", ",", "\n", "\n", "\r\n", "\r", '"', ";", "\t", "\x00", "\ufeff", "é", "\u2028"),
     ]
 )
-garbage = (
-    st.lists(pieces, max_size=30)
-    .map("".join)
-    .flatmap(
-        lambda text: st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"]).map(
-            lambda encoding: text.encode(encoding, "replace")
-        )
-    )
+encodings = st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"])
+garbage = st.builds(
+    lambda parts, encoding: "".join(parts).encode(encoding, "replace"),
+    st.lists(pieces, max_size=30),
+    encodings,
 )
 
 
@@ -252,15 +237,12 @@ def test_raw_counts_are_shown_nowhere():
     ("more", "message"),
     [
         (["--mu", "0"], "mu must be a number from 0.001 to 100, got 0"),
-        (["--mu", "-1"], "mu must be a number from 0.001 to 100, got -1"),
         (
             ["--mu", "much"],
             "argument --mu: must be a number, got 'much'; see dpol privatize --help",
         ),
         (["--mu", "nan"], "mu must be a number from 0.001 to 100, got NaN"),
-        (["--mu", "inf"], "mu must be a number from 0.001 to 100, got Infinity"),
         (["--delta", "0"], "argument --delta: must lie from 1e-100 to 0.999, got '0'"),
-        (["--delta", "nan"], "argument --delta: must lie from 1e-100 to 0.999, got 'nan'"),
         (["--count-sensitivity", "0"], "the count sensitivity must be a number from 0.001"),
         (["--count", "week"], "must be different columns"),
         (["--period", "wéek\n"], "the name of column wéek? must be plain text"),
@@ -273,13 +255,11 @@ def test_raw_counts_are_shown_nowhere():
         (["--ledger", "."], "the ledger cannot be opened"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["more\nfiles"], "unrecognized arguments: more?files"),
-        (["--output", "noisy.txt"], "choose a name that ends in .csv"),
         (
             ["--output", "counts.csv"],
             "counts.csv: exists already, and is not known to dpol-ledger.sqlite",
         ),
         (["--output", "counts.csv", "--append"], "counts.csv: exists already, and is not known"),
-        (["--output", "counts.csv/noisy.csv"], "is a file, not a folder"),
         (["--output", "n" * 300 + ".csv"], "too long"),
     ],
 )
@@ -354,8 +334,8 @@ def stop(*_, **__):
         (release_module, "read_counts", "nothing was released", 0),
         (release_module, "take_in", "nothing was released", 0),
         (release_module, "noisy_cells", "nothing was released", 0),
-        (release_module, "add_rows", "nothing was released", 0),
-        (release_module, "write_views", "the rows are released; any further run with this", 1),
+        (entries, "add_rows", "nothing was released", 0),
+        (release_module, "write_views", "the rows are released, and any further run with this", 1),
         (release_text, "describe", "the rows are released and written to noisy.csv", 1),
     ],
 )

@@ -15,13 +15,15 @@ from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
 from dpol.data.simulator import simulate_hospitals
 from dpol.evaluation.convex import study_convex
-from dpol.evaluation.distributions import settings_of, study_hospitals, study_setting
 from dpol.evaluation.lazy import study_lazy
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import study_audit
+from dpol.studies.audits.study import study_audits
 from dpol.studies.batching.study import study_amplification, study_batching
-from dpol.studies.claims.study import study_claims
+from dpol.studies.claims.study import ledger
 from dpol.studies.hospitals.runs import play_suite
+from dpol.studies.labels import points
+from dpol.studies.labels.study import run
+from dpol.studies.study import Inputs
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -124,19 +126,18 @@ def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> No
     study_convex(small(config.convex, n_rounds=[2, 3], epsilons=[50], replicates=2), seed=seed)
     recorder.study = "labels"
     labels = small(
-        config.distributions,
+        config.labels,
         n_rounds=100,
         replicates=2,
         sweeps={"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
     )
-    for setting in settings_of(labels).values():
-        study_setting(labels, setting, seed=seed)
-    for label in config.streams:
-        study_hospitals(labels, random_stream(12, 3, label=label), seed=seed)
+    for point in points(labels, list(config.streams)).values():
+        stream = random_stream(12, 3, label=point["stream"]) if "stream" in point else None
+        run(labels, point, Inputs(seed, 1e-6, stream))
     recorder.study = "audit"
-    study_audit(Audits(runs=100), seed=seed)
+    study_audits(Audits(runs=100), seed=seed)
     recorder.study = "claims"
-    study_claims(seed=seed)
+    ledger(seed=seed)
 
 
 @pytest.fixture(scope="module")

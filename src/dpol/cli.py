@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
@@ -26,6 +28,26 @@ all your outputs, remembers every release, so that no period is released twice u
 
 _ACCOUNT = """\
 What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
+
+_COLUMNS = {
+    "entity": "whose count it is, such as a hospital",
+    "period": "when, a date such as 2021-01-31",
+    "count": "people counted, such as 12 or 3.4",
+    "capacity": "what the count is a share of (beds), public: the noisy share is written too",
+}
+# No first run needs these: the message that asks for one names it.
+_ANSWERS = {
+    "again": "as --append, also for periods that were released before, in any output: spends their"
+    " privacy again",
+    "same-entity": "a name that differs from a released one in its spelling only is the same"
+    " entity",
+    "new-entity": "such a name is that of another entity",
+    "change-noise": "use another mu or count sensitivity than in the last release",
+    "over-capacity": "counts above their capacity are right, however many there are",
+    "no-final-newline": "the table is complete although its last line has no line end",
+    "forget-ledger": "the ledger that knew the output is lost: keep the rows of this output, forget"
+    " all others",
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,41 +88,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    _add_config(
-        commands.add_parser("config", help="check configs and write what is generated of them")
-    )
-    _add_privatize(
-        commands.add_parser(
-            "privatize",
-            help="add noise to your own counts before anybody sees them",
-            description=_PRIVATIZE,
-            allow_abbrev=False,
-        )
-    )
-    _add_account(
-        commands.add_parser(
-            "account",
-            help="what mu or (epsilon, delta) guarantees, over one week or several",
-            description=_ACCOUNT,
-            allow_abbrev=False,
-        )
-    )
+    add = functools.partial(commands.add_parser, allow_abbrev=False)
+    _add_config(add("config", help="check configs and write what is generated of them"))
+    words = "add noise to your own counts before anybody sees them"
+    _add_privatize(add("privatize", help=words, description=_PRIVATIZE))
+    words = "what mu or (epsilon, delta) guarantees, over one week or several"
+    _add_account(add("account", help=words, description=_ACCOUNT))
     return parser
 
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    check = actions.add_parser(
-        "check",
-        help="check config files",
-        description="Check config files: every key and value. Tables of data are not opened.",
-    )
+    words = "Check config files: every key and value. Tables of data are not opened."
+    check = actions.add_parser("check", help="check config files", description=words)
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 
-    write = actions.add_parser(
-        "write", help="write schema.json, reference.yaml and the keys in README.md of a folder"
-    )
+    words = "write schema.json, reference.yaml and the keys in README.md of a folder"
+    write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=Path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)
 
@@ -110,84 +115,34 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
     add("table", type=Path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
     add("--output", type=Path, required=True, metavar="CSV", help="where noisy counts are written")
     add("--mu", type=_decimal, required=True, help="privacy of one person in one period")
-    add("--entity", required=True, metavar="COLUMN", help="whose count it is, such as a hospital")
-    add("--period", required=True, metavar="COLUMN", help="when, a date such as 2021-01-31")
-    add("--count", required=True, metavar="COLUMN", help="people counted, such as 12 or 3.4")
-    add(
-        "--capacity",
-        metavar="COLUMN",
-        help="what the count is a share of (beds), public: the noisy share is written too",
-    )
-    add(
-        "--count-sensitivity",
-        type=_decimal,
-        default=Decimal(1),
-        metavar="S",
-        help="how far one person can move one count (default: 1)",
-    )
-    add(
-        "--ledger",
-        type=Path,
-        metavar="FILE",
-        help="remembers all releases of all outputs (default: dpol-ledger.sqlite beside the"
-        " output)",
-    )
+    for name, words in _COLUMNS.items():
+        add(f"--{name}", required=name != "capacity", metavar="COLUMN", help=words)
+    words = "how far one person can move one count (default: 1)"
+    add("--count-sensitivity", type=_decimal, default=Decimal(1), metavar="S", help=words)
+    words = "remembers all releases of all outputs (default: dpol-ledger.sqlite beside the output)"
+    add("--ledger", type=Path, metavar="FILE", help=words)
     add("--append", action="store_true", help="add further periods to the output")
     _add_delta(parser)
-    _add_choices(parser.add_argument_group("if you are asked"))
+
+    group = parser.add_argument_group("if you are asked")
+    words = "periods of one entity are at least N days apart (default: 7)"
+    group.add_argument("--period-days", type=_whole(366), default=7, metavar="N", help=words)
+    names = group.add_mutually_exclusive_group()
+    for name, words in _ANSWERS.items():
+        place = names if name.endswith("-entity") else group
+        place.add_argument(f"--{name}", action="store_true", help=words)
     parser.set_defaults(run=_privatize, failure=2)
-
-
-def _add_choices(group: argparse._ArgumentGroup) -> None:
-    """Flags that no first run needs: the message that asks for one names it."""
-
-    def flag(name: str, words: str) -> None:
-        group.add_argument(name, action="store_true", help=words)
-
-    flag(
-        "--again",
-        "as --append, also for periods that were released before, in any output: spends their"
-        " privacy again",
-    )
-    group.add_argument(
-        "--period-days",
-        type=_days,
-        default=7,
-        metavar="N",
-        help="periods of one entity are at least N days apart (default: 7)",
-    )
-    same = group.add_mutually_exclusive_group()
-    same.add_argument(
-        "--same-entity",
-        action="store_true",
-        help="a name that differs from a released one in its spelling only is the same entity",
-    )
-    same.add_argument(
-        "--new-entity", action="store_true", help="such a name is that of another entity"
-    )
-    flag("--change-noise", "use another mu or count sensitivity than in the last release")
-    flag("--over-capacity", "counts above their capacity are right, however many there are")
-    flag("--no-final-newline", "the table is complete although its last line has no line end")
-    flag(
-        "--forget-ledger",
-        "the ledger that knew the output is lost: keep the rows of this output, forget all others",
-    )
 
 
 def _add_account(parser: argparse.ArgumentParser) -> None:
     given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument(
-        "--mu",
-        type=_between(1e-6, 1e3),
-        nargs="+",
-        help="Gaussian-DP parameter of one week; several: releases about the same week",
-    )
-    given.add_argument(
-        "--epsilon", type=_between(1e-6, 1e6), help="epsilon of one week, at --delta"
-    )
+    words = "Gaussian-DP parameter of one week; several: releases about the same week"
+    given.add_argument("--mu", type=_between(1e-6, 1e3), nargs="+", help=words)
+    words = "epsilon of one week, at --delta"
+    given.add_argument("--epsilon", type=_between(1e-6, 1e6), help=words)
     parser.add_argument(
         "--weeks",
-        type=_weeks,
+        type=_whole(999_999),
         nargs="+",
         default=[1, 4, 13, 52],
         metavar="W",
@@ -198,12 +153,8 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_delta(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--delta",
-        type=_between(1e-100, 0.999),
-        default=1e-6,
-        help="delta at which epsilon is given (default: 1e-6)",
-    )
+    words = "delta at which epsilon is given (default: 1e-6)"
+    parser.add_argument("--delta", type=_between(1e-100, 0.999), default=1e-6, help=words)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -235,28 +186,27 @@ def generated(folder: Path) -> dict[str, str]:
 
 
 def _privatize(options: argparse.Namespace) -> None:
-    from dpol.local.count_noise import CountNoise
-    from dpol.local.counts import CountColumns
-    from dpol.local.release import release
-    from dpol.local.repeats import Choices
     from dpol.privacy.noise import SecureNoise
+    from dpol.release.counts import CountColumns
+    from dpol.release.noise import CountNoise
+    from dpol.release.release import release
+    from dpol.release.request import Choices, Request
+    from dpol.release.text import describe
 
-    chosen = {field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)}
+    given = vars(options)
+    request = Request(
+        options.table,
+        options.output,
+        CountColumns(*(given[name] for name in _COLUMNS)),
+        CountNoise(options.mu, options.count_sensitivity),
+        options.ledger,
+        Choices(**{field.name: given[field.name] for field in dataclasses.fields(Choices)}),
+    )
     try:
-        done = release(
-            options.table,
-            options.output,
-            CountColumns(options.entity, options.period, options.count, options.capacity),
-            CountNoise(options.mu, options.count_sensitivity),
-            SecureNoise(),
-            ledger=options.ledger,
-            choices=Choices(**chosen),
-        )
+        done = release(request, SecureNoise())
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
     try:
-        from dpol.local.release_text import describe
-
         for line in describe(done, options.delta):
             print(printable(line))
         sys.stdout.flush()
@@ -296,13 +246,12 @@ def _between(low: float, high: float) -> Callable[[str], float]:
     return number
 
 
-def _weeks(text: str) -> int:
-    if not (text.isdecimal() and 1 <= len(text) <= 6 and int(text)):
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
-    return int(text)
+def _whole(most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not (re.fullmatch("[0-9]{1,9}", text) and 1 <= int(text) <= most):
+            raise argparse.ArgumentTypeError(
+                f"must be a whole number from 1 to {most}, got {text!r}"
+            )
+        return int(text)
 
-
-def _days(text: str) -> int:
-    if not (text.isdecimal() and text.isascii() and 1 <= int(text) <= 366):
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 366, got {text!r}")
-    return int(text)
+    return number

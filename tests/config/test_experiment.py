@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dpol.config.experiment import Experiment, Job, load_experiment, parse_experiment
 
-CONFIG = Path(__file__).parents[1] / "config"
+CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
 DEMO: dict[str, Any] = yaml.safe_load((CONFIG / "demo.yaml").read_text(encoding="utf-8"))
 

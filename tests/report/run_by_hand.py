@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.config import Config
+from claims_by_hand import claim_by_hand, ledger_of
+from dpol.config.models import Config
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance, Stage
 from dpol.show.table import Entry, Group, Section, TextTable, to_html
-from dpol.studies.claims.core import CLAIM_COLUMNS, Claim
 from dpol.studies.claims.table import claims_table
 from dpol.studies.hospitals.average_gain import as_text, render_csv
 from tables_by_hand import LEVELS, STREAM, build
@@ -37,7 +37,7 @@ STUDIES: dict[str, Any] = {
     "batching": {"n_experts": [2], "mus": [1]},
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
-    "distributions": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
+    "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
     "audits": {},
     "comparison": {
         "paper": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
@@ -46,19 +46,21 @@ STUDIES: dict[str, Any] = {
 }
 FIGURES = (
     *("cumulative-gain", "amplification", "lazy-rates", "lazy-regret", "convex-regret"),
-    *("distributions-risk", "distributions-selection", "distributions-hospitals"),
+    *("labels-risk", "labels-selection", "labels-hospitals"),
     *("comparison", "audit"),
 )
 TABLES = (
-    *("amplification", "batching", "lazy-regret", "convex-regret", "distributions"),
+    *("amplification", "batching", "lazy-regret", "convex-regret", "labels"),
     *("comparison", "ablation"),
 )
 CLAIMS = (
-    Claim("One", "Theorem 1", "is 2 at most", "by hand", 2.0, "<=", 1.5),
-    Claim("One", "Theorem 2", "is 9 at most", "by hand", 9.0, "<=", 3.0),
-    Claim("One", "Theorem 3", ODD, "by hand", 1.0, "<=", 3.0, witness="n = 2"),
-    Claim("Two", "Theorem 4", "ours", "by hand", 1.0, "<=", 3.0, ours=True, witness="n = 2"),
-    Claim("Two", "Lemma 5", "is 1", "by hand", 1.0, "=", 1.0),
+    claim_by_hand("One", "Theorem 1", "is 2 at most", "by hand", 2.0, "<=", 1.5),
+    claim_by_hand("One", "Theorem 2", "is 9 at most", "by hand", 9.0, "<=", 3.0),
+    claim_by_hand("One", "Theorem 3", ODD, "by hand", 1.0, "<=", 3.0, witness="n = 2"),
+    claim_by_hand(
+        "Two", "Theorem 4", "ours", "by hand", 1.0, "<=", 3.0, ours=True, witness="n = 2"
+    ),
+    claim_by_hand("Two", "Lemma 5", "is 1", "by hand", 1.0, "=", 1.0),
 )
 AUDITS = (
     {"mechanism": "noise", "variant": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
@@ -121,7 +123,7 @@ def config(*studies: str, **changes: Any) -> Config:
 
 
 def claims() -> pd.DataFrame:
-    return pd.DataFrame([it.as_row() for it in CLAIMS], columns=list(CLAIM_COLUMNS))
+    return ledger_of(*CLAIMS)
 
 
 def audits() -> pd.DataFrame:
@@ -151,7 +153,7 @@ def write_run(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     pd.DataFrame(summary_rows()).to_parquet(folder / "summary.parquet")
     claims().to_parquet(folder / "claims.parquet")
-    audits().to_parquet(folder / "audit.parquet")
+    audits().to_parquet(folder / "audits.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     for name in FIGURES:
         (folder / f"figures/{name}.svg").write_text(SVG)

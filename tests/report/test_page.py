@@ -20,7 +20,7 @@ OF_STUDY = {
     "batching": ["amplification"],
     "lazy": ["lazy"],
     "convex": ["lazy"],
-    "distributions": ["distributions"],
+    "labels": ["labels"],
     "comparison": ["beyond"],
     "audits": ["audits", "claims"],
 }
@@ -53,11 +53,11 @@ def test_without_studies_there_are_no_studies(folder: Path) -> None:
 
 
 def test_figures_of_a_study_are_those_it_asks_for(folder: Path) -> None:
-    distributions = {"sweeps": {"labels": [4]}}
-    found = Elements(page(folder, distributions=distributions)).of("figure")
+    labels = {"sweeps": {"labels": [4]}}
+    found = Elements(page(folder, labels=labels)).of("figure")
     assert [attrs["id"] for attrs, _ in found] == [
         "figure-cumulative-gain",
-        "figure-distributions-risk",
+        "figure-labels-risk",
     ]
     lazy = Elements(page(folder, "convex")).of("figure")
     assert [attrs["id"] for attrs, _ in lazy][1:] == ["figure-lazy-rates", "figure-convex-regret"]
@@ -178,9 +178,9 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 
 NEEDED = (
-    *("summary.parquet", "claims.parquet", "audit.parquet", "data/cleaning.json"),
+    *("summary.parquet", "claims.parquet", "audits.parquet", "data/cleaning.json"),
     *("tables/average-gain.csv", "tables/average-gain.html", "tables/batching.html"),
-    *("figures/cumulative-gain.svg", "figures/distributions-hospitals.svg"),
+    *("figures/cumulative-gain.svg", "figures/labels-hospitals.svg"),
 )
 
 
@@ -190,7 +190,7 @@ def test_a_missing_file_is_told_with_the_remedy(folder: Path, tmp_path: Path, na
     shutil.copytree(folder, copy)
     (copy / name).unlink()
     with pytest.raises(DpolError, match=rf"{name} is missing; run snakemake again"):
-        page(copy, "batching", "distributions", "audits")
+        page(copy, "batching", "labels", "audits")
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -199,7 +199,7 @@ def test_a_file_that_is_none_is_told(folder: Path, tmp_path: Path, name: str) ->
     shutil.copytree(folder, copy)
     (copy / name).write_bytes(b"")
     with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
-        page(copy, "batching", "distributions", "audits")
+        page(copy, "batching", "labels", "audits")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ rule aggregate_runs:
     input:
         runs=run_files(),
         streams=expand(rules.build_stream.output.stream, stream=settings.streams),
-        code=code("summary"),
     output:
         summary=f"{RESULTS}/summary.parquet",
         cumulative=f"{RESULTS}/cumulative.parquet",
@@ -11,9 +10,10 @@ rule aggregate_runs:
     benchmark:
         f"{RESULTS}/benchmarks/aggregate_runs.tsv"
     params:
+        code=code_of_script("aggregate_runs"),
         levels=settings.privacy.levels,
         delta=settings.privacy.delta,
-        report=model_dump(settings.report),
+        report=dump(settings.report),
     message:
         "Summing up all runs"
     script:

@@ -6,7 +6,6 @@ else:
     rule clean_panel:
         input:
             table=settings.raw_file,
-            code=code("data"),
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
@@ -17,8 +16,9 @@ else:
             f"{RESULTS}/benchmarks/clean_panel.tsv"
         priority: DATA_FIRST
         params:
-            dataset=model_dump(settings.dataset),
-            streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+            code=code_of_script("clean_panel"),
+            dataset=dump(settings.dataset),
+            streams=STREAMS,
         message:
             "Cleaning {input.table}"
         script:

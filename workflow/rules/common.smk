@@ -6,13 +6,13 @@ from pathlib import Path
 
 import yaml
 
-import dpol
 from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.core.files import check_writable
+from dpol.core.imports import code_hash
 from dpol.core.logs import errors_since
-from dpol.progress import ProgressHandler
 from dpol.core.yaml_files import read_yaml
+from dpol.studies.study import code_of, code_of_shown
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -51,85 +51,70 @@ wildcard_constraints:
     noise="[^/]+",
     level="[^/]+",
     block=r"\d+",
+    point="[^/]+",
 
 
-PACKAGE = Path(dpol.__file__).parent
-BASE = ["__init__.py", "errors.py", "files.py", "frames.py", "logs.py", "randomness.py"]
-PLAY = [*BASE, "streams.py", "privacy/*.py", "local/*.py", "lazy/*.py", "experts/**/*.py"]
-CODE = {
-    "data": [*BASE, "config/*.py", "data/*.py"],
-    "streams": [*BASE, "config/*.py", "data/*.py", "streams.py"],
-    "play": [*PLAY, "evaluation/memory.py", "evaluation/runs.py"],
-    "summary": [
-        *BASE,
-        "intervals.py",
-        "config/*.py",
-        "streams.py",
-        "privacy/*.py",
-        "evaluation/**/*.py",
-    ],
-    "amplification": [*PLAY, "intervals.py", "config/*.py", "evaluation/**/*.py"],
-    "lazy": [*PLAY, "intervals.py", "config/*.py", "convex/*.py", "evaluation/**/*.py"],
-    "distributions": [
-        *BASE,
-        "intervals.py",
-        "config/*.py",
-        "streams.py",
-        "privacy/*.py",
-        "local/*.py",
-        "distributions/*.py",
-        "evaluation/**/*.py",
-    ],
-    "audit": [
-        *PLAY,
-        "intervals.py",
-        "config/*.py",
-        "papers.py",
-        "convex/*.py",
-        "distributions/*.py",
-        "evaluation/**/*.py",
-    ],
-    "tables": [*BASE, "config/*.py", "papers.py", "wording.py", "tables/**/*"],
-    "plots": [*BASE, "config/*.py", "wording.py", "plots/*.py"],
-    "report": [
-        *BASE,
-        "config/*.py",
-        "papers.py",
-        "wording.py",
-        "streams.py",
-        "evaluation/audit/core.py",
-        "evaluation/claims/core.py",
-        "tables/**/*",
-        "report/**/*",
-    ],
+def dump(part):
+    """A part of the config as plain values, fit for params."""
+    return part.model_dump(mode="json")
+
+
+STREAMS = {label: dump(stream) for label, stream in settings.streams.items()}
+FACTS = {
+    "streams": {label: stream.title or label for label, stream in settings.streams.items()},
+    "simulated": settings.dataset.simulated,
+    "confidence": settings.report.confidence,
 }
 
 
-def code(stage):
-    """The files of dpol that a stage depends on: Snakemake itself does not look into imports."""
-    found = (path for pattern in CODE[stage] for path in PACKAGE.glob(pattern))
-    return sorted(str(path) for path in found if path.is_file())
+def code_of_script(name, *modules):
+    """A hash of the code behind a script: when it changes, its jobs run again."""
+    return code_hash(Path(workflow.basedir, "workflow/scripts", f"{name}.py"), *modules)
 
 
-def figure(name, category, title, caption=None):
-    """The files of a figure; `snakemake --report` shows the first."""
-    path, caption = f"{RESULTS}/figures/{name}", f"../report/{caption or name}.rst"
-    labels = {"what": title, "kind": "figure"}
-    shown = report(f"{path}.svg", caption=caption, category=category, labels=labels)
-    return [shown, *multiext(path, ".png", ".pdf")]
+def code_of_suite(suite):
+    """A hash of the code that plays a suite."""
+    return code_of_script("run_suite")
 
 
-def table(name, category, title, caption=None):
-    """The files of a table; `snakemake --report` shows the first."""
-    path, caption = f"{RESULTS}/tables/{name}", f"../report/{caption or name}.rst"
-    labels = {"what": title, "kind": "table"}
-    shown = report(f"{path}.html", caption=caption, category=category, labels=labels)
-    return [shown, *multiext(path, ".md", ".csv", ".tex")]
+def outputs(folder, name, formats, category, title, caption="study"):
+    """The files of a figure or table; `snakemake --report` shows the first."""
+    first, *others = (f"{RESULTS}/{folder}/{name}.{suffix}" for suffix in formats)
+    labels = {"what": title, "kind": folder.removesuffix("s")}
+    caption = f"../report/{caption}.rst"
+    return [report(first, caption=caption, category=category, labels=labels), *others]
 
 
-def model_dump(part):
-    """A part of the config as plain values, fit for params."""
-    return part.model_dump(mode="json")
+def figure(name, category, title, caption="study"):
+    """The files of a figure."""
+    return outputs("figures", name, ("svg", "png", "pdf"), category, title, caption)
+
+
+def table(name, category, title, caption="study"):
+    """The files of a table."""
+    return outputs("tables", name, ("html", "md", "csv", "tex"), category, title, caption)
+
+
+def shown_of(study, block):
+    """The files of all figures and tables of a study."""
+    figures = [figure(it.name, study.title, it.title) for it in study.figures(block)]
+    tables = [table(it.name, study.title, it.title) for it in study.tables]
+    return [path for paths in (*figures, *tables) for path in paths]
+
+
+def stream_of(points):
+    """What gives the gain stream that a point names, if any of these does."""
+
+    def stream(wildcards):
+        label = points[wildcards.point].get("stream")
+        return [] if label is None else f"{RESULTS}/streams/{label}.parquet"
+
+    return {"stream": stream} if any("stream" in point for point in points.values()) else {}
+
+
+def point_of(points):
+    """What gives the plain values of a point."""
+    return lambda wildcards: dict(points[wildcards.point])
 
 
 def wanted_groups():
@@ -151,21 +136,8 @@ def run_files():
 
 def study_files():
     """Tables and figures of the studies that the config asks for."""
-    found = []
-    if settings.batching is not None:
-        found += [rules.render_amplification.output, rules.render_batching.output]
-    studies = [name for name in ("lazy", "convex") if getattr(settings, name) is not None]
-    for study in studies:
-        found += [f"{RESULTS}/figures/{study}-regret.svg", f"{RESULTS}/tables/{study}-regret.md"]
-    if studies:
-        found += [rules.render_rates.output]
-    if settings.distributions is not None:
-        found += rules.render_distributions.output
-    if settings.audits is not None:
-        found += [rules.render_audit.output, rules.render_claims.output]
-    if settings.comparison is not None:
-        found += rules.render_comparison.output
-    return found
+    shown = [getattr(rules, f"{study.name}_shown").output for study, _ in experiment.studies()]
+    return shown + ([] if settings.comparison is None else [rules.render_comparison.output])
 
 
 def config_text():
@@ -177,15 +149,9 @@ def config_text():
 
 def benchmark_files():
     """Times of the jobs of this run; those of earlier configs may lie beside them."""
-    study = settings.distributions
-    hospitals = study is not None and study.patients_per_week is not None
-    several = {
-        "build_stream": settings.streams,
-        "run_suite": [job.name for job in experiment.jobs()],
-        "render_lazy": [name for name in ("lazy", "convex") if getattr(settings, name) is not None],
-        "study_labels": LABEL_SETTINGS if study is not None else [],
-        "study_hospitals": settings.streams if hospitals else [],
-    }
+    several = {"build_stream": settings.streams, "run_suite": [job.name for job in experiment.jobs()]}
+    for study, block in experiment.studies():
+        several[f"{study.name}_point"] = study.points(block, list(settings.streams))
     stages = {rule.name for rule in workflow.rules if rule.benchmark} - {"render_report"}
     # A table that is there is fetched by no rule any more, but it was.
     stages |= {"fetch_dataset"} if settings.dataset.source.kind == "web" else set()
@@ -207,17 +173,3 @@ def announce_errors():
     """Say again what went wrong, after all that Snakemake says."""
     if errors := errors_since(Path(RESULTS, "logs"), STARTED):
         print("\n".join(["", "What went wrong:", *errors]), file=sys.stderr)
-
-
-def watch_progress():
-    """Tell jobs done and time left at the end of each stage."""
-    from snakemake.logging import logger
-
-    def makes_files(rule):
-        return bool(workflow.get_rule(rule).output)
-
-    logger.addHandler(ProgressHandler(Path(RESULTS, "benchmarks"), makes_files, logger.info))
-
-
-if workflow.is_main_process:
-    watch_progress()

@@ -1,7 +1,6 @@
 rule study_comparison:
     input:
         runs=run_files(),
-        code=code("summary"),
     output:
         comparison=f"{RESULTS}/comparison.parquet",
         ablation=f"{RESULTS}/ablation.parquet",
@@ -10,7 +9,8 @@ rule study_comparison:
     benchmark:
         f"{RESULTS}/benchmarks/study_comparison.tsv"
     params:
-        comparison=model_dump(settings.comparison),
+        code=code_of_script("study_comparison"),
+        comparison=dump(settings.comparison),
         levels=settings.privacy.levels,
         confidence=settings.report.confidence,
     message:
@@ -24,7 +24,6 @@ rule render_comparison:
         summary=rules.aggregate_runs.output.summary,
         comparison=rules.study_comparison.output.comparison,
         ablation=rules.study_comparison.output.ablation,
-        code=code("plots") + code("tables"),
     output:
         comparison=table("comparison", "Beyond the paper", "The paper's way and ours", "compared"),
         ablation=table("ablation", "Beyond the paper", "Losses in parts"),
@@ -34,9 +33,10 @@ rule render_comparison:
     benchmark:
         f"{RESULTS}/benchmarks/render_comparison.tsv"
     params:
-        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        code=code_of_script("render_comparison"),
+        streams=STREAMS,
         levels=settings.privacy.levels,
-        comparison=model_dump(settings.comparison),
+        comparison=dump(settings.comparison),
     message:
         "Rendering the comparison of the paper's way with ours"
     script:

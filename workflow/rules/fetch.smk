@@ -12,7 +12,7 @@ if settings.dataset.source.kind == "web" and table_must_be_fetched():
         # Compute nodes of a cluster often have no network.
         localrule: True
         params:
-            dataset=model_dump(settings.dataset),
+            dataset=dump(settings.dataset),
             groups=wanted_groups(),
         message:
             "Fetching {output.table}"
@@ -23,8 +23,6 @@ if settings.dataset.source.kind == "web" and table_must_be_fetched():
 if settings.dataset.source.kind == "simulated":
 
     rule simulate_dataset:
-        input:
-            code=code("data"),
         output:
             table=settings.raw_file,
         log:
@@ -32,7 +30,8 @@ if settings.dataset.source.kind == "simulated":
         benchmark:
             f"{RESULTS}/benchmarks/simulate_dataset.tsv"
         params:
-            source=model_dump(settings.dataset.source),
+            code=code_of_script("simulate_dataset"),
+            source=dump(settings.dataset.source),
             seed=settings.seed,
         message:
             "Simulating hospitals"

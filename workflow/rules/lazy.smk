@@ -2,7 +2,6 @@ if settings.lazy is not None:
 
     rule study_lazy:
         input:
-            code=code("lazy"),
         output:
             regrets=f"{RESULTS}/lazy.parquet",
         log:
@@ -11,7 +10,7 @@ if settings.lazy is not None:
             f"{RESULTS}/benchmarks/study_lazy.tsv"
         priority: LONGEST_FIRST
         params:
-            study=model_dump(settings.lazy),
+            study=dump(settings.lazy),
             seed=settings.seed,
             confidence=settings.report.confidence,
         message:
@@ -24,7 +23,6 @@ if settings.convex is not None:
 
     rule study_convex:
         input:
-            code=code("lazy"),
         output:
             regrets=f"{RESULTS}/convex.parquet",
         log:
@@ -33,7 +31,7 @@ if settings.convex is not None:
             f"{RESULTS}/benchmarks/study_convex.tsv"
         priority: LONGEST_FIRST
         params:
-            study=model_dump(settings.convex),
+            study=dump(settings.convex),
             seed=settings.seed,
             confidence=settings.report.confidence,
         message:
@@ -45,7 +43,6 @@ if settings.convex is not None:
 rule render_lazy:
     input:
         regrets=f"{RESULTS}/{{study}}.parquet",
-        code=code("plots") + code("tables"),
     output:
         figure=figure("{study}-regret", "Lazy algorithms", "Regret, {study}", "regret"),
         table=table("{study}-regret", "Lazy algorithms", "Regret, {study}", "regret"),
@@ -63,7 +60,6 @@ rule render_lazy:
 
 rule render_rates:
     input:
-        code=code("plots"),
     output:
         figure("lazy-rates", "Lazy algorithms", "Rates that the paper states"),
     log:

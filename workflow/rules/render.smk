@@ -1,7 +1,6 @@
 rule render_average_gain:
     input:
         summary=rules.aggregate_runs.output.summary,
-        code=code("tables"),
     output:
         table("average-gain", "Paper", "Total gain"),
     log:
@@ -9,9 +8,10 @@ rule render_average_gain:
     benchmark:
         f"{RESULTS}/benchmarks/render_average_gain.tsv"
     params:
-        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        code=code_of_script("render_average_gain"),
+        streams=STREAMS,
         levels=settings.privacy.levels,
-        report=model_dump(settings.report),
+        report=dump(settings.report),
     message:
         "Rendering the table of average gains"
     script:
@@ -22,7 +22,6 @@ rule render_cumulative_gain:
     input:
         summary=rules.aggregate_runs.output.summary,
         cumulative=rules.aggregate_runs.output.cumulative,
-        code=code("plots"),
     output:
         figure("cumulative-gain", "Paper", "Gain over time"),
     log:
@@ -30,9 +29,10 @@ rule render_cumulative_gain:
     benchmark:
         f"{RESULTS}/benchmarks/render_cumulative_gain.tsv"
     params:
-        streams={label: model_dump(stream) for label, stream in settings.streams.items()},
+        code=code_of_script("render_cumulative_gain"),
+        streams=STREAMS,
         levels=settings.privacy.levels,
-        report=model_dump(settings.report),
+        report=dump(settings.report),
         central_noise=experiment.central_noise(),
     message:
         "Drawing the figure of cumulative gains"

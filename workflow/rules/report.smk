@@ -4,7 +4,6 @@ rule render_report:
         rules.render_average_gain.output,
         rules.render_cumulative_gain.output,
         study_files(),
-        code=code("report"),
     output:
         page=f"{RESULTS}/report/index.html",
     log:
@@ -12,6 +11,7 @@ rule render_report:
     benchmark:
         f"{RESULTS}/benchmarks/render_report.tsv"
     params:
+        code=code_of_script("render_report"),
         config_name=" + ".join(Path(file).name for file in workflow.configfiles),
         config_text=config_text(),
         benchmarks=benchmark_files(),

@@ -1,7 +1,6 @@
 rule run_suite:
     input:
         stream=rules.build_stream.output.stream,
-        code=code("play"),
     output:
         runs=f"{RESULTS}/runs/{RUN}.parquet",
     log:
@@ -18,6 +17,7 @@ rule run_suite:
         mu=lambda wildcards: settings.privacy.levels[wildcards.level],
         replicates=lambda wildcards: list(experiment.replicates(int(wildcards.block))),
         seed=settings.seed,
+        code=lambda wildcards: code_of_suite(wildcards.suite),
     message:
         "Playing {wildcards.suite} on {wildcards.stream}: {wildcards.noise} noise, {wildcards.level}, block {wildcards.block}"
     script:

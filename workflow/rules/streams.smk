@@ -3,7 +3,6 @@ if settings.dataset.source.kind == "gains":
     rule build_stream:
         input:
             table=settings.raw_file,
-            code=code("streams"),
         output:
             stream=f"{RESULTS}/streams/{{stream}}.parquet",
         log:
@@ -11,7 +10,8 @@ if settings.dataset.source.kind == "gains":
         benchmark:
             f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
         params:
-            source=model_dump(settings.dataset.source),
+            code=code_of_script("build_stream_of_gains"),
+            source=dump(settings.dataset.source),
         message:
             "Building stream {wildcards.stream} from {input.table}"
         script:
@@ -23,7 +23,6 @@ else:
         input:
             panel=rules.clean_panel.output.panel,
             report=rules.clean_panel.output.report,
-            code=code("streams"),
         output:
             stream=f"{RESULTS}/streams/{{stream}}.parquet",
         log:
@@ -31,6 +30,7 @@ else:
         benchmark:
             f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
         params:
+            code=code_of_script("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
         message:
             "Building stream {wildcards.stream}"

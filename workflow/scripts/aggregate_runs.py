@@ -1,4 +1,5 @@
 from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.data.stream import read_stream
 from dpol.studies.hospitals.runs import read_runs
 from dpol.studies.hospitals.settings import Report
@@ -7,7 +8,6 @@ from dpol.studies.hospitals.summary import (
     count_comparisons,
     cumulative_curves,
     summarize,
-    write_frame,
 )
 
 with job_log(snakemake.log[0]):

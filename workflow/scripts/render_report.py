@@ -2,7 +2,7 @@ from pathlib import Path
 
 import yaml
 
-from dpol.config import Config
+from dpol.config.experiment import parse_experiment
 from dpol.core.files import write_text
 from dpol.core.logs import job_log
 from dpol.report.page import build_page
@@ -18,5 +18,5 @@ with job_log(snakemake.log[0]):
         commit=commit_of(Path(snakemake.scriptdir).parents[1]),
         stages=read_stages(map(Path, params.benchmarks), folder / "benchmarks"),
     )
-    config = Config.model_validate(yaml.safe_load(params.config_text))
+    config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     write_text(page, build_page(folder, config, provenance))

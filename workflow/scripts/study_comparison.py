@@ -1,9 +1,10 @@
 from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.runs import read_runs
 from dpol.studies.hospitals.settings import Comparison
-from dpol.studies.hospitals.summary import collect_cells, write_frame
+from dpol.studies.hospitals.summary import collect_cells
 
 with job_log(snakemake.log[0]):
     comparison = Comparison.model_validate(snakemake.params.comparison)

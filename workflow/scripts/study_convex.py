@@ -1,6 +1,6 @@
 from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.evaluation.convex import study_convex
-from dpol.studies.hospitals.summary import write_frame
 from dpol.studies.pending import Convex
 
 with job_log(snakemake.log[0]):

@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, WithJsonSchema
 from pydantic.fields import FieldInfo
 
-from dpol.config import Config
+from dpol.config.models import WHOLE, Config
 from dpol.experts.interface import AnyAlgorithm, LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
 from dpol.noise import NOISES
@@ -28,7 +28,7 @@ NOISES_END = "<!-- end of noises -->"
 
 def schema() -> str:
     """The JSON schema of a config, algorithm names included."""
-    found = Config.model_json_schema()
+    found = WHOLE.model_json_schema()
     found["title"] = "dpol config"
     suite = found["$defs"]["Suite"]["properties"]["algorithms"]["items"]
     suite["anyOf"][0]["enum"] = list(REGISTRY)
@@ -47,7 +47,7 @@ def commented(config: Config) -> str:
 def manual() -> str:
     """A Markdown section per block of the config: key, type, default, meaning."""
     sections = []
-    for path, model in _blocks(Config, ""):
+    for path, model in _blocks(WHOLE, ""):
         summary = (model.__doc__ or "").strip().splitlines()[0]
         lines = [f"### {path or 'Top level'}", "", summary, ""]
         lines += ["| key | type | default | meaning |", "|---|---|---|---|"]

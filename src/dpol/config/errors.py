@@ -13,6 +13,8 @@ from pydantic import BaseModel, ValidationError
 from dpol.core.errors import ConfigError
 from dpol.core.settings import TRUTH_VALUE
 
+RENAMED = {"distributions": "labels"}
+"""Keys of earlier versions, and what they are called now."""
 MISSING = object()
 """The value of a key that is not there."""
 
@@ -91,7 +93,8 @@ def _problem(
     if kind == TRUTH_VALUE:
         return Problem(dotted([*location, context["key"]]), context["value"], detail["msg"])
     if kind == "extra_forbidden":
-        return Problem(key, value, f"unknown key{nearest(location[-1], fields)}")
+        now = f"; it is called {RENAMED[key]} now" if key in RENAMED else None
+        return Problem(key, value, f"unknown key{now or nearest(location[-1], fields)}")
     if kind == "missing":
         return Problem(key, MISSING, "is missing and has no default")
     if kind == "literal_error":

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dpol.config import Config
 from dpol.config.errors import (
     Problem,
     did_you_mean,
@@ -21,6 +20,7 @@ from dpol.config.errors import (
     problems_of,
     raise_problems,
 )
+from dpol.config.models import WHOLE, Config
 from dpol.core.errors import ConfigError
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import CentralAlgorithm, Member
@@ -28,6 +28,8 @@ from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import ISOTROPIC, NO_NOISE, NOISES
 from dpol.privacy.guarantee import Model
 from dpol.studies.hospitals.settings import Comparison, Suite
+from dpol.studies.registry import load_studies
+from dpol.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Experiment:
     def model(self, suite: str) -> Model:
         """The privacy model of a suite; all its algorithms share it."""
         return self.members[suite][0].algorithm.model
+
+    def studies(self) -> list[tuple[Study, Any]]:
+        """The studies that the config asks for, each with its block."""
+        found = ((study, self.config.block(name)) for name, study in load_studies().items())
+        return [(study, block) for study, block in found if block is not None]
 
     def central_noise(self) -> dict[str, str]:
         """Each central algorithm's own noise, by label; `none` if it has none.
@@ -145,9 +152,9 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
     members, problems = _members(raw.get("suites"))
     try:
-        config = Config.model_validate(dict(raw))
+        config = WHOLE.model_validate(dict(raw))
     except ValidationError as error:
-        raise_problems(place, [*problems_of(error, Config, raw), *problems])
+        raise_problems(place, [*problems_of(error, WHOLE, raw), *problems])
         raise
     if not problems:
         problems += _cross_problems(config, members)

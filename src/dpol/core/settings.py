@@ -92,7 +92,7 @@ TRUTH_VALUE = "truth_value"
 """Kind of the error of true or false in place of a number; its context holds key and value."""
 
 
-class Model(BaseModel):
+class Settings(BaseModel):
     """Base of all config models: frozen, unknown keys refused, defaults checked too."""
 
     model_config = ConfigDict(

@@ -15,7 +15,7 @@ from pydantic import (
 
 from dpol.core.settings import (
     Label,
-    Model,
+    Settings,
     TableFile,
     all_different,
     all_or_names,
@@ -29,7 +29,7 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
-class Endpoint(Model):
+class Endpoint(Settings):
     """One place on the web that serves the table."""
 
     kind: Literal["socrata", "file"]
@@ -39,7 +39,7 @@ class Endpoint(Model):
     """Its address."""
 
 
-class WebSource(Model):
+class WebSource(Settings):
     """A table that is fetched once and kept."""
 
     kind: Literal["web"]
@@ -65,7 +65,7 @@ class WebSource(Model):
         return values
 
 
-class LocalSource(Model):
+class LocalSource(Settings):
     """A table on this machine."""
 
     kind: Literal["local"]
@@ -76,7 +76,7 @@ class LocalSource(Model):
     """Whether the table is made up; tables and figures then say so."""
 
 
-class GainsSource(Model):
+class GainsSource(Settings):
     """A table of gains on this machine: a row per round, a column per expert, no capacities."""
 
     kind: Literal["gains"]
@@ -112,7 +112,7 @@ class GainsSource(Model):
         return self
 
 
-class SimulatedSource(Model):
+class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""
 
     kind: Literal["simulated"]
@@ -130,7 +130,7 @@ Source = Annotated[
 ]
 
 
-class Columns(Model):
+class Columns(Settings):
     """The names the table uses for what dpol needs."""
 
     entity: str
@@ -156,7 +156,7 @@ class Columns(Model):
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
 
-class Periods(Model):
+class Periods(Settings):
     """Which periods are used."""
 
     first: Day | None = None
@@ -173,7 +173,7 @@ class Periods(Model):
         return self
 
 
-class Cleaning(Model):
+class Cleaning(Settings):
     """How holes are filled and which entities play; the cleaning report counts every rule."""
 
     suppressed_markers: list[str] = ["-999999"]
@@ -217,7 +217,7 @@ class Cleaning(Model):
         return self
 
 
-class Dataset(Model):
+class Dataset(Settings):
     """Where the table comes from and how it is read."""
 
     source: Source
@@ -260,7 +260,7 @@ class Dataset(Model):
         return found
 
 
-class Stream(Model):
+class Stream(Settings):
     """A gain stream: the entities of some groups, played as one game."""
 
     groups: Annotated[list[str], Field(min_length=1)]

@@ -106,5 +106,5 @@ NO_NOISE = "none"
 
 
 def is_ours(name: str) -> bool:
-    """Whether a noise is not in the papers; `NO_NOISE` is no noise, so it is not ours."""
-    return name != NO_NOISE and NOISES[name].origin == "ours"
+    """Whether a name is that of a noise that is not in the papers."""
+    return name in NOISES and NOISES[name].origin == "ours"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.noise import is_ours
 from dpol.show.footers import COVERS, plus_minus
 from dpol.show.plain import Cell, PlainTable, number

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.data.stream import read_stream
 from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, losses

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as arrow
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.frames import check_frame, check_streams
 from dpol.studies.audits.core import AUDIT_COLUMNS
@@ -46,12 +46,12 @@ def read_findings(folder: Path, config: Config) -> Findings:
     path = folder / "summary.parquet"
     summary = _read_frame(path, SUMMARY_COLUMNS)
     check_streams(summary, config.streams, str(path))
-    audited = config.audits is not None
+    audited = config.block("audits") is not None
     return Findings(
         summary,
         _read_frame(folder / "tables/average-gain.csv", CSV_COLUMNS),
         _read_frame(folder / "claims.parquet", CLAIM_COLUMNS) if audited else None,
-        _read_frame(folder / "audit.parquet", AUDIT_COLUMNS) if audited else None,
+        _read_frame(folder / "audits.parquet", AUDIT_COLUMNS) if audited else None,
     )
 
 

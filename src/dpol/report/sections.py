@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.studies.hospitals.reported import PAPER as TABLE_TWO
-from dpol.studies.pending import Distributions
-from dpol.tables.distributions import PAPER as DISTRIBUTIONS
+from dpol.studies.registry import load_study
+from dpol.studies.study import Study
 from dpol.tables.lazy import PAPER as LAZY
 from dpol.tables.lazy import SETTINGS
 
@@ -55,17 +56,23 @@ def sections_of(config: Config) -> tuple[SectionOf, ...]:
 def _sections(config: Config) -> Iterator[SectionOf]:
     yield _TOTAL_GAIN
     yield _GAIN_OVER_TIME
-    if config.batching is not None:
+    if config.block("batching") is not None:
         yield _AMPLIFIED
     if config.lazy is not None or config.convex is not None:
         yield _lazy_section(lazy=config.lazy is not None, convex=config.convex is not None)
-    if config.distributions is not None:
-        yield replace(_LABELS, figures=tuple(_of_distributions(config.distributions)))
+    if (labels := config.block("labels")) is not None:
+        yield _section_of(load_study("labels"), labels)
     if config.comparison is not None:
         yield _BEYOND
-    if config.audits is not None:
+    if config.block("audits") is not None:
         yield _AUDITS
         yield _CLAIMS
+
+
+def _section_of(study: Study, block: Any) -> SectionOf:
+    figures = (FigureOf(it.name, it.title, it.description) for it in study.figures(block))
+    tables = tuple(table.name for table in study.tables)
+    return SectionOf(study.name, study.title, study.about, tuple(figures), tables)
 
 
 def _lazy_section(*, lazy: bool, convex: bool) -> SectionOf:
@@ -84,16 +91,6 @@ def _lazy_section(*, lazy: bool, convex: bool) -> SectionOf:
         tuple(figures),
         tuple(tables),
     )
-
-
-def _of_distributions(study: Distributions) -> Iterator[FigureOf]:
-    sweeps = study.sweeps
-    if sweeps.rounds or sweeps.labels or sweeps.hypotheses or sweeps.epsilons:
-        yield _RISK
-    if sweeps.rounds:
-        yield _SELECTION
-    if study.patients_per_week is not None:
-        yield _HOSPITALS
 
 
 def _regret(study: str, against: str) -> FigureOf:
@@ -135,28 +132,6 @@ _RATES = FigureOf(
     " ε = T^(−a): L2P, prior work, and the lower bound for few switches where one is known."
     " Formulas of the paper are drawn; nothing is measured.",
 )
-_RISK = FigureOf(
-    "distributions-risk",
-    "KL risk of learning from private labels",
-    "KL risk in nats on a logarithmic axis, against the number of rounds T, labels M, hypotheses K"
-    " or the privacy ε of a message: a panel for each that was varied, a line for the mean of each"
-    " algorithm, a dot for each run, black lines for bounds. The numbers are in the table below.",
-)
-_SELECTION = FigureOf(
-    "distributions-selection",
-    "Selecting the true hypothesis",
-    "Total variation distance between estimate and truth against the number of rounds T, both on"
-    " logarithmic axes: a panel for each class of hypotheses and rule of selection, a line for"
-    " the mean of each algorithm, a dot for each run, black lines for the slopes T^(−1/4) and"
-    " T^(−1/2).",
-)
-_HOSPITALS = FigureOf(
-    "distributions-hospitals",
-    "In which hospital is a random patient?",
-    "Log loss minus that of the best forecast in hindsight, in nats per patient: a panel for each"
-    " stream, groups of points for each ε, a marker for the mean of each algorithm, a dot for each"
-    " run. The runs differ in their noise only; they do not cover other states or years.",
-)
 _COMPARISON = FigureOf(
     "comparison",
     "The paper’s way and ours",
@@ -194,13 +169,6 @@ _AMPLIFIED = SectionOf(
     " actions then learns less about one round than the noise alone would allow.",
     figures=(_AMPLIFICATION,),
     tables=("amplification", "batching"),
-)
-_LABELS = SectionOf(
-    "distributions",
-    "Distributions from private labels",
-    f"A learner predicts labels from messages that hide each of them: the system of"
-    f" {DISTRIBUTIONS}, which has no experiments of its own.",
-    tables=("distributions",),
 )
 _BEYOND = SectionOf(
     "beyond",

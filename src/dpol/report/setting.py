@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpol.config import Config
+from dpol.config.models import Config
 from dpol.show.footers import COVERS
 from dpol.show.words import mu_title
 

@@ -7,14 +7,14 @@ import pytest
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.local.clipping import Clipping
-from dpol.noise import privatize
-from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale
+from dpol.noise import NOISES, noise_scale, privatize
+from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.audit import audit_loss, runs_needed
 from dpol.studies.audits import adabatch, experts, labels
 from dpol.studies.audits.core import AUDIT_COLUMNS, Audited, Subject, moves
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED, study_audit
+from dpol.studies.audits.study import SAMPLED, study_audits
+from dpol.studies.labels.clipping import Clipping
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -23,7 +23,7 @@ EACH = 1 - 0.05 / SAMPLED
 @pytest.fixture(scope="module")
 def study():
     """With the seed of the shipped configs."""
-    return study_audit(Audits(), seed=20200809)
+    return study_audits(Audits(), seed=20200809)
 
 
 # ---- the study -----------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
 
 def test_a_study_depends_on_its_seed_only():
     tiny = Audits(runs=200)
-    one, same, other = (study_audit(tiny, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (study_audits(tiny, seed=seed) for seed in (1, 1, 2))
     assert one.equals(same)
     sampled = one.method.isin(["event", "covariance"])
     assert (one.lower_bound != other.lower_bound)[sampled].sum() >= 10

@@ -15,8 +15,11 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy import transform
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
-from dpol.local.clipping import Clipping, LikelihoodSensitivity
-from dpol.local.label_messages import (
+from dpol.noise import NOISES, privatize
+from dpol.studies.audits import adabatch, experts, labels, lazy
+from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import SAMPLED
+from dpol.studies.labels.clients import (
     MembershipClient,
     ResponseClient,
     SampledClient,
@@ -24,10 +27,7 @@ from dpol.local.label_messages import (
     VectorClient,
     VectorMessages,
 )
-from dpol.noise import NOISES, noisy_gains, privatize
-from dpol.studies.audits import adabatch, experts, labels, lazy
-from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED
+from dpol.studies.labels.clipping import Clipping
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -145,8 +145,8 @@ def l2p(advance, normaliser="tight"):
     )
 
 
-def sensitivity(rule="exact", rounds=300):
-    return LikelihoodSensitivity(Clipping(labels.counterexample(), rounds), rule)
+def clipping(rule="exact", rounds=300):
+    return Clipping(labels.counterexample(), rounds, rule)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class Unclipped(SampledClient):
 
     def privatize(self, labels, features, generators):
         sound = super().privatize(labels, features, generators)
-        clipping = self.sensitivity.clipping
+        clipping = self.clipping
         with np.errstate(divide="ignore"):
             raw = np.log(clipping.hypotheses.masses[features, sound.index, labels])
         own = clipping.log_cells[features, sound.index, labels]
@@ -181,21 +181,21 @@ class OneNoise(VectorClient):
 
     def privatize(self, labels, features, generators):
         values = super().privatize(labels, features, generators).values
-        clean = self.sensitivity.clipping.log_cells[features, :, labels]
+        clean = self.clipping.log_cells[features, :, labels]
         return VectorMessages(clean + (values - clean)[..., :1])
 
 
 def exp3(broken):
     return [
         lambda seed, client=client: labels.audit_sampled(SMALL, seed, client)
-        for client in (SampledClient(sensitivity(), 1.0), broken)
+        for client in (SampledClient(clipping(), 1.0), broken)
     ]
 
 
 def wma(broken):
     return [
         lambda seed, client=client: labels.audit_vector(SMALL, seed, client)
-        for client in (VectorClient(sensitivity(), 1.0), broken)
+        for client in (VectorClient(clipping(), 1.0), broken)
     ]
 
 
@@ -244,11 +244,11 @@ FAULTS = {
     "L2P without fake switches": l2p(no_fake_switch),
     "L2P with a frozen shadow": l2p(frozen_shadow),
     "L2P redraws from the old measure": l2p(old_measure),
-    "EXP3 unclipped": exp3(Unclipped(sensitivity(), 1.0)),
-    "EXP3 noise halved": exp3(WeakNoise(sensitivity(), 1.0, share=0.5)),
-    "EXP3 noise x 0.9": exp3(WeakNoise(sensitivity(), 1.0)),
-    "WMA noise x 0.9": wma(WeakVector(sensitivity(), 1.0)),
-    "WMA with one noise": wma(OneNoise(sensitivity(), 1.0)),
+    "EXP3 unclipped": exp3(Unclipped(clipping(), 1.0)),
+    "EXP3 noise halved": exp3(WeakNoise(clipping(), 1.0, share=0.5)),
+    "EXP3 noise x 0.9": exp3(WeakNoise(clipping(), 1.0)),
+    "WMA noise x 0.9": wma(WeakVector(clipping(), 1.0)),
+    "WMA with one noise": wma(OneNoise(clipping(), 1.0)),
     "response with a wrong flip rate": response(
         labels.audit_response, ResponseClient(4, 1.0), WrongFlips(4, 1.0)
     ),
@@ -284,7 +284,8 @@ def test_a_broken_mechanism_is_violated_and_the_sound_one_is_not(fault, seed):
 def test_a_scale_that_is_too_small_does_not_move_its_claim(seed, monkeypatch):
     """Capacity noise x 0.9: the record admits mu = 1.11, the claim stays what was asked."""
     sound = NOISES["capacity"]
-    monkeypatch.setitem(noisy_gains.NOISES, "capacity", lambda stream, mu: 0.9 * sound(stream, mu))
+    small = dataclasses.replace(sound, scale=lambda stream, mu: 0.9 * sound.scale(stream, mu))
+    monkeypatch.setitem(NOISES, "capacity", small)
     found = list(experts.audit_noise(SMALL, seed, "capacity"))
     assert found[0].subject.recorded == pytest.approx(1 / 0.9)
     assert [it.result.claimed for it in found] == [1.0, 1.0]
@@ -350,9 +351,9 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
 
 def test_the_excess_of_the_published_sensitivity_is_found_by_exact_computation():
     """1.020 eps at T = 300, but not at T = 10, where mixing hides it (0.920)."""
-    found = labels.audit_sampled_loss(SampledClient(sensitivity("published"), 1.0)).result
+    found = labels.audit_sampled_loss(SampledClient(clipping("published"), 1.0)).result
     assert (found.method, found.verdict) == ("exact", "violated")
     assert found.lower_bound == pytest.approx(1.0200, abs=1e-4)
-    mixed = labels.audit_sampled_loss(SampledClient(sensitivity("published", 10), 1.0)).result
+    mixed = labels.audit_sampled_loss(SampledClient(clipping("published", 10), 1.0)).result
     assert mixed.verdict == "consistent"
     assert mixed.lower_bound == pytest.approx(0.920, abs=1e-3)

@@ -8,12 +8,12 @@ from dpol.show import style
 from dpol.show.style import save_figure
 from dpol.studies.audits.figure import draw_audit
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import study_audit
+from dpol.studies.audits.study import study_audits
 
 
 @pytest.fixture(scope="module")
 def audits():
-    return study_audit(Audits(runs=300), seed=1)
+    return study_audits(Audits(runs=300), seed=1)
 
 
 def points(figure):

@@ -293,7 +293,7 @@ def test_synthetic_gains_are_what_their_names_say() -> None:
 
 
 def demo(noises: list[str]) -> dict[str, object]:
-    path = Path(__file__).parents[2] / "config" / "demo.yaml"
+    path = Path(__file__).parents[3] / "config" / "demo.yaml"
     raw = copy.deepcopy(yaml.safe_load(path.read_text(encoding="utf-8")))
     suite = {
         "noises": noises,

@@ -10,9 +10,9 @@ import pytest
 
 from comparison_by_hand import AIMS, COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells
 from dpol.core.intervals import student_factor
+from dpol.core.schemas import write_frame
 from dpol.studies.hospitals.comparison import compare, verdict_on
 from dpol.studies.hospitals.settings import Comparison
-from dpol.studies.hospitals.summary import write_frame
 
 
 def table(found=None, comparison=COMPARISON, levels=LEVELS, confidence=0.95):

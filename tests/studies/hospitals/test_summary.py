@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.intervals import student_factor
+from dpol.core.schemas import write_frame
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.hospitals.runs import Played, RunBlock
@@ -18,7 +19,6 @@ from dpol.studies.hospitals.summary import (
     count_comparisons,
     cumulative_curves,
     summarize,
-    write_frame,
 )
 
 LEVELS = {"none": math.inf, "high": 0.5}

@@ -1,7 +1,40 @@
-"""An audit of every mechanism: what was asked of it, against what its outputs prove.
+"""Audits: every mechanism is attacked, and what its outputs give away is held to its claim."""
 
-The claim comes from what was asked, never from the scale that a mechanism computes. Rows of the
-methods `event`, `covariance` and `fit` run the code that plays, and take the mechanism as an
-argument, so that a broken one can be put in its place; rows `exact` compute a loss from a law and
-run none. Each row names its code, inputs and statistic.
-"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpol.studies.audits.settings import Audits
+from dpol.studies.study import Figure, Point, Study
+
+_HERE = "dpol.studies.audits"
+_AUDITORS = ("noisy-gains", "tree", "rw-adabatch", "l2p", "labels")
+_FIGURE = Figure(
+    name="audits",
+    title="What the outputs prove, compared with what is claimed",
+    description="A line for each audit: its lower bound as a share of the claimed parameter; a"
+    " vertical line marks the claim, and a bound to its right refutes it. The numbers are in the"
+    " table below.",
+    draw=f"{_HERE}.figure:draw",
+)
+
+
+def points(settings: Audits, streams: Sequence[str]) -> dict[str, Point]:
+    """A point for each auditor."""
+    return {name: {"auditor": name} for name in _AUDITORS}
+
+
+STUDY = Study(
+    name="audits",
+    title="Audits of privacy",
+    about="Every mechanism is attacked. What its outputs give away is a lower bound on its true"
+    " parameter; a sound claim is not below it. The notes below the table say what ran.",
+    settings=Audits,
+    folder=Path(__file__).parent,
+    results=("audits",),
+    points=points,
+    run=f"{_HERE}.study:run",
+    collect=f"{_HERE}.study:collect",
+    figures=lambda settings: (_FIGURE,),
+)

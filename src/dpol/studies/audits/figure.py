@@ -14,6 +14,8 @@ from dpol.core.frames import check_frame
 from dpol.show import style
 from dpol.show.words import joint_confidence, proved, share_of_claim
 from dpol.studies.audits.core import AUDIT_COLUMNS
+from dpol.studies.audits.settings import Audits
+from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
 _METHODS = {
@@ -27,11 +29,16 @@ _COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
 _FARTHEST = 1.5
 
 
+def draw(frames: Frames, settings: Audits, facts: Facts) -> Figure:
+    """The figure of all audits, see `draw_audit`."""
+    return draw_audit(frames["audits"])
+
+
 def draw_audit(audits: pd.DataFrame) -> Figure:
     """One line per audit: the lower bound on its parameter as a share of the claim.
 
     Args:
-        audits: table of `study_audit`.
+        audits: table of `study_audits`.
 
     Raises:
         DataError: a column is missing, or the table is empty.

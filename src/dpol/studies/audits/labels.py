@@ -12,9 +12,11 @@ import numpy as np
 from scipy.stats import laplace
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.local.clipping import Clipping, LikelihoodSensitivity, Rule
-from dpol.local.hypotheses import HypothesisClass, Ints
-from dpol.local.label_messages import (
+from dpol.privacy.audit import audit_loss, audit_runs, with_fitted_direction
+from dpol.privacy.audit_laws import audit_fit
+from dpol.studies.audits.core import FIT, Audited, Subject
+from dpol.studies.audits.settings import Audits
+from dpol.studies.labels.clients import (
     LABEL_UNIT,
     ONE_LABEL,
     LabelClient,
@@ -23,12 +25,10 @@ from dpol.local.label_messages import (
     SampledClient,
     VectorClient,
 )
-from dpol.privacy.audit import audit_loss, audit_runs, with_fitted_direction
-from dpol.privacy.audit_laws import audit_fit
-from dpol.privacy.laplace_composition import scale_factor
-from dpol.privacy.message_loss import laplace_message_loss
-from dpol.studies.audits.core import FIT, Audited, Subject
-from dpol.studies.audits.settings import Audits
+from dpol.studies.labels.clipping import Clipping, SensitivityRule
+from dpol.studies.labels.composition import scale_factor
+from dpol.studies.labels.hypotheses import HypothesisClass, Ints
+from dpol.studies.labels.message_loss import laplace_message_loss
 
 _EPSILON = 1.0
 _N_LABELS = 4
@@ -47,15 +47,15 @@ def counterexample() -> HypothesisClass:
 
 def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
     """Every kind of message; likelihoods under both sensitivities, at T = 300."""
+    rules: tuple[SensitivityRule, ...] = ("exact", "published")
+    for rule in rules:
+        clipping = Clipping(counterexample(), 300, rule)
+        yield audit_sampled_loss(SampledClient(clipping, _EPSILON))
     clipping = Clipping(counterexample(), 300)
-    rules: tuple[Rule, ...] = ("exact", "published")
+    yield from audit_sampled(settings, seed, SampledClient(clipping, _EPSILON))
     for rule in rules:
-        yield audit_sampled_loss(SampledClient(LikelihoodSensitivity(clipping, rule), _EPSILON))
-    sensitivity = LikelihoodSensitivity(clipping)
-    yield from audit_sampled(settings, seed, SampledClient(sensitivity, _EPSILON))
-    for rule in rules:
-        sensitivity = LikelihoodSensitivity(clipping, rule)
-        vector = VectorClient(sensitivity, _EPSILON, settings.delta, composition=rule)
+        clipping = Clipping(counterexample(), 300, rule)
+        vector = VectorClient(clipping, _EPSILON, settings.delta, composition=rule)
         yield from audit_vector(settings, seed, vector)
     yield audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
     yield audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
@@ -66,13 +66,13 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
 
 def audit_sampled_loss(client: SampledClient, asked: float = _EPSILON) -> Audited:
     """The exact worst loss of one EXP3 message, from the numbers that the client noises by."""
-    clipping = client.sensitivity.clipping
+    clipping = client.clipping
     subject = _subject(
         client,
         "private EXP3, message",
-        f"{client.sensitivity.rule} sensitivity",
+        f"{client.clipping.rule} sensitivity",
         asked,
-        code="none: dpol.privacy.message_loss computes the law",
+        code="none: dpol.studies.labels.message_loss computes the law",
         inputs="all pairs of 3 labels",
     )
     losses = laplace_message_loss(
@@ -86,21 +86,21 @@ def audit_sampled(
     settings: Audits, seed: int, client: SampledClient, asked: float = _EPSILON
 ) -> Iterator[Audited]:
     """EXP3 messages about two labels, and whether they follow the law of the exact loss."""
-    sensitivity = client.sensitivity
-    variant = f"{sensitivity.rule} sensitivity"
+    clipping = client.clipping
+    variant = f"{clipping.rule} sensitivity"
     subject = _subject(client, "private EXP3, message", variant, asked)
     messages = _messages(settings, seed, client, (0, 2))
     columns = []
     for found in messages:
-        chosen = found.index[0][:, None] == np.arange(sensitivity.values.shape[1])
+        chosen = found.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
         value = np.clip(found.value[0], -_LARGEST, _LARGEST)[:, None]
         # Above a threshold, or below one, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
     yield _event(settings, subject, columns, "an event of the index and the value")
 
-    edges, bins = _bin_laws(sensitivity.clipping, sensitivity.values[0] / asked)
-    law = np.einsum("z,jzb->jb", _blocks(sensitivity.clipping, 0), bins) / len(bins)
+    edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / asked)
+    law = np.einsum("z,jzb->jb", _blocks(clipping, 0), bins) / len(bins)
     first = messages[0]
     found = _bins_of(edges, first.value[0][:, None])[np.arange(first.index.size), first.index[0]]
     yield _fit(settings, subject, np.ravel_multi_index((first.index[0], found), law.shape), law)
@@ -113,17 +113,17 @@ def audit_vector(
     settings: Audits, seed: int, client: VectorClient, asked: float = _EPSILON
 ) -> Iterator[Audited]:
     """WMA messages about two labels, and whether they follow the law that they should have."""
-    sensitivity, clipping = client.sensitivity, client.sensitivity.clipping
-    variant = f"{sensitivity.rule} sensitivity, {client.composition} composition"
+    clipping = client.clipping
+    variant = f"{clipping.rule} sensitivity, {client.composition} composition"
     subject = _subject(client, "private WMA, message", variant, asked)
     values = [found.values[0] for found in _messages(settings, seed, client, (0, 2))]
     fitted = with_fitted_direction(*(np.clip(it, -_LARGEST, _LARGEST) for it in values))
     statistic = "an event of a linear combination of all values"
     yield _event(settings, subject, list(fitted), statistic, client.delta)
 
-    n = sensitivity.values.shape[1]
+    n = clipping.sensitivity.shape[1]
     factor = scale_factor(n, asked, client.delta, client.composition)
-    edges, bins = _bin_laws(clipping, factor * sensitivity.values[0])
+    edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
     # The values are independent, given the block.
     given = [np.prod(it, axis=0) for it in itertools.product(*bins.transpose(0, 2, 1))]
     law = np.array([_blocks(clipping, 0) @ it for it in given]).reshape((_BINS,) * n)
@@ -156,7 +156,7 @@ def _bins_of(edges: Floats, values: Floats) -> Ints:
 
 
 def audit_response(
-    settings: Audits, seed: int, client: LabelClient, asked: float = _EPSILON
+    settings: Audits, seed: int, client: LabelClient[Any], asked: float = _EPSILON
 ) -> Audited:
     """Randomised response about the first and the last label: whether it is one of them."""
     last = _N_LABELS - 1
@@ -175,7 +175,7 @@ def audit_response(
 
 
 def audit_membership(
-    settings: Audits, seed: int, client: LabelClient, asked: float = _EPSILON
+    settings: Audits, seed: int, client: LabelClient[Any], asked: float = _EPSILON
 ) -> Audited:
     """Answers about a label in the set of the index, or in the other one."""
     subject = _subject(client, "membership response", "public random set", asked)
@@ -190,7 +190,7 @@ def audit_membership(
 
 
 def _subject(
-    client: LabelClient,
+    client: LabelClient[Any],
     mechanism: str,
     variant: str,
     asked: float,
@@ -212,7 +212,7 @@ def _subject(
 
 
 def _messages(
-    settings: Audits, seed: int, client: LabelClient, labels: tuple[int, int]
+    settings: Audits, seed: int, client: LabelClient[Any], labels: tuple[int, int]
 ) -> list[Any]:
     """Independent messages about each of two labels, (1, runs)."""
     found = []

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dpol.core.settings import FiniteMu, Model
+from dpol.core.settings import FiniteMu, Settings
 
 
-class Audits(Model):
+class Audits(Settings):
     """Audits of every mechanism, and the ledger of what the papers claim."""
 
     runs: Annotated[int, Field(ge=100, le=100_000)] = 20_000

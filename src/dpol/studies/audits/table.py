@@ -18,7 +18,7 @@ def audit_table(audits: pd.DataFrame) -> PlainTable:
     """What is claimed of each mechanism, what its outputs prove, and the verdict.
 
     Args:
-        audits: table of `dpol.studies.audits.study.study_audit`.
+        audits: table of `dpol.studies.audits.study.study_audits`.
 
     Raises:
         DataError: a column is missing, or the table is empty.

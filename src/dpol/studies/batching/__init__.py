@@ -1,1 +1,48 @@
 """RW-AdaBatch: how much privacy its batches amplify, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpol.studies.batching.settings import Batching
+from dpol.studies.study import Figure, Point, Study, Table
+
+_HERE = "dpol.studies.batching"
+_CURVES = Figure(
+    name="amplification",
+    title="Trade-off curves of RW-AdaBatch",
+    description="Error rates of the best attack on one round: false negative against false positive"
+    " rate, on linear axes, and true positive against false positive rate on logarithmic ones. A"
+    " column of panels for each μ. Curves: perfect privacy, not amplified, analytic bound and Monte"
+    " Carlo estimate for each switching bound. ε for each curve is in the table below.",
+    draw=f"{_HERE}.figure:draw",
+)
+
+
+def points(settings: Batching, streams: Sequence[str]) -> dict[str, Point]:
+    """A point for each number of experts and mu."""
+    return {
+        f"n-{n}-mu-{number}": {"n": n, "mu": mu}
+        for n in settings.n_experts
+        for number, mu in enumerate(settings.mus, start=1)
+    }
+
+
+STUDY = Study(
+    name="batching",
+    title="Privacy amplified by batches",
+    about="RW-AdaBatch plays the same action while its leader is far ahead. Who sees only the"
+    " actions then learns less about one round than the noise alone would allow.",
+    settings=Batching,
+    folder=Path(__file__).parent,
+    results=("amplification", "batching"),
+    points=points,
+    run=f"{_HERE}.study:run",
+    collect=f"{_HERE}.study:collect",
+    figures=lambda settings: (_CURVES,),
+    tables=(
+        Table("amplification", "Amplified privacy", f"{_HERE}.tables:amplification"),
+        Table("batching", "What batching costs", f"{_HERE}.tables:batching"),
+    ),
+)

@@ -13,6 +13,8 @@ from matplotlib.lines import Line2D
 from dpol.core.frames import check_frame
 from dpol.show import style
 from dpol.show.words import mu_title
+from dpol.studies.batching.settings import Batching
+from dpol.studies.study import Facts, Frames
 
 COLUMNS = ("t", "T", "n", "mu", "alpha", "bound", "kind", "false_positive", "false_negative")
 """Columns the figure needs."""
@@ -29,6 +31,11 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "monte-carlo": ("--", "Monte Carlo estimate"),
 }
 _SMALLEST = 1e-5
+
+
+def draw(frames: Frames, study: Batching, facts: Facts) -> Figure:
+    """The figure of trade-off curves, see `draw_amplification`."""
+    return draw_amplification(frames["amplification"])
 
 
 def draw_amplification(curves: pd.DataFrame) -> Figure:

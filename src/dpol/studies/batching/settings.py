@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from dpol.core.settings import FiniteMu, Model
+from dpol.core.settings import FiniteMu, Settings
 
 
-class Batching(Model):
+class Batching(Settings):
     """How much RW-AdaBatch amplifies privacy, on gains that are all zero (the worst case)."""
 
     n_experts: Annotated[list[Annotated[int, Field(ge=2, le=10_000)]], Field(min_length=1)]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import with_half_widths
-from dpol.core.logs import progress
+from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
@@ -21,6 +19,7 @@ from dpol.experts.play import play_rounds, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.studies.batching.settings import Batching
+from dpol.studies.study import Facts, Frames, Inputs, Point
 
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
 NOISE = CONSTANT.name
@@ -57,35 +56,51 @@ def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
     return {"all-zero": zero, "one-good-expert": one_good, "two-rivals": rivals}
 
 
-def study_amplification(study: Batching, *, delta: float, seed: int) -> pd.DataFrame:
+def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Rows of both tables for one number of experts and one mu."""
+    n, mu = point["n"], point["mu"]
+    curves = amplified_curves(study, n, mu, delta=inputs.delta, seed=inputs.seed)
+    return {"amplification": curves, "batching": batching_regrets(study, n, mu, seed=inputs.seed)}
+
+
+def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
+    """The tables with the intervals of all regrets together."""
+    errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
+    regrets = add_intervals(frames["batching"], errors, facts.confidence)
+    return {**frames, "batching": regrets}
+
+
+def amplified_curves(
+    study: Batching, n: int, mu: float, *, delta: float, seed: int
+) -> pd.DataFrame:
     """Trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
-    One row per setting, kind and test: `threshold` (log likelihood ratio, also epsilon where
+    One row per bound, round, kind and test: `threshold` (log likelihood ratio, also epsilon where
     it is not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at that epsilon,
     `epsilon_at_delta` at the given delta, and `mean_batch`.
 
     Args:
         study: the settings.
+        n: number of experts.
+        mu: Gaussian-DP parameter of one round.
         delta: where `epsilon_at_delta` is taken.
         seed: root seed of the Monte Carlo runs.
     """
     frames = []
-    settings = list(itertools.product(study.n_experts, study.mus))
-    for n, mu in progress(settings, "amplification, settings"):
-        zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
-        alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
-        for bound in study.bounds:
-            algorithm = RWAdaBatch(study.alpha, bound)
-            observed = _observe(algorithm, zeros, mu, study, seed)
-            for t in study.rounds:
-                setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
-                setting |= {"alpha": study.alpha, "bound": bound}
-                kinds = {
-                    UNAMPLIFIED: alone,
-                    ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
-                    MONTE_CARLO: observed_batches(observed[:, study.rounds.index(t)], mu),
-                }
-                frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
+    zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
+    alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
+    for bound in study.bounds:
+        algorithm = RWAdaBatch(study.alpha, bound)
+        observed = _observe(algorithm, zeros, mu, study, seed)
+        for t in study.rounds:
+            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
+            setting |= {"alpha": study.alpha, "bound": bound}
+            kinds = {
+                UNAMPLIFIED: alone,
+                ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
+                MONTE_CARLO: observed_batches(observed[:, study.rounds.index(t)], mu),
+            }
+            frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -145,50 +160,49 @@ def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFra
     )
 
 
-def study_batching(study: Batching, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+def batching_regrets(study: Batching, n: int, mu: float, *, seed: int) -> pd.DataFrame:
     """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
 
-    One row per stream, n, mu and bound: mean regrets and the mean of their paired difference
-    with half-widths, the factor 1 + alpha/2 of Corollary 2, the bounds
+    One row per stream and bound: mean regrets and the mean of their paired difference with
+    standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
     (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
 
     Args:
         study: the settings.
+        n: number of experts.
+        mu: Gaussian-DP parameter of one round.
         seed: root seed.
-        confidence: of all intervals of the table together.
     """
     rows = []
-    samples: dict[str, list[Floats]] = {f"{name}_half_width": [] for name in _BATCHING_MEANS}
-    settings = list(itertools.product(study.n_experts, study.mus))
-    for n, mu in progress(settings, "batching, settings"):
-        for label, gains in synthetic_gains(study.n_rounds, n).items():
-            stream = synthetic_stream(label, gains)
-            best = gains[:, stream.best_static_expert()].sum()
-            plain, batched = _regrets(stream, mu, study, seed)
-            eta = math.sqrt(n) / mu
-            limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
-            for bound, (total, batch) in batched.items():
-                for column, it in zip(samples, (plain, total, plain - total), strict=True):
-                    samples[column].append(it)
-                rows.append(
-                    {
-                        "stream": label,
-                        "n": n,
-                        "T": study.n_rounds,
-                        "mu": mu,
-                        "alpha": study.alpha,
-                        "bound": bound,
-                        "replicates": len(plain),
-                        "ftpl_regret": best - plain.mean(),
-                        "adabatch_regret": best - total.mean(),
-                        "extra_regret": (plain - total).mean(),
-                        "factor": 1 + study.alpha / 2,
-                        "ftpl_bound": limit,
-                        "adabatch_bound": (1 + study.alpha / 2) * limit,
-                        "mean_batch": batch,
-                    }
-                )
-    return with_half_widths(pd.DataFrame(rows), samples, confidence)
+    eta = math.sqrt(n) / mu
+    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
+    for label, gains in synthetic_gains(study.n_rounds, n).items():
+        stream = synthetic_stream(label, gains)
+        best = gains[:, stream.best_static_expert()].sum()
+        plain, batched = _regrets(stream, mu, study, seed)
+        for bound, (total, batch) in batched.items():
+            samples = zip(_BATCHING_MEANS, (plain, total, plain - total), strict=True)
+            errors = {f"{name}_standard_error": float(standard_error(it)) for name, it in samples}
+            rows.append(
+                {
+                    "stream": label,
+                    "n": n,
+                    "T": study.n_rounds,
+                    "mu": mu,
+                    "alpha": study.alpha,
+                    "bound": bound,
+                    "replicates": len(plain),
+                    "ftpl_regret": best - plain.mean(),
+                    "adabatch_regret": best - total.mean(),
+                    "extra_regret": (plain - total).mean(),
+                    "factor": 1 + study.alpha / 2,
+                    "ftpl_bound": limit,
+                    "adabatch_bound": (1 + study.alpha / 2) * limit,
+                    "mean_batch": batch,
+                }
+                | errors
+            )
+    return pd.DataFrame(rows)
 
 
 def _regrets(

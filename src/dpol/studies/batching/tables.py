@@ -12,6 +12,8 @@ from dpol.show import footers
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Entry, Group, Section, TextTable
 from dpol.show.words import mu_title
+from dpol.studies.batching.settings import Batching
+from dpol.studies.study import Facts, Frames
 
 PAPER = f"“{EXPERTS}”"
 BOUND_TITLES = {"borell-tis": "Borell-TIS", "reflection": "reflection †"}
@@ -34,6 +36,17 @@ def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
     numbers = [*columns, "epsilon_at_delta", "mean_batch"]
     check_frame(curves, numbers, "amplification")
     return curves[numbers].drop_duplicates(columns)
+
+
+def amplification(frames: Frames, study: Batching, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
+    """The table of amplified privacy, and its numbers."""
+    curves = frames["amplification"]
+    return amplification_table(curves), settings_of(curves)
+
+
+def batching(frames: Frames, study: Batching, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
+    """The table of regrets, and its numbers."""
+    return batching_table(frames["batching"]), frames["batching"]
 
 
 def amplification_table(curves: pd.DataFrame) -> TextTable:

@@ -64,9 +64,11 @@ class Row:
 
 def by_noise(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs in the order of the noises, with the one whose rows show them as `rows`."""
-    found = [name for name in NOISES if name in set(runs["noise"])]
-    # Constant noise, which few algorithms have, comes last.
-    names = sorted(found, key=lambda name: NOISES[name].constant) or [NO_NOISE]
+    found = set(runs["noise"]) - {NO_NOISE}
+    # Constant noise, which few algorithms play, comes last.
+    names = [name for name, noise in NOISES.items() if name in found and not noise.constant]
+    names += sorted(found - set(names))
+    names = names or [NO_NOISE]
     of_rows = runs["noise"].where(runs["noise"] != NO_NOISE, names[0])
     runs = runs.assign(rows=pd.Categorical(of_rows, categories=names))
     return runs.sort_values("rows", kind="stable")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from dpol.core.settings import AlgorithmSpec, Label, Model, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import ISOTROPIC, NOISES
 
 
@@ -25,7 +25,7 @@ NoiseName = Annotated[
 ]
 
 
-class Suite(Model):
+class Suite(Settings):
     """Algorithms that run together, on the same noisy gains, in one job."""
 
     noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
@@ -37,7 +37,7 @@ class Suite(Model):
     All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
 
 
-class Report(Model):
+class Report(Settings):
     """What the table and the figure show."""
 
     algorithms: Annotated[list[Label], Field(min_length=1)]
@@ -50,7 +50,7 @@ class Report(Model):
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""
 
 
-class System(Model):
+class System(Settings):
     """A whole private system: an algorithm, its noise, and the learners it is built from."""
 
     algorithm: Label
@@ -62,7 +62,7 @@ class System(Model):
     the oracle selector beside which its own selection is judged."""
 
 
-class Aim(Model):
+class Aim(Settings):
     """Ours at one privacy level beside something at another level."""
 
     ours: Label
@@ -73,7 +73,7 @@ class Aim(Model):
     """Privacy level of what ours is compared with."""
 
 
-class Comparison(Model):
+class Comparison(Settings):
     """The paper's way and ours side by side, and where the losses come from."""
 
     paper: System

@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpol.core.files import atomic_path
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
@@ -218,10 +214,3 @@ def _curve(stream: GainStream, **columns: Any) -> pd.DataFrame:
             **columns,
         }
     )
-
-
-def write_frame(frame: pd.DataFrame, path: Path | str) -> None:
-    """Write a table as Parquet; equal tables give equal bytes."""
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    with atomic_path(path) as temporary:
-        pq.write_table(table, temporary)

@@ -1,0 +1,7 @@
+"""`python -m dpol` is the command `dpol`."""
+
+import sys
+
+from dpol.cli import main
+
+sys.exit(main())

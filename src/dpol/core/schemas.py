@@ -1,0 +1,165 @@
+"""What the columns of the result tables hold: it checks the files and makes the manual.
+
+The columns of the tables of a study stand in `results.yaml` in its folder, those that many tables
+share in `shared_columns.yaml` in this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "text": ("text", "OSTU"),
+    "whole": ("whole number", "iu"),
+    "number": ("number", "f"),
+    "numbers": ("list of numbers", "Of"),
+    "truth": ("true or false", "b"),
+    "date": ("date", "M"),
+}
+"""The manual's word for each kind of column, and NumPy's letters of its types."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a result table.
+
+    Args:
+        kind: a key of `KINDS`.
+        meaning: a phrase for the manual.
+        unit: of its numbers; empty for none.
+        optional: whether a cell may be empty.
+    """
+
+    kind: str
+    meaning: str
+    unit: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A result table.
+
+    Args:
+        name: its file below results/<run>/, without suffix.
+        about: what it holds, and what a row is.
+        columns: in the order of the file.
+    """
+
+    name: str
+    about: str
+    columns: Mapping[str, Column]
+
+    def check(self, frame: pd.DataFrame, place: str) -> pd.DataFrame:
+        """The table with its columns in order.
+
+        Args:
+            frame: a table that was computed or read.
+            place: how messages call it.
+
+        Raises:
+            DataError: it has no row, lacks a column, has one too many, or one of another kind, or
+                a cell is empty that must not be.
+        """
+        if wrong := next(self._problems(frame), ""):
+            raise DataError(f"{place}: {wrong}; delete it and run snakemake again")
+        return frame[list(self.columns)]
+
+    def _problems(self, frame: pd.DataFrame) -> Iterator[str]:
+        if frame.empty:
+            yield "holds no rows"
+        yield from (f"lacks column {name}" for name in self.columns if name not in frame)
+        yield from (f"has column {name}" for name in frame if name not in self.columns)
+        for name, column in self.columns.items():
+            word, letters = KINDS[column.kind]
+            cells = frame[name]
+            if (cells.dtype.kind if hasattr(cells.dtype, "kind") else "O") not in letters:
+                yield f"column {name} must be {word}, got {cells.dtype}"
+            if not column.optional and (empty := cells.isna().to_numpy()).any():
+                yield f"column {name}, row {int(empty.argmax())}, is empty"
+
+
+@cache
+def read_schemas(path: Path) -> Mapping[str, Schema]:
+    """The result tables of a `results.yaml`, by name.
+
+    Raises:
+        ValueError: a kind or a group of shared columns is unknown.
+    """
+    shared = _load(Path(__file__).with_name("shared_columns.yaml"))
+    found = {}
+    for name, table in _load(path).items():
+        columns: dict[str, Column] = {}
+        for key, value in table["columns"].items():
+            group = shared[key] if value is None else {key: value}
+            columns |= {each: _column(path, each, parts) for each, parts in group.items()}
+        found[name] = Schema(name, table["about"].strip(), columns)
+    return found
+
+
+def _load(path: Path) -> dict[str, Any]:
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def _column(path: Path, name: str, parts: list[str]) -> Column:
+    kind, meaning, unit = [*parts, ""][:3]
+    optional, kind = kind.startswith("optional "), kind.removeprefix("optional ")
+    if kind not in KINDS:
+        raise ValueError(f"{path}, column {name}: {kind} is none of {', '.join(KINDS)}")
+    return Column(kind, meaning, unit, optional)
+
+
+def manual(schemas: Mapping[str, Schema]) -> str:
+    """Sections of docs/reference/tables.md."""
+    lines: list[str] = []
+    for schema in schemas.values():
+        lines += [f"## {schema.name}.parquet", "", schema.about, ""]
+        lines += ["| column | type | meaning |", "|---|---|---|"]
+        for name, column in schema.columns.items():
+            kind = KINDS[column.kind][0] + (" or empty" if column.optional else "")
+            unit = f" ({column.unit})" if column.unit else ""
+            lines.append(f"| `{name}` | {kind} | {column.meaning}{unit} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def read_frame(path: Path, schema: Schema) -> pd.DataFrame:
+    """A result table.
+
+    Raises:
+        DataError: the file is missing, cannot be read, or is not what the schema says.
+    """
+    import pandas as pd
+    import pyarrow as arrow
+
+    try:
+        frame = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing; run snakemake again, which makes it") from None
+    except (OSError, ValueError, arrow.ArrowException) as error:
+        raise DataError(
+            f"{path} cannot be read ({error}); delete it and run snakemake again"
+        ) from None
+    return schema.check(frame, str(path))
+
+
+def write_frame(frame: pd.DataFrame, path: Path | str) -> None:
+    """Write a table as Parquet; equal tables give equal bytes."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    table = arrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    with atomic_path(path) as temporary:
+        parquet.write_table(table, temporary)

@@ -1,1 +1,0 @@
-"""Learning a distribution from locally private labels."""

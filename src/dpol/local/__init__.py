@@ -1,1 +1,0 @@
-"""Clients of private distribution learning, and the release of counts."""

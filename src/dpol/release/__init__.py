@@ -1,0 +1,1 @@
+"""The command `dpol privatize`: counts get noise before anybody else sees them."""

@@ -1,0 +1,228 @@
+"""Reading the counts to which a data holder wants to add noise.
+
+Everything is checked before anything is done with it, and no message repeats what a cell holds:
+messages end up in logs.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.release.names import fault_of
+
+_COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
+# A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
+_MOST_ABOVE_CAPACITY = 0.01
+_MOST_COLUMNS = 20  # In a message.
+
+
+@dataclass(frozen=True)
+class CountColumns:
+    """The columns that are read; all others are left alone.
+
+    Args:
+        entity: whose count it is (hospital).
+        period: when (week), a date such as 2021-01-31.
+        count: persons counted, from 0 to 999999999, such as 12 or 3.4.
+        capacity: what the count is a share of (beds), above 0; public.
+
+    Raises:
+        DataError: two of the names are equal, or one is a name that the output needs, is not plain
+            text, or is a formula for a spreadsheet.
+    """
+
+    entity: str
+    period: str
+    count: str
+    capacity: str | None = None
+
+    def __post_init__(self) -> None:
+        names, header = self.names(), self.output_header()
+        if len(set(names)) < len(names):
+            raise DataError("entity, period, count and capacity must be different columns")
+        if twice := [name for name in header if header.count(name) > 1]:
+            raise DataError(f"the output has a column {twice[0]} of its own; rename the input's")
+        for name in header:
+            if fault := fault_of(name):
+                raise DataError(f"the name of column {name} {fault}")
+
+    def names(self) -> list[str]:
+        """The columns that are read."""
+        return [name for name in (self.entity, self.period, self.count, self.capacity) if name]
+
+    def output_header(self) -> list[str]:
+        """The columns that are written."""
+        share = [self.capacity, "noisy_share"] if self.capacity else []
+        return [self.entity, self.period, "noisy_count", *share, "mu", "count_sensitivity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One count, still raw.
+
+    Args:
+        line: where it was read, counted from 1.
+        entity: identifier.
+        period: date, YYYY-MM-DD.
+        count: decimal text.
+        capacity: decimal text, or None.
+    """
+
+    line: int
+    entity: str
+    period: str
+    count: str = field(repr=False)
+    capacity: str | None
+
+
+def read_counts(
+    path: Path,
+    columns: CountColumns,
+    *,
+    over_capacity: bool = False,
+    no_final_newline: bool = False,
+) -> list[Count]:
+    """All rows of a CSV table in UTF-8, each checked; blank lines are skipped.
+
+    Args:
+        path: the table.
+        columns: which of its columns are read.
+        over_capacity: counts above their capacity are right, however many there are.
+        no_final_newline: the table is complete although its last line has no line end.
+
+    Raises:
+        DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, an
+            entity has two rows for one period, or too many counts are above their capacity.
+    """
+    text = _text(path)
+    rows = _rows(path, text, columns.names())
+    counts = [_count(f"{path}, line {line}", line, cells, columns) for line, cells in rows]
+    if not (no_final_newline or text.endswith(("\n", "\r"))):
+        raise DataError(
+            f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
+            " or add --no-final-newline if it is complete"
+        )
+    if not counts:
+        raise DataError(f"{path}: has a header but no rows; add rows to release")
+    lines: dict[tuple[str, str], int] = {}
+    for count in counts:
+        if (first := lines.setdefault((count.entity, count.period), count.line)) != count.line:
+            raise DataError(
+                f"{path}, line {count.line}: the same entity and period as line {first}; keep the"
+                " line that is right"
+            )
+    if not over_capacity:
+        _check_capacities(path, columns, counts)
+    return counts
+
+
+def _check_capacities(path: Path, columns: CountColumns, counts: list[Count]) -> None:
+    """Refuse a table in which many counts are above their capacity: 1.230 may mean 1230.
+
+    Whether this refuses depends on raw counts. Nothing is released, and the message reaches the
+    holder only; but a holder who then reports late, or not at all, shows that. The guide says so.
+    """
+    above = sum(
+        count.capacity is not None and Decimal(count.count) > Decimal(count.capacity)
+        for count in counts
+    )
+    if above > _MOST_ABOVE_CAPACITY * len(counts):
+        raise DataError(
+            f"{path}: more than {_MOST_ABOVE_CAPACITY:.0%} of the counts are above their capacity"
+            f" (column {columns.capacity}); check that no dot or comma separates thousands, as in"
+            " 1.230, and that the columns are the right ones, or add --over-capacity if they are"
+        )
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return stream.read()
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: is not UTF-8 text; save it as CSV in UTF-8") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+
+
+def _rows(path: Path, text: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line number and the cells of the named columns, in their order, row by row."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise DataError(f"{path}: is empty; give a CSV table with a header")
+        places = [_place(path, name, header) for name in names]
+        for row in filter(None, reader):
+            if len(row) != len(header):
+                raise DataError(
+                    f"{path}, line {reader.line_num}: has {len(row)} cells where the header has"
+                    f" {len(header)}; fix the line"
+                )
+            yield reader.line_num, [row[place].strip() for place in places]
+    except csv.Error as error:
+        raise DataError(
+            f"{path}, line {reader.line_num}: is not CSV ({error}); fix its quotes"
+        ) from None
+
+
+def _place(path: Path, name: str, header: list[str]) -> int:
+    if header.count(name) == 1:
+        return header.index(name)
+    if name in header:
+        raise DataError(f"{path}: has more than one column named {name}; rename all but one")
+    if len(header) == 1 and re.search(r"[;\t|]", header[0]):
+        raise DataError(
+            f"{path}: its cells are separated by semicolons, tabs or bars; save it again with"
+            " commas between them, and with dots in decimal numbers"
+        )
+    # Where the header is missing the first line holds data, which no message may show.
+    if any(re.match(r"\W*\d", cell) for cell in header) or not any(header):
+        remedy = "add a first line with the names of the columns"
+    else:
+        more = ["..."] if len(header) > _MOST_COLUMNS else []
+        shown = ", ".join([*(cell[:100] for cell in header[:_MOST_COLUMNS]), *more])
+        remedy = f"its columns are {shown}; choose one of these"
+    raise DataError(f"{path}: has no column named {name} in its first line; {remedy}")
+
+
+def _count(where: str, line: int, cells: list[str], columns: CountColumns) -> Count:
+    entity, period, count, *more = cells
+    capacity = more[0] if more else None
+    if fault := fault_of(entity):
+        raise DataError(f"{where}: the name in column {columns.entity} {fault}")
+    day = _date(period)
+    if day is None:
+        raise DataError(
+            f"{where}: column {columns.period} must hold a date like 2021-01-31, from 1900 to"
+            " 2100, alone or with the time 00:00:00, without a time zone; write the date alone"
+        )
+    # Suppressed cells are small counts: rows left out because of their count would tell it.
+    if not _COUNT.fullmatch(count):
+        raise DataError(
+            f"{where}: column {columns.count} must hold a number from 0 to 999999999, such as 12"
+            " or 3.4; put the true count in its place; do not leave out rows because of their count"
+        )
+    if capacity is not None and not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
+        raise DataError(
+            f"{where}: column {columns.capacity} must hold a number above 0, up to 999999999, such"
+            " as 12 or 3.4; fix the cell"
+        )
+    return Count(line, entity, day, count, capacity)
+
+
+def _date(text: str) -> str | None:
+    found = _DATE.fullmatch(text)
+    with suppress(ValueError):
+        if found and 1900 <= datetime.date.fromisoformat(found[1]).year <= 2100:
+            return found[1]
+    return None

@@ -1,0 +1,215 @@
+"""What is written into a ledger and asked of it: outputs, runs, names, rows."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from dpol.release.ledger import Ledger, new_token
+from dpol.release.noise import Cells
+
+_ROWS = (
+    "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
+    " JOIN name ON name.number = release.name"
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output that a ledger knows.
+
+    Args:
+        number: in the ledger.
+        id: chosen at random; its record tells it, so that a moved output is known again.
+        header: its columns.
+        count_sensitivity: of all its rows, decimal text.
+    """
+
+    number: int
+    id: str
+    header: tuple[str, ...]
+    count_sensitivity: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that released rows of an output.
+
+    Args:
+        number: counted over all outputs, from 1.
+        token: chosen at random.
+        date: YYYY-MM-DD, universal time.
+        sampler: where its noise came from.
+        rows: how many rows it released.
+        imported: its rows were released by a version of dpol without ledger, or with another one.
+    """
+
+    number: int
+    token: str
+    date: str
+    sampler: str
+    rows: int
+    imported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row of a table goes in the ledger.
+
+    Args:
+        line: of the row in its table.
+        name: number of the name that the table gave.
+        entity: number of the entity that has this name.
+        period: date, YYYY-MM-DD.
+        version: 1 for the first release of this entity and period, over all outputs.
+    """
+
+    line: int
+    name: int
+    entity: int
+    period: str
+    version: int
+
+
+class Released(NamedTuple):
+    """What an entity released in one period, and into which output (its path in the ledger)."""
+
+    period: str
+    mu: str
+    count_sensitivity: str
+    path: str
+
+
+def output_at(ledger: Ledger, path: Path) -> Output | None:
+    """The output that was last written at a path."""
+    found = ledger.execute(
+        "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?",
+        _seen_from(ledger, path),
+    ).fetchone()
+    return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
+
+
+def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitivity: str) -> Output:
+    """Register an output."""
+    identity = new_token()
+    values = identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity
+    done = ledger.execute(
+        "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)", *values
+    )
+    return Output(int(done.lastrowid or 0), identity, tuple(header), count_sensitivity)
+
+
+def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
+    """Remember that the output of that id is at another path now; whether there is one."""
+    seen = _seen_from(ledger, path)
+    return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
+
+
+def output_paths(ledger: Ledger) -> list[Path]:
+    """Where all outputs were last written."""
+    folder = ledger.path.parent.resolve()
+    return [folder / text for (text,) in ledger.execute("SELECT path FROM output")]
+
+
+def add_run(
+    ledger: Ledger, output: Output, token: str, sampler: str, *, imported: bool = False
+) -> int:
+    """Begin a run; its number."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    values = token, today, output.number, sampler, imported
+    done = ledger.execute(
+        "INSERT INTO run (token, date, output, sampler, imported) VALUES (?, ?, ?, ?, ?)", *values
+    )
+    return int(done.lastrowid or 0)
+
+
+def knows_run(ledger: Ledger, token: str) -> bool:
+    """Whether a run of that token is in the ledger."""
+    return ledger.execute("SELECT 1 FROM run WHERE token = ?", token).fetchone() is not None
+
+
+def runs_of(ledger: Ledger, output: Output) -> list[Run]:
+    """The runs that released rows of an output."""
+    found = ledger.execute(
+        "SELECT run.number, token, date, sampler, COUNT(*), imported FROM run"
+        " JOIN release ON release.run = run.number WHERE run.output = ?"
+        " GROUP BY run.number ORDER BY run.number",
+        output.number,
+    )
+    return [
+        Run(number, token, date, sampler, rows, bool(imported))
+        for number, token, date, sampler, rows, imported in found
+    ]
+
+
+def add_rows(ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]]) -> None:
+    """Release rows."""
+    ledger.connection.executemany(
+        "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
+        " noisy_share, mu) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((run, at.name, at.entity, at.period, at.version, *cells) for at, cells in rows),
+    )
+
+
+def name_of(ledger: Ledger, text: str) -> tuple[int, int] | None:
+    """The numbers of a name and of its entity, if that very name was released before."""
+    found = ledger.execute("SELECT number, entity FROM name WHERE text = ?", text)
+    numbers: tuple[int, int] | None = found.fetchone()
+    return numbers
+
+
+def names_folded(ledger: Ledger, fold: str) -> list[tuple[str, int]]:
+    """Names with the same folded text, and their entities."""
+    return ledger.execute(
+        "SELECT text, entity FROM name WHERE folded = ? ORDER BY number", fold
+    ).fetchall()
+
+
+def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[int, int]:
+    """Register a name of an entity, or with None of a new one; the numbers of both."""
+    if entity is None:
+        entity = int(ledger.execute("INSERT INTO entity DEFAULT VALUES").lastrowid or 0)
+    insert = "INSERT INTO name (text, folded, entity) VALUES (?, ?, ?)"
+    return int(ledger.execute(insert, text, fold, entity).lastrowid or 0), entity
+
+
+def releases_of(ledger: Ledger, entity: int) -> list[Released]:
+    """Every release of an entity."""
+    found = ledger.execute(
+        f"SELECT period, mu, count_sensitivity, path FROM {_ROWS}"
+        " WHERE release.entity = ? ORDER BY release.number",
+        entity,
+    )
+    return [Released(*row) for row in found]
+
+
+def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
+    """The rows of an output, in the order of their release."""
+    found = ledger.execute(
+        "SELECT text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
+        f" FROM {_ROWS} WHERE run.output = ? ORDER BY release.number",
+        output.number,
+    )
+    return ([cell for cell in row if cell is not None] for row in found)
+
+
+def spent(ledger: Ledger, output: Output | None = None) -> float:
+    """The largest mu of one entity in one period, over an output, or over all."""
+    rows = f"FROM {_ROWS} WHERE " + ("run.output = ?1" if output else "?1 IS NULL")
+    found = ledger.execute(
+        f"SELECT mu {rows} UNION SELECT group_concat(mu) {rows} AND (release.entity, period) IN"
+        " (SELECT entity, period FROM release WHERE version > 1) GROUP BY release.entity, period",
+        output.number if output else None,
+    )
+    return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
+
+
+def _seen_from(ledger: Ledger, path: Path) -> str:
+    return os.path.relpath(path.resolve(), ledger.path.parent.resolve())

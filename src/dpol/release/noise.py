@@ -1,0 +1,117 @@
+"""Noise on counts of persons, exact to the last digit.
+
+Everything is decimal text and integers; no count is ever a floating-point number. Counts are
+rounded half up to a grid of step 10^-m, and discrete Gaussian noise on that grid is added.
+
+Guarantee: moving one person between two entities is mu-GDP, adding or removing one person at one
+entity mu / sqrt(2)-GDP. Proof: let one person move a count by at most s = S steps, S an integer.
+Rounding half up is monotone and commutes with whole steps, so a <= b <= a + S implies
+round(a) <= round(b) <= round(a) + S: rounded counts move by at most S steps too. The noise has the
+integer scale k >= sqrt(2) S / mu + 1, so each of the two counts is S / (k - 1) <= mu / sqrt(2)-GDP
+(`dpol.privacy.noise.discrete_gaussian_mu`), and their noises are independent: together mu. The
+step depends on mu and s only. What follows (decimal text, division by the capacity) is
+post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from dpol.core.errors import DataError
+from dpol.privacy.noise import NoiseSampler
+from dpol.release.counts import Count
+
+Cells = tuple[str, str | None, str | None, str]
+"""Noisy count, capacity, noisy share and mu, as text; without a capacity two of them are None."""
+
+_FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Noise on counts, N(0, 2 s^2 / mu^2): the `capacity` calibration.
+
+    Args:
+        mu: privacy of one person in one period, from 0.001 to 100.
+        count_sensitivity: s, how far one person can move one count, from 0.001 to 1000 with at
+            most 6 decimals.
+
+    Raises:
+        DataError: a number is out of range.
+
+    >>> noise = CountNoise(Decimal("0.5"))
+    >>> noise.decimals, noise.scale, noise.standard_deviation
+    (6, 2828429, 2.828429)
+    """
+
+    mu: Decimal
+    count_sensitivity: Decimal = Decimal(1)
+
+    def __post_init__(self) -> None:
+        mu, s, least = self.mu, self.count_sensitivity, Decimal("0.001")
+        if not (mu.is_finite() and least <= mu <= 100):
+            raise DataError(f"mu must be a number from 0.001 to 100, got {mu}")
+        if not (s.is_finite() and least <= s <= 1000 and s % Decimal("1e-6") == 0):
+            raise DataError(
+                "the count sensitivity must be a number from 0.001 to 1000 with at most 6"
+                f" decimals, got {s}"
+            )
+
+    @property
+    def decimals(self) -> int:
+        """m: the grid has steps of 10^-m persons."""
+        m = 0
+        while self._steps(m).denominator != 1 or self._variance(m) < _FINEST**2:
+            m += 1
+        return m
+
+    @property
+    def scale(self) -> int:
+        """k, in steps: the least integer that is at least sqrt(2) S / mu + 1."""
+        return math.isqrt(math.ceil(self._variance(self.decimals)) - 1) + 2
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of the noise, in persons."""
+        return float(Fraction(self.scale, 10**self.decimals))
+
+    def _steps(self, decimals: int) -> Fraction:
+        return Fraction(self.count_sensitivity) * Fraction(10**decimals)
+
+    def _variance(self, decimals: int) -> Fraction:
+        deviation = self._steps(decimals) / Fraction(self.mu)
+        return 2 * deviation * deviation
+
+
+def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler) -> list[Cells]:
+    """Some counts with noise, each as it is released."""
+    m, mu = noise.decimals, decimal_text(noise.mu)
+    draws = sampler.discrete_gaussian(noise.scale, len(counts))
+    cells: list[Cells] = []
+    for count, draw in zip(counts, draws, strict=True):
+        noisy = f"{Decimal(in_steps(count.count, m) + draw).scaleb(-m):f}"
+        capacity = count.capacity
+        share = None if capacity is None else f"{float(noisy) / float(capacity):.9g}"
+        cells.append((noisy, capacity, share, mu))
+    return cells
+
+
+def in_steps(number: str, decimals: int) -> int:
+    """Decimal text in steps of 10^-decimals, rounded half up, exactly.
+
+    >>> in_steps("3.4", 6), in_steps("0.25", 1), in_steps("7", 0)
+    (3400000, 3, 7)
+    """
+    whole, _, part = number.partition(".")
+    denominator: int = 10 ** len(part)
+    steps: int = (2 * int(whole + part) * 10**decimals + denominator) // (2 * denominator)
+    return steps
+
+
+def decimal_text(number: Decimal) -> str:
+    """A number without exponent and without zeros at its end."""
+    return f"{number.normalize():f}"

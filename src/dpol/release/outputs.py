@@ -1,0 +1,151 @@
+"""What a ledger knows of an output that is on the disk, and taking in what it does not know."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.core.files import sha256
+from dpol.release import entries
+from dpol.release.ledger import Ledger, new_token
+from dpol.release.noise import CountNoise
+from dpol.release.repeats import places
+from dpol.release.request import Choices
+from dpol.release.views import Record, read_record, record_of, temporary_files
+
+
+def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
+    """Make sure that the ledger knows all that an output holds, or refuse.
+
+    An output of a version of dpol without ledger is taken in once. One whose ledger is lost, or
+    whose ledger is an older copy, is taken in if the choices say so.
+
+    Raises:
+        DataError: the output, its record, or another record nearby knows of releases that the
+            ledger does not know; or the output does not fit its record.
+    """
+    file = record_of(path)
+    record, mine = read_record(file), ledger.id
+    at = entries.output_at(ledger, path)
+    if record and record.ledger == mine and entries.knows_run(ledger, record.token):
+        known = at.id == record.output if at else entries.move_output(ledger, record.output, path)
+        if not known:
+            raise DataError(
+                f"{path}: its record is that of another output of {ledger.path}; put table and"
+                " record back under their own names"
+            )
+    elif record and record.ledger:
+        if not choices.forget_ledger:
+            raise _unknown(file, ledger)
+        if record.ledger != mine and at:
+            raise DataError(
+                f"{path}: belongs to another ledger than {ledger.path}, which has released an"
+                " output of this name too; move the table and its record away, and run again"
+            )
+        _enter(ledger, path, record, at, choices)
+    elif record and (at is None or _extends(ledger, at, path, record)):
+        _enter(ledger, path, record, at, choices)
+    elif not at and (path.exists() or file.exists()):
+        raise DataError(
+            f"{path}: exists already, and is not known to {ledger.path} nor described by"
+            f" {file.name}; choose another output, or put back what is missing"
+        )
+    if not choices.forget_ledger:
+        _check_other_records(ledger, path)
+
+
+def _check_other_records(ledger: Ledger, path: Path) -> None:
+    """Notice by the records of other outputs that the ledger is missing or an older copy."""
+    mine, outputs = ledger.id, entries.output_paths(ledger)
+    files = set(map(record_of, outputs))
+    for folder in (path.parent, ledger.path.parent):
+        files.update(folder.glob("[!.]*.guarantee.json"))
+    for file in sorted(files):
+        record = read_record(file)
+        # A ledger without outputs may stand in for any that is lost.
+        ours = record and (record.ledger == mine if outputs else record.ledger)
+        if record and ours and not entries.knows_run(ledger, record.token):
+            raise _unknown(file, ledger)
+
+
+def _unknown(record: Path, ledger: Ledger) -> DataError:
+    return DataError(
+        f"{record}: knows of releases that the ledger {ledger.path} does not know; name the right"
+        " ledger with --ledger, or put its newest copy back; if it is lost, add --forget-ledger,"
+        " which keeps the rows of the output and forgets all others"
+    )
+
+
+def _extends(ledger: Ledger, output: entries.Output, path: Path, record: Record) -> bool:
+    """Whether a version of dpol without ledger added rows to an output that the ledger knows."""
+    with suppress(DataError):
+        rows, known = _recorded(path, record)[1:], list(entries.table_rows(ledger, output))
+        return len(rows) > len(known) and rows[: len(known)] == known
+    return False
+
+
+def _enter(
+    ledger: Ledger, path: Path, record: Record, output: entries.Output | None, choices: Choices
+) -> None:
+    """Enter the rows of an output that the ledger does not have."""
+    header, *rows = _recorded(path, record)
+    output = output or entries.add_output(ledger, path, header, rows[0][-1])
+    known = list(entries.table_rows(ledger, output))
+    if rows[: len(known)] != known or tuple(header) != output.header:
+        raise DataError(
+            f"{path}: begins with other rows than {ledger.path} has released in it; move the table"
+            " and its record away, and run again, which writes them as the ledger has them"
+        )
+    new = rows[len(known) :]
+    keys = ((line, row[0], row[1]) for line, row in enumerate(new, start=len(known) + 2))
+    found = places(ledger, path, keys, choices)
+    sampler = "secure" if record.sampler == "secure" else "seeded"
+    run = entries.add_run(ledger, output, new_token(), sampler, imported=True)
+    # Without a capacity a row has neither that nor a share.
+    cells = ((row[2], *(row[3:5] if len(row) == 7 else (None, None)), row[-2]) for row in new)
+    entries.add_rows(ledger, run, zip(found, cells, strict=True))
+
+
+def _recorded(path: Path, record: Record) -> list[list[str]]:
+    """The rows of a released table, its header first, if it is the one of its record.
+
+    A version of dpol without ledger that was stopped while it wrote may have left the table of the
+    record under a temporary name.
+    """
+    for table in (path, *temporary_files(path)):
+        with suppress(OSError, ValueError, csv.Error):
+            if sha256(table) == record.sha256:
+                with table.open(encoding="utf-8", newline="") as stream:
+                    rows = list(csv.reader(stream, strict=True))
+                if _may_be_released(rows):
+                    return rows
+    file = record_of(path)
+    if path.exists():
+        wrong = (
+            f"does not fit {file}: one of them was changed after the release, or the release was"
+            " interrupted; put both back as they were"
+        )
+    else:
+        wrong = f"is gone, but {file} says that it was released; put it back"
+    raise DataError(
+        f"{path}: {wrong}, or choose another output (periods released before are then spent twice)"
+    )
+
+
+def _may_be_released(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table is whole and tells its noise in every row: a checksum can be forged."""
+    if len(rows) < 2 or len(rows[0]) not in (5, 7) or {len(row) for row in rows} != {len(rows[0])}:
+        return False
+    try:
+        for mu, sensitivity in {(row[-2], row[-1]) for row in rows[1:]}:
+            CountNoise(Decimal(mu), Decimal(sensitivity))
+        for period in {row[1] for row in rows[1:]}:
+            datetime.date.fromisoformat(period)
+    except (DataError, InvalidOperation, ValueError):
+        return False
+    return rows[0][2] == "noisy_count" and len({row[-1] for row in rows[1:]}) == 1

@@ -1,0 +1,158 @@
+"""What would spend the privacy of the same persons twice, by intent or by accident."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.core.rounding import rounded_up
+from dpol.release import entries
+from dpol.release.entries import Place, Released
+from dpol.release.ledger import Ledger
+from dpol.release.names import folded
+from dpol.release.noise import decimal_text
+from dpol.release.request import Choices, Request
+
+History = Mapping[int, Sequence[Released]]
+"""All releases of entities, by number."""
+
+
+def places(
+    ledger: Ledger, table: Path, rows: Iterable[tuple[int, str, str]], choices: Choices
+) -> list[Place]:
+    """Where rows of a table go in the ledger; registers names that are new.
+
+    Args:
+        ledger: the ledger.
+        table: where the rows were read.
+        rows: line, name and period.
+        choices: what names that are much alike mean.
+
+    Raises:
+        DataError: a name is much like another one, and `choices` does not say what that means.
+    """
+    numbers: dict[str, tuple[int, int]] = {}
+    lines: dict[str, int] = {}
+    seen: dict[int, Counter[str]] = {}
+    found: list[Place] = []
+    for line, text, period in rows:
+        if text not in numbers:
+            numbers[text] = entries.name_of(ledger, text) or _new_name(
+                ledger, f"{table}, line {line}", text, lines, choices
+            )
+            lines[text] = line
+        name, entity = numbers[text]
+        if entity not in seen:
+            seen[entity] = Counter(one.period for one in entries.releases_of(ledger, entity))
+        seen[entity][period] += 1
+        found.append(Place(line, name, entity, period, seen[entity][period]))
+    return found
+
+
+def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> None:
+    """Refuse what would spend privacy again, unless the request says that it is meant.
+
+    Raises:
+        DataError: a row was released before, is too near to one that was, or has another noise
+            than the entity's last.
+    """
+    entities = {row.entity for row in rows}
+    released = {entity: entries.releases_of(ledger, entity) for entity in entities}
+    if not request.choices.again:
+        _refuse_second_releases(ledger, request, rows, released)
+    if not request.choices.change_noise:
+        _refuse_other_noise(request, rows, released)
+    _refuse_near_periods(request, rows, released)
+
+
+def _new_name(
+    ledger: Ledger, where: str, text: str, lines: dict[str, int], choices: Choices
+) -> tuple[int, int]:
+    fold = folded(text)
+    alike = entries.names_folded(ledger, fold)
+    entities = {entity for _, entity in alike}
+    if alike and not (choices.new_entity or choices.same_entity):
+        other = alike[0][0]
+        there = f"on line {lines[other]}" if other in lines else repr(other)
+        raise DataError(
+            f"{where}: the name differs from the one {there} only in its spelling (Unicode form,"
+            " case, spaces, zeros, look-alike letters); write it as there, or add --same-entity if"
+            " both are one entity, --new-entity if not"
+        )
+    if len(entities) > 1 and choices.same_entity:
+        raise DataError(
+            f"{where}: the name is like those of {len(entities)} entities; write it as it was"
+            " released before"
+        )
+    same = entities.pop() if choices.same_entity and entities else None
+    return entries.add_name(ledger, text, fold, same)
+
+
+def _refuse_second_releases(
+    ledger: Ledger, request: Request, rows: Sequence[Place], released: History
+) -> None:
+    twice = [row for row in rows if row.version > 1]
+    if not twice:
+        return
+    before = [[one for one in released[row.entity] if one.period == row.period] for row in twice]
+    most = max(
+        sum(Fraction(one.mu) ** 2 for one in ones)
+        + (row.version - len(ones)) * Fraction(request.noise.mu) ** 2
+        for row, ones in zip(twice, before, strict=True)
+    )
+    if not before[0]:
+        where = "another line, under another name,"
+    elif (ledger.path.parent / before[0][0].path).resolve() == request.output.resolve():
+        where = str(request.output)
+    else:
+        where = f"{before[0][0].path} (another output of this ledger)"
+    raise DataError(
+        f"{request.table}, line {twice[0].line}: {where} holds this entity and period already"
+        f" ({len(twice)} of {len(rows)} rows are such); releasing them again spends their budget"
+        f" twice, mu becomes {rounded_up(math.sqrt(most), 4)}: leave them out, or add --again if"
+        " you mean it"
+    )
+
+
+def _refuse_other_noise(request: Request, rows: Sequence[Place], released: History) -> None:
+    mu, sensitivity = request.noise.mu, request.noise.count_sensitivity
+    for row in rows:
+        for last in released[row.entity][-1:]:
+            if (Decimal(last.mu), Decimal(last.count_sensitivity)) != (mu, sensitivity):
+                raise DataError(
+                    f"{request.table}, line {row.line}: the last release of this entity had mu"
+                    f" {last.mu} and count sensitivity {last.count_sensitivity}, this one would"
+                    f" have mu {decimal_text(mu)} and {decimal_text(sensitivity)}; give the same,"
+                    " or add --change-noise"
+                )
+
+
+def _refuse_near_periods(request: Request, rows: Sequence[Place], released: History) -> None:
+    days = request.choices.period_days
+    lines = {(row.entity, row.period): row.line for row in reversed(rows)}
+    before = ((entity, one.period) for entity, ones in released.items() for one in ones)
+    near = [
+        lines.get(two) or lines[one]
+        for one, two in itertools.pairwise(sorted({*lines, *before}))
+        if one[0] == two[0]
+        and _day(two[1]) - _day(one[1]) < days
+        and (one in lines or two in lines)
+    ]
+    if near:
+        raise DataError(
+            f"{request.table}, line {min(near)}: this date is less than {days} days from another"
+            " period of the same entity, in the table or released before"
+            f" ({len(near)} of {len(rows)} rows are such); write the date as it was released, or"
+            " give the true length of a period with --period-days"
+        )
+
+
+def _day(period: str) -> int:
+    return datetime.date.fromisoformat(period).toordinal()

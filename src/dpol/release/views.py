@@ -1,0 +1,147 @@
+"""The views of a ledger: the table that is given away, and the record of its guarantee.
+
+Rows are only ever added, in the order of their release. So an older state of a table is the
+beginning of the newer one, and what is missing can be written at any time.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import re
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path
+from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.release import entries
+from dpol.release.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the record of an output says of where it comes from; empty text where it does not.
+
+    Args:
+        sha256: of the table.
+        ledger: id of its ledger; records of versions of dpol without ledger have none.
+        output: id of the output in it.
+        token: of the last run that released rows of the output.
+        sampler: where the noise came from.
+    """
+
+    sha256: str
+    ledger: str
+    output: str
+    token: str
+    sampler: str
+
+
+def record_of(output: Path) -> Path:
+    """Where the guarantee of a released table is written."""
+    return output.with_name(f"{output.name}.guarantee.json")
+
+
+def read_record(path: Path) -> Record | None:
+    """A record, or None if the file is missing or is not one."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        origin = stored.get("ledger", {})
+        cells = (*map(origin.get, ("id", "output", "token")), stored.get("sampler"))
+        return Record(str(stored["sha256"]), *(str(cell or "") for cell in cells))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def write_views(ledger: Ledger, output: entries.Output, path: Path) -> bool:
+    """Write the table and its record if they are missing or older than the ledger.
+
+    Returns:
+        Whether something was written.
+
+    Raises:
+        DataError: the table was changed after its release.
+        OutputError: they cannot be written.
+    """
+    rows = list(entries.table_rows(ledger, output))
+    table, there = _table(output, rows), path.read_bytes() if path.exists() else b""
+    if not table.startswith(there):
+        raise DataError(
+            f"{path}: is not what {ledger.path} says was released: it was changed, or the ledger is"
+            " an older copy; in the first case move the table away and run again, which writes it"
+            " as it was; in the second put the newer ledger back"
+        )
+    record, text = record_of(path), _record_text(ledger, output, path.name, rows, table)
+    with suppress(OSError):
+        if there == table and record.read_bytes() == text:
+            return False
+    # The record comes into being first, so no table is without one.
+    with atomic_path(path) as new_table, atomic_path(record) as new_record:
+        new_table.write_bytes(table)
+        new_record.write_bytes(text)
+    return True
+
+
+def temporary_files(path: Path) -> list[Path]:
+    """Temporary files of a table and of its record that killed runs left, see `atomic_path`.
+
+    Those of versions of dpol without ledger may hold noisy counts that count as not released.
+    """
+    stem, _, suffix = path.name.partition(".")
+    pattern = re.compile(
+        rf"\.{re.escape(stem)}-[a-z0-9_]{{8}}\.{re.escape(suffix)}(\.guarantee\.json)?"
+    )
+    with suppress(OSError):
+        return [file for file in path.parent.iterdir() if pattern.fullmatch(file.name)]
+    return []
+
+
+def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
+    """The guarantee of an output: an entity's period that was released twice counts twice."""
+    samplers = {run.sampler for run in entries.runs_of(ledger, output)}
+    return Guarantee(
+        mechanism="discrete Gaussian noise on every count, capacity calibration",
+        adjacency=ONE_PERSON,
+        unit=UNIT,
+        sensitivity=math.sqrt(2.0) * float(Decimal(output.count_sensitivity)),
+        sensitivity_unit="L2, persons",
+        mu=entries.spent(ledger, output),
+        model="local",
+        sampler="secure" if samplers == {"secure"} else "seeded",
+    )
+
+
+def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([output.header, *rows])
+    return text.getvalue().encode()
+
+
+def _record_text(
+    ledger: Ledger, output: entries.Output, name: str, rows: list[list[str]], table: bytes
+) -> bytes:
+    guarantee, runs = guarantee_of(ledger, output), entries.runs_of(ledger, output)
+    levels, last = Counter(row[-2] for row in rows), runs[-1]
+    facts: dict[str, Any] = {
+        **guarantee.as_dict(),
+        "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
+        "mu_over_all_outputs": entries.spent(ledger),
+        "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
+        "releases": [
+            {"run": run.number, "date": run.date, "rows": run.rows, "imported": run.imported}
+            for run in runs
+        ],
+        "file": name,
+        "sha256": hashlib.sha256(table).hexdigest(),
+        "rows": len(rows),
+        "ledger": {"id": ledger.id, "output": output.id, "run": last.number, "token": last.token},
+    }
+    return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,109 @@
+"""What the generic jobs of all studies do: one point, the collected tables, what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.schemas import read_frame, write_frame
+from dpol.data.stream import read_stream
+from dpol.show.style import save_figure
+from dpol.show.table import write_with_numbers
+from dpol.studies.study import Facts, Inputs, Study, load, schemas_of
+
+
+def write_point(
+    study: Study,
+    settings: Mapping[str, Any],
+    point: Mapping[str, Any],
+    *,
+    seed: int,
+    delta: float,
+    stream: str | None,
+    files: Mapping[str, str],
+) -> None:
+    """Compute one point of a study.
+
+    Args:
+        study: the study.
+        settings: its block of the config.
+        point: one of its points.
+        seed: root of all randomness.
+        delta: where epsilon is reported beside mu.
+        stream: the file of the gain stream that the point is about, if it is.
+        files: where the rows of each result table are written.
+    """
+    inputs = Inputs(seed, delta, None if stream is None else read_stream(Path(stream)))
+    rows = load(study.run)(study.settings.model_validate(settings), point, inputs)
+    for name, path in files.items():
+        write_frame(rows[name], path)
+
+
+def write_results(
+    study: Study,
+    settings: Mapping[str, Any],
+    facts: Facts,
+    *,
+    parts: Mapping[str, Sequence[str]],
+    files: Mapping[str, str],
+) -> None:
+    """Join the rows of all points of a study, and check them.
+
+    Args:
+        study: the study.
+        settings: its block of the config.
+        facts: what is known of the run.
+        parts: the files of each result table, in the order of the points.
+        files: where the result tables are written.
+
+    Raises:
+        DataError: a table is not what its schema says.
+    """
+    frames: Mapping[str, pd.DataFrame] = {
+        name: pd.concat([pd.read_parquet(path) for path in paths], ignore_index=True)
+        for name, paths in parts.items()
+    }
+    if study.collect:
+        frames = load(study.collect)(frames, study.settings.model_validate(settings), facts)
+    schemas = schemas_of(study)
+    for name, path in files.items():
+        write_frame(schemas[name].check(frames[name], f"{study.name}: {name}"), path)
+
+
+def write_shown(
+    study: Study,
+    settings: Mapping[str, Any],
+    facts: Facts,
+    *,
+    results: Mapping[str, str],
+    files: Sequence[str],
+) -> None:
+    """Draw the figures and render the tables of a study.
+
+    Args:
+        study: the study.
+        settings: its block of the config.
+        facts: what is known of the run.
+        results: the file of each result table.
+        files: what is written: figures/<name>.* and tables/<name>.*.
+
+    Raises:
+        DataError: a result table is missing, or not what its schema says.
+    """
+    schemas, block = schemas_of(study), study.settings.model_validate(settings)
+    frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
+    for figure in study.figures(block):
+        drawn = load(figure.draw)(frames, block, facts)
+        save_figure(drawn, _files_of("figures", figure.name, files))
+    for table in study.tables:
+        shown, numbers = load(table.build)(frames, block, facts)
+        for path in _files_of("tables", table.name, files):
+            write_with_numbers(shown, numbers, path)
+
+
+def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:
+    paths = map(Path, files)
+    return [it for it in paths if it.parent.name == folder and it.name.split(".")[0] == name]

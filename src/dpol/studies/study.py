@@ -1,0 +1,155 @@
+"""A study as a value: its settings, its points, its results, and how they are shown.
+
+A study is a folder below `dpol.studies` whose package holds `STUDY`, and one line in
+`dpol.studies.registry`. The config gets its block from `settings`, the workflow its jobs from
+`points`, the manual its tables from `results`, the report its section from `figures` and `tables`.
+
+Functions that run are named as text, "module:function", and imported when a job calls them. So
+planning imports no mathematics, and each job watches just the modules behind the function it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpol.core.imports import code_hash
+from dpol.core.schemas import Schema, read_schemas
+from dpol.core.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpol.data.stream import GainStream
+
+Point = Mapping[str, Any]
+"""What one job computes, as plain values: text, numbers, and lists of them. One that is about a
+gain stream has its label as `stream`."""
+Frames = Mapping[str, "pd.DataFrame"]
+"""Rows of result tables, by name of the table."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a point is given beside its settings.
+
+    Args:
+        seed: root of all randomness.
+        delta: where epsilon is reported beside mu.
+        stream: the gain stream that the point names, if it does.
+    """
+
+    seed: int
+    delta: float
+    stream: GainStream | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a run before any of its jobs.
+
+    Args:
+        streams: title of each gain stream, by label.
+        simulated: whether the data are simulated.
+        confidence: of the intervals that are shown together.
+    """
+
+    streams: Mapping[str, str]
+    simulated: bool
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study.
+
+    Args:
+        name: its files below figures/, without suffix.
+        title: what it shows, in a few words.
+        description: what is drawn where, for those who cannot see it.
+        draw: "module:function" that takes (frames, settings, facts) and returns the figure.
+    """
+
+    name: str
+    title: str
+    description: str
+    draw: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a study.
+
+    Args:
+        name: its files below tables/, without suffix.
+        title: what it shows, in a few words.
+        build: "module:function" that takes (frames, settings, facts) and returns the table and
+            the numbers behind it.
+    """
+
+    name: str
+    title: str
+    build: str
+
+
+def no_figures(settings: Any) -> tuple[Figure, ...]:
+    """Figures of a study that draws none."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study: what it computes, and what of that is shown.
+
+    Args:
+        name: key of its block in a config; it names its jobs.
+        title: heading of its section in the report.
+        about: what it is about, in one or two sentences.
+        settings: model of its block in a config.
+        folder: where it lives, with `results.yaml`: the columns of its result tables.
+        results: names of its result tables, files below results/<run>/.
+        points: takes (settings, labels of the gain streams): what each job computes, by label.
+        run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
+            result table.
+        collect: "module:function" that takes (frames, settings, facts), the rows of all points in
+            order, and returns the result tables; without it the rows are the tables.
+        figures: its figures under these settings.
+        tables: its tables.
+    """
+
+    name: str
+    title: str
+    about: str
+    settings: type[Settings]
+    folder: Path
+    results: tuple[str, ...]
+    points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
+    run: str
+    collect: str = ""
+    figures: Callable[[Any], tuple[Figure, ...]] = no_figures
+    tables: tuple[Table, ...] = ()
+
+
+def load(reference: str) -> Any:
+    """The function that "module:function" names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+def schemas_of(study: Study) -> Mapping[str, Schema]:
+    """The result tables of a study, by name."""
+    return read_schemas(study.folder / "results.yaml")
+
+
+def code_of(*references: str) -> str:
+    """A hash of the code behind some functions, each "module:function" or empty."""
+    return code_hash(*(it.partition(":")[0] for it in references if it))
+
+
+def code_of_shown(study: Study, settings: Any) -> str:
+    """A hash of the code that draws the figures and renders the tables of a study."""
+    figures = (figure.draw for figure in study.figures(settings))
+    return code_of(*figures, *(table.build for table in study.tables))

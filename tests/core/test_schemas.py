@@ -1,0 +1,86 @@
+"""Schemas of result tables: what is refused, and what the manual says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.core.schemas import Column, Schema, manual, read_frame, read_schemas, write_frame
+
+SCHEMA = Schema(
+    "toy",
+    "One row per name.",
+    {
+        "name": Column("text", "what it is called"),
+        "size": Column("whole", "how large it is", "beds"),
+        "share": Column("number", "what part", optional=True),
+        "open": Column("truth", "whether it is open"),
+        "day": Column("date", "when"),
+    },
+)
+FRAME = pd.DataFrame(
+    {
+        "name": ["a", "b"],
+        "size": [1, 2],
+        "share": [0.5, None],
+        "open": [True, False],
+        "day": pd.to_datetime(["2021-01-01", "2021-01-08"]),
+    }
+)
+
+
+def test_columns_come_in_the_order_of_the_schema() -> None:
+    checked = SCHEMA.check(FRAME[FRAME.columns[::-1]], "toy")
+    pd.testing.assert_frame_equal(checked, FRAME)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME[:0], "holds no rows"),
+        (FRAME.drop(columns="size"), "lacks column size"),
+        (FRAME.assign(beds=1), "has column beds"),
+        (FRAME.assign(size=[1.0, 2.0]), "column size must be whole number, got float64"),
+        (FRAME.assign(share=["a", "b"]), "column share must be number"),
+        (FRAME.assign(open=[1, 0]), "column open must be true or false, got int64"),
+        (FRAME.assign(day=["2021-01-01", "x"]), "column day must be date"),
+        (FRAME.assign(name=["a", None]), "column name, row 1, is empty"),
+    ],
+)
+def test_a_table_of_another_kind_is_refused(frame: pd.DataFrame, message: str) -> None:
+    with pytest.raises(DataError, match=f"^here: {message}.*; delete it and run snakemake again$"):
+        SCHEMA.check(frame, "here")
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "toy.parquet"
+    with pytest.raises(DataError, match=r"toy\.parquet is missing; run snakemake again"):
+        read_frame(path, SCHEMA)
+    write_frame(FRAME, path)
+    pd.testing.assert_frame_equal(read_frame(path, SCHEMA), FRAME, check_dtype=False)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(DataError, match=r"toy\.parquet cannot be read .* delete it"):
+        read_frame(path, SCHEMA)
+
+
+def test_a_file_of_schemas_may_name_shared_columns(tmp_path: Path) -> None:
+    path = tmp_path / "results.yaml"
+    path.write_text(
+        "toy:\n  about: A toy.\n  columns:\n    n: [optional whole, size, beds]\n    intervals:\n"
+    )
+    (schema,) = read_schemas(path).values()
+    assert list(schema.columns) == ["n", "confidence", "ci_comparisons"]
+    assert schema.columns["n"] == Column("whole", "size", "beds", optional=True)
+    text = manual({"toy": schema})
+    assert "## toy.parquet\n\nA toy.\n" in text
+    assert "| `n` | whole number or empty | size (beds) |" in text
+
+
+def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.yaml"
+    path.write_text("toy:\n  about: A toy.\n  columns:\n    n: [integer, size]\n")
+    with pytest.raises(ValueError, match="column n: integer is none of text, whole, number"):
+        read_schemas(path)

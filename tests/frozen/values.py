@@ -1,0 +1,164 @@
+"""Results of small runs as digests of their values, blind to what files and columns are named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+REAL_DATA = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
+CONFIGS = {path.stem: path for path in sorted((HERE / "configs").glob("*.yaml"))}
+
+Digests = dict[str, dict[str, str]]
+"""Result (path below results/<run>/ without suffix), column, digest."""
+Names = dict[str, Any]
+"""What names.yaml holds."""
+
+
+def read_names() -> Names:
+    """The map of frozen names to those of today."""
+    blocks = yaml.safe_load((HERE / "names.yaml").read_text(encoding="utf-8"))
+    return {key: block or {} for key, block in blocks.items()}
+
+
+def read_digests(config: str) -> Digests:
+    """The frozen digests of a config; none before they are first written."""
+    path = HERE / "values" / f"{config}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def missing_extract(config: str) -> str | None:
+    """Why the config cannot run here: the extract of real data that it names is absent."""
+    extract = extract_of(config)
+    if extract is None or extract.exists():
+        return None
+    return f"{extract.name} is not in {REAL_DATA} (DPOL_REAL_DATA names another folder)"
+
+
+def extract_of(config: str) -> Path | None:
+    """The extract of real data that the config names."""
+    found = re.search(r"[\w.-]+\.csv\.gz", CONFIGS[config].read_text(encoding="utf-8"))
+    return REAL_DATA / found[0] if found else None
+
+
+def run_config(config: str, folder: Path, cores: int = 2) -> dict[str, Path]:
+    """The files that a real run in an empty folder makes, by result."""
+    if extract := extract_of(config):
+        (folder / extract.name).symlink_to(extract)
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    where = ["--directory", str(folder), "--configfile", str(CONFIGS[config])]
+    done = subprocess.run(
+        [*start, *where, "--cores", str(cores)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"the run of {config} failed:\n{done.stdout}{done.stderr}")
+    (base,) = (folder / "results").iterdir()
+    return result_files(base)
+
+
+def result_files(base: Path) -> dict[str, Path]:
+    """Every Parquet and CSV file below a folder; a CSV keeps its suffix beside its own Parquet."""
+    names = {
+        path.relative_to(base).with_suffix("").as_posix(): path for path in base.rglob("*.parquet")
+    }
+    for path in base.rglob("*.csv"):
+        name = path.relative_to(base).with_suffix("").as_posix()
+        names[f"{name}.csv" if name in names else name] = path
+    return dict(sorted(names.items()))
+
+
+def read_result(path: Path) -> pd.DataFrame:
+    """A result file; the cells of a CSV are text, but for those with a decimal number."""
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(path, dtype=object, keep_default_na=False).map(_number)
+
+
+def _number(cell: str) -> str | float:
+    return float(cell) if re.fullmatch(r"-?\d+(\.\d+|(\.\d+)?e[+-]?\d+)", cell) else cell
+
+
+def digests(frame: pd.DataFrame) -> dict[str, str]:
+    """A digest of each column, the same in whatever order the rows are.
+
+    Rows are sorted by all columns that are not floats, rows that agree there by the floats.
+    """
+    cells = pd.DataFrame({name: [_text(cell) for cell in frame[name]] for name in frame}, dtype=str)
+    cells = cells.sort_values(sorted(cells, key=lambda name: frame[name].dtype.kind == "f"))
+    return {
+        str(name): hashlib.sha256("\n".join(cells[name]).encode()).hexdigest()[:16]
+        for name in cells
+    }
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, list | tuple | np.ndarray):
+        return " ".join(map(_text, cell))
+    if cell is None or pd.isna(cell):
+        return "nan"
+    if isinstance(cell, float | np.floating):
+        # Other builds of BLAS and libm differ in the last digits; below 1e-14 nothing is left of
+        # a difference of equal sums.
+        return format(float(cell) if abs(cell) >= 1e-14 else 0.0, ".9g")
+    # Whether a day is stored as a date or as a time is no change of its value.
+    return str(cell).removesuffix(" 00:00:00")
+
+
+def name_today(result: str, names: Names) -> str:
+    """What a frozen result is called today."""
+    for pattern, today in names["results"].items():
+        if found := re.fullmatch(pattern, result):
+            return found.expand(today)
+    return result
+
+
+def block_of(names: Names, section: str, result: str) -> dict[str, Any]:
+    """What columns: or changed: says on a frozen result; a later pattern wins."""
+    blocks = names[section].items()
+    return {
+        key: value
+        for glob, block in blocks
+        if fnmatch(result, glob)
+        for key, value in block.items()
+    }
+
+
+def under_frozen_names(
+    result: str, frozen: dict[str, str], frame: pd.DataFrame, names: Names
+) -> pd.DataFrame:
+    """Today's frame of a frozen result with the columns and labels that it had then."""
+    fates = block_of(names, "columns", result)
+    frame = frame.rename(
+        columns={fates[name]: name for name in frozen if isinstance(fates.get(name), str)}
+    )
+    for column, frozen_label in names["labels"].items():
+        if column in frame:
+            labels = [frozen_label.get(label, label) for label in frame[column]]
+            frame[column] = pd.Series(labels, index=frame.index, dtype=object)
+    return frame
+
+
+def differences(
+    result: str, frozen: dict[str, str], frame: pd.DataFrame, names: Names
+) -> dict[str, str]:
+    """What is wrong with today's frame of a frozen result, by column."""
+    fates = block_of(names, "columns", result)
+    dropped = {name for name in frozen if isinstance(fates.get(name), dict)}
+    frame = under_frozen_names(result, frozen, frame, names)
+    today = digests(frame[[name for name in frozen if name in frame and name not in dropped]])
+    wrong = {name: "other values" for name in today if today[name] != frozen[name]}
+    wrong |= {name: "lost" for name in frozen if name not in frame and name not in dropped}
+    wrong |= {name: "still there, but names.yaml drops it" for name in dropped if name in frame}
+    return wrong | {name: "new: not frozen" for name in frame if name not in frozen}

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.release.names import fault_of, folded
+
+names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Café", "Cafe\u0301"),  # Unicode forms: macOS and Linux
+        ("Café", "CAFÉ"),
+        ("Straße", "STRASSE"),
+        ("050002", "50002"),  # Excel
+        ("050002", "50002.0"),
+        ("050002", "０５０００２"),
+        ("320021", "٣٢٠٠٢١"),
+        ("320021", "32 0021"),
+        ("St John", "St\N{NO-BREAK SPACE}John"),
+        ("Ward 7", "ward 07"),
+        ("A", "0A"),
+        ("St-John", "St\N{EN DASH}John"),
+        ("St John's", "St John\N{RIGHT SINGLE QUOTATION MARK}s"),
+        ("CA", "СА"),  # Cyrillic
+        ("Hospital", "Ноѕріtаl"),
+        ("PAT", "ΡΑΤ"),  # Greek
+        ("ﬁrst", "first"),
+    ],
+)
+def test_names_that_differ_by_accident_are_alike(one, two):
+    assert one != two
+    assert folded(one) == folded(two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("A", "B"), ("A1", "A10"), ("1.05", "1.5"), ("0", "00.1"), ("A-1", "A1"), ("Cafe", "Café")],
+)
+def test_other_names_are_not(one, two):
+    assert folded(one) != folded(two)
+
+
+@given(names)
+def test_folding_is_done_after_one_time_and_forgets_form_and_case(name):
+    fold = folded(name)
+    assert folded(fold) == fold
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert folded(unicodedata.normalize(form, name)) == fold
+    assert folded(name.casefold()) == fold
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong"),
+    [
+        ("", ["320021", "St. Mary's (East)", "Übersee-Klinik", "東京", "1;2", "a=b"]),
+        ("must be plain text", ["", "a\nb", "a\tb", "a\x00b", "a\ufe0f", "a\u3164b"]),
+        ("begins with = + - or @", ["=1+1", "+1", "-1", "@x", " =1", "＝1", "－1", "＠x", "a;=1"]),
+    ],
+)
+def test_names_are_plain_text_and_no_formulas(rule, wrong):
+    for name in wrong:
+        fault = fault_of(name)
+        assert fault.startswith(rule)
+        assert bool(fault) == bool(rule)

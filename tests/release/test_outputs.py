@@ -1,0 +1,360 @@
+"""Outputs and records are views of the ledger; what one knows and the other does not is noticed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dpol.release.counts import CountColumns
+from releases import (
+    A1,
+    A2,
+    B1,
+    HALF,
+    LEDGER,
+    NOISY,
+    RECORD,
+    TWICE,
+    ask,
+    files,
+    output,
+    put,
+    put_old,
+    put_text,
+    record,
+    refuse,
+)
+
+B2 = ("B", "2021-01-08", "4")
+
+
+def weeks(path=NOISY):
+    return [(row["hospital"], row["week"]) for row in output(path)]
+
+
+# ---- views ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("refused", [True, False])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        NOISY.unlink,
+        RECORD.unlink,
+        lambda: (NOISY.unlink(), RECORD.unlink()),
+        lambda: NOISY.write_text(""),
+        lambda: NOISY.write_bytes(NOISY.read_bytes()[:-7]),
+        lambda: RECORD.write_text("{"),
+        lambda: RECORD.write_text("[]"),
+        lambda: RECORD.write_text("{}"),
+        lambda: RECORD.write_bytes(b"\xff"),
+        lambda: RECORD.write_text("[" * 100_000),
+        lambda: RECORD.write_text(RECORD.read_text().replace('"mu": 0.5', '"mu": 0.1')),
+    ],
+)
+def test_what_is_missing_or_older_is_written_again_by_any_run(damage, refused):
+    """Also by one whose own rows are refused."""
+    put(A1, B1)
+    before = files()
+    damage()
+    if refused:
+        refuse("was not up to date and was written again", A1, append=True)
+        assert files() == before
+    else:
+        put(A2, append=True)
+        assert NOISY.read_bytes().startswith(before["noisy.csv"])
+        assert record()["rows"] == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: NOISY.write_text(NOISY.read_text().replace("A", "C")),
+        lambda: NOISY.write_text(NOISY.read_text() + "A,2021-01-08,4,20,0.2,0.5,1\n"),
+        lambda: NOISY.write_text(NOISY.read_text().replace("\n", "\r\n")),
+    ],
+)
+def test_a_changed_output_is_not_overwritten_but_written_again_once_it_is_moved(change):
+    put(A1)
+    whole = NOISY.read_bytes()
+    change()
+    before = files()
+    for options in ({}, {"append": True}, {"again": True}):
+        refuse(r"noisy\.csv: is not what .* move the table away and", A2, **options)
+    assert files() == before
+    NOISY.rename("changed.csv")
+    put(A2, append=True)
+    assert NOISY.read_bytes().startswith(whole)
+
+
+def test_temporary_files_of_killed_runs_are_removed():
+    """Their draws may not be in the ledger, if an older version of dpol left them."""
+    stale = [Path(".noisy-ab12_xyz.csv"), Path(".noisy-ab12_xyz.csv.guarantee.json")]
+    kept = [Path(".noisy-short.csv"), Path(".other-ab12_xyz.csv"), Path("noisy-ab12_xyz.csv")]
+    for file in (*stale, *kept):
+        file.write_text("A,2021-01-01,4\n")
+    put(A1)
+    assert not any(file.exists() for file in stale)
+    assert all(file.exists() for file in kept)
+
+
+# ---- several outputs -----------------------------------------------------------------------------
+
+
+def test_another_output_of_the_ledger_is_noticed():
+    put(A1)
+    refuse(
+        r"line 2: noisy\.csv \(another output of this ledger\) holds this entity", A1, to="b.csv"
+    )
+    put(A1, to="b.csv", again=True)
+    assert record("b.csv.guarantee.json")["mu"] == 0.5
+    assert record("b.csv.guarantee.json")["mu_over_all_outputs"] == pytest.approx(0.5**0.5)
+    put(A2, append=True)
+    assert record()["mu_over_all_outputs"] == pytest.approx(0.5**0.5)
+
+
+def test_one_ledger_serves_outputs_in_several_folders():
+    put(A1, ledger="home/all.sqlite")
+    refuse(
+        r"\.\./noisy\.csv \(another output of this ledger\)",
+        A1,
+        to="sub/b.csv",
+        ledger="home/all.sqlite",
+    )
+    assert not LEDGER.exists()
+
+
+def test_symbolic_links_do_not_split_a_ledger():
+    """Every link leads to the one output and its ledger."""
+    put(A1)
+    Path("elsewhere").mkdir()
+    link, folder_link = Path("elsewhere/link.csv"), Path("to_here")
+    link.symlink_to(NOISY.absolute())
+    Path("elsewhere/link.csv.guarantee.json").symlink_to(RECORD.absolute())
+    folder_link.symlink_to(Path().absolute())
+    for name in (link, folder_link / "noisy.csv", "elsewhere/../noisy.csv"):
+        refuse(TWICE, A1, to=name, append=True)
+    put(A2, to=link, append=True)
+    assert link.is_symlink()
+    assert weeks() == [A1[:2], A2[:2]]
+    assert not Path("elsewhere/dpol-ledger.sqlite").exists()
+    Path("link.sqlite").symlink_to(LEDGER)
+    put(B1, ledger="link.sqlite", append=True)
+    assert Path("link.sqlite").is_symlink()
+    loop = Path("loop.csv")
+    loop.symlink_to(loop)
+    refuse("symbolic links in a circle", B2, to=loop)
+
+
+def test_a_moved_output_and_a_moved_folder_are_known_again():
+    put(A1)
+    NOISY.rename("moved.csv")
+    RECORD.rename("moved.csv.guarantee.json")
+    put(A2, to="moved.csv", append=True)
+    assert weeks("moved.csv") == [A1[:2], A2[:2]]
+    assert not NOISY.exists()
+    Path("new").mkdir()
+    for file in ("moved.csv", "moved.csv.guarantee.json", "dpol-ledger.sqlite"):
+        Path(file).rename(f"new/{file}")
+    put(B1, to="new/moved.csv", append=True)
+    assert len(weeks("new/moved.csv")) == 3
+
+
+def test_an_output_under_the_name_of_another_one_is_refused():
+    put(A1)
+    put(B1, to="b.csv")
+    Path("b.csv").rename(NOISY)
+    Path("b.csv.guarantee.json").rename(RECORD)
+    before = files()
+    refuse("its record is that of another output", A2, append=True)
+    assert files() == before
+
+
+def test_a_file_that_is_no_output_is_not_overwritten():
+    NOISY.write_text("mine\n")
+    for options in ({}, {"append": True}, {"again": True}, {"forget_ledger": True}):
+        refuse(r"noisy\.csv: exists already, and is not known", A1, **options)
+    assert files() == {"noisy.csv": b"mine\n"}
+
+
+# ---- a ledger that is missing or older -----------------------------------------------------------
+
+UNKNOWN = "knows of releases that the ledger dpol-ledger.sqlite does not know.*--forget-ledger"
+
+
+@pytest.mark.parametrize("lose", [LEDGER.unlink, lambda: LEDGER.write_bytes(b"")])
+def test_a_lost_ledger_is_noticed_and_the_output_kept_if_told(lose):
+    put(A1, B1, noise=HALF)
+    put(B1, to="other.csv", again=True)
+    whole = NOISY.read_bytes()
+    lose()
+    for options in ({}, {"append": True}, {"again": True}):
+        for name in (NOISY, "other.csv", "new.csv"):
+            refuse(UNKNOWN, A2, to=name, **options)
+    refuse(TWICE, A1, forget_ledger=True)
+    put(A2, append=True, forget_ledger=True)
+    assert NOISY.read_bytes().startswith(whole)
+    assert [run["imported"] for run in record()["releases"]] == [True, False]
+    # Each other output is taken in when it is named, and counts from then on.
+    refuse(UNKNOWN, B2, to="other.csv", append=True)
+    put(B2, to="other.csv", append=True, forget_ledger=True)
+    assert record("other.csv.guarantee.json")["mu_over_all_outputs"] == pytest.approx(0.5**0.5)
+
+
+def test_a_ledger_that_is_forgotten_needs_the_output_as_it_was():
+    put(A1)
+    LEDGER.unlink()
+    NOISY.write_text(NOISY.read_text().replace("A", "C"))
+    refuse("does not fit noisy.csv.guarantee.json", A2, append=True, forget_ledger=True)
+    NOISY.unlink()
+    refuse("is gone, but noisy.csv.guarantee.json says", A2, append=True, forget_ledger=True)
+    assert not LEDGER.exists()
+
+
+def test_an_older_copy_of_the_ledger_is_noticed_by_any_record():
+    put(A1)
+    put(B1, to="b.csv")
+    shutil.copy(LEDGER, "backup")
+    put(A2, append=True)
+    put(("C", "2021-01-01", "1"), to="new.csv")
+    newer = {name: Path(name).read_bytes() for name in ("noisy.csv", "dpol-ledger.sqlite")}
+    shutil.copy("backup", LEDGER)
+    for name in ("noisy.csv", "b.csv", "new.csv", "unknown.csv"):
+        refuse(UNKNOWN, B2, to=name, append=True)
+    # The newer one put back, all is well.
+    LEDGER.write_bytes(newer["dpol-ledger.sqlite"])
+    put(B2, to="b.csv", append=True)
+    # The older one for good: what the output has in addition is taken in.
+    shutil.copy("backup", LEDGER)
+    refuse(TWICE, A2, append=True, forget_ledger=True)
+    assert NOISY.read_bytes() == newer["noisy.csv"]
+    assert ask("SELECT COUNT(*) FROM release") == [(3,)]
+
+
+def test_a_ledger_that_went_another_way_is_noticed():
+    """Restored, used while the output was away, and then given the output back."""
+    put(A1)
+    shutil.copy(LEDGER, "backup")
+    put(A2, append=True)
+    away = {name: name.read_bytes() for name in (NOISY, RECORD)}
+    for name in away:
+        name.unlink()
+    shutil.copy("backup", LEDGER)
+    put(("A", "2021-01-15", "2"), append=True)
+    for name, content in away.items():
+        name.write_bytes(content)
+    for options in ({"append": True}, {"again": True}, {}):
+        refuse(UNKNOWN, A2, **options)
+    refuse("begins with other rows than", A2, append=True, forget_ledger=True)
+
+
+def test_an_output_of_another_ledger_is_noticed():
+    put(A1, ledger="one.sqlite")
+    put(B1, to="sub/b.csv", ledger="two.sqlite", forget_ledger=True)
+    refuse(
+        r"noisy\.csv\.guarantee\.json: knows of releases that the",
+        A2,
+        append=True,
+        ledger="two.sqlite",
+    )
+    put(A2, append=True, ledger="one.sqlite")
+
+
+# ---- outputs of versions without ledger ----------------------------------------------------------
+
+
+def test_an_old_output_is_taken_in_once():
+    put_old(("A", "2021-01-01", "3.25"), ("B", "2021-01-01", "-1.5"))
+    whole = NOISY.read_bytes()
+    refuse("exists already, and nothing is overwritten", A2)
+    refuse(TWICE, A1, append=True)
+    assert not LEDGER.exists()
+    old = RECORD.read_bytes()
+    put(A2, append=True)
+    assert NOISY.read_bytes().startswith(whole)
+    assert record()["rows"] == 3
+    assert [(run["rows"], run["imported"]) for run in record()["releases"]] == [
+        (2, True),
+        (1, False),
+    ]
+    # Put back from an old backup: written again, and not taken in twice.
+    NOISY.write_bytes(whole)
+    RECORD.write_bytes(old)
+    put(B2, append=True)
+    assert ask("SELECT COUNT(*), MAX(version) FROM release") == [(4, 1)]
+
+
+def test_rows_that_an_older_version_of_dpol_added_later_are_taken_in():
+    """It knows of no ledger, and the record of the newer version is good enough for it."""
+    put(A1)
+    put_text(NOISY.read_text() + "A,2021-01-08,4.5,20,0.225,0.5,1\n")
+    refuse(TWICE, A2, append=True)
+    put(B1, append=True)
+    assert weeks() == [A1[:2], A2[:2], B1[:2]]
+
+
+def test_an_old_output_without_capacity_is_taken_in():
+    text = "hospital,week,noisy_count,mu,count_sensitivity\nA,2021-01-01,3,0.5,1\n"
+    put_text(text)
+    put(A2, append=True, columns=CountColumns("hospital", "week", "covid"))
+    assert NOISY.read_text().startswith(text)
+    assert record()["sampler"] == "seeded"  # nothing said that it was secure
+
+
+def test_a_name_that_is_written_twice_in_an_old_output_is_asked_about():
+    put_old(("050002", "2021-01-01", "3"), ("50002", "2021-01-01", "4"))
+    refuse(r"line 3: the name differs from the one on line 2", A2, append=True)
+    put(A2, append=True, same_entity=True)
+    assert record()["mu"] == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_an_old_release_that_was_killed_between_two_renames_is_taken_in(fits):
+    """Its record was there already, its table still under a temporary name."""
+    put_old(("A", "2021-01-01", "3"))
+    before = NOISY.read_bytes()
+    put_old(("A", "2021-01-01", "3"), ("A", "2021-01-08", "4"))
+    NOISY.rename(".noisy-ab12_xyz.csv")
+    NOISY.write_bytes(before)
+    if fits:
+        put(B1, append=True)
+        assert weeks() == [A1[:2], A2[:2], B1[:2]]
+        assert not Path(".noisy-ab12_xyz.csv").exists()
+    else:
+        Path(".noisy-ab12_xyz.csv").unlink()
+        refuse("or the release was interrupted; put both back", B1, append=True)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        "\n",
+        "A",
+        'A,2021-01-08,"4',
+        "A,2021-01-08,4,20,0.2,1",
+        "A,2021-01-08,4,20,0.2,0.5,1,1",
+        "A,yesterday,4,20,0.2,0.5,1",
+        *(f"A,2021-01-08,4,20,0.2,{mu},1" for mu in ("", "x", "0", "-1", "nan", "inf", "1/0")),
+        "A,2021-01-08,4,20,0.2,1e999999999,1",
+        "A,2021-01-08,4,20,0.2,0.5,x",
+        "A,2021-01-08,4,20,0.2,0.5,1\nA,2021-01-15,4,20,0.2,0.5,2",
+    ],
+)
+def test_a_forged_output_with_a_forged_record_is_noticed(forged):
+    put_old()
+    put_text(NOISY.read_text() + forged + "\n" if forged else "")
+    before = files()
+    for options in ({"append": True}, {"again": True}):
+        refuse(re.escape("noisy.csv: does not fit"), A2, **options)
+    assert files() == before
+
+
+def test_a_removed_old_output_is_not_released_from_scratch():
+    put_old(("A", "2021-01-01", "3"))
+    NOISY.unlink()
+    for options in ({}, {"append": True}, {"again": True}):
+        refuse(r"noisy\.csv: is gone, but noisy\.csv\.guarantee\.js", A1, **options)

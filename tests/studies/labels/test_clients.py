@@ -1,0 +1,416 @@
+"""The law of every message: noise, indices, flips and answers; its guarantee; bad input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from dpol.core.randomness import replicate_generators
+from dpol.studies.labels.clients import (
+    MembershipClient,
+    ResponseClient,
+    SampledClient,
+    VectorClient,
+    laplace,
+    uniform_index,
+)
+from dpol.studies.labels.clipping import Clipping
+from dpol.studies.labels.composition import scale_factor
+from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.studies.labels.message_loss import laplace_message_loss
+from studies.labels import plain
+
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
+LAST = 1 - 2.0**-53
+ROUNDS = 4
+HYPOTHESES = HypothesisClass(plain.TWO_FEATURES)
+
+
+def sampled(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES):
+    return SampledClient(plain.clipping(masses, rounds, rule), epsilon)
+
+
+def vector(rule="exact", epsilon=1.0, composition="exact", rounds=ROUNDS, delta=1e-6):
+    clipping = plain.clipping(plain.TWO_FEATURES, rounds, rule)
+    return VectorClient(clipping, epsilon, delta, composition)
+
+
+CLIENTS = {
+    "vector": vector(),
+    "sampled": sampled(),
+    "response": ResponseClient(4, 1.0),
+    "membership": MembershipClient(HYPOTHESES, 1.0),
+}
+
+
+def arrays(messages):
+    return list(vars(messages).values())
+
+
+def follows(sample, law, comparisons=1):
+    """Kolmogorov's and Smirnov's test."""
+    return stats.kstest(sample, law).pvalue > ERROR / comparisons
+
+
+# ---- ingredients ---------------------------------------------------------------------------------
+
+
+def test_laplace_is_symmetric_and_finite_at_both_ends():
+    steps = np.concatenate([np.arange(1000), np.random.default_rng(0).integers(2**53, size=1000)])
+    uniforms = steps * 2.0**-53
+    np.testing.assert_array_equal(laplace(LAST - uniforms), -laplace(uniforms))
+    ends = laplace(np.array([0.0, LAST]))
+    np.testing.assert_allclose(ends, [-53 * math.log(2), 53 * math.log(2)], rtol=1e-12)
+    assert (laplace(np.array([0.5 - 2.0**-53, 0.5])) * [-1, 1] > 0).all()
+
+
+@given(st.lists(st.floats(0, LAST), min_size=1, max_size=5))
+def test_laplace_inverts_its_law(uniforms):
+    uniforms = np.array(uniforms)
+    before = uniforms.copy()
+    law = plain.laplace_cdf(laplace(uniforms), 1.0)
+    np.testing.assert_allclose(law, uniforms, rtol=1e-9, atol=1.2e-16)
+    np.testing.assert_array_equal(uniforms, before)
+
+
+def test_laplace_numbers_follow_their_law():
+    sample = laplace(np.random.default_rng(0).random(100_000))
+    assert follows(sample, stats.laplace.cdf)
+    for scale in (0.95, 1.05):
+        assert not follows(sample * scale, stats.laplace.cdf)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 1000, 1023, 99_991, 2**20 + 1])
+def test_an_index_never_reaches_its_size(size):
+    found = uniform_index(np.array([0.0, LAST, 1 / size, np.nextafter(1 / size, 0)]), size)
+    assert found[:2].tolist() == [0, size - 1]
+    assert found.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_messages_do_not_depend_on_how_rounds_are_cut(name):
+    client, rng = CLIENTS[name], np.random.default_rng(0)
+    labels, features = rng.integers(4, size=(3, 10)), rng.integers(2, size=10)
+    whole = client.privatize(labels, features, replicate_generators(1, (), range(3), "t"))
+    shared = replicate_generators(1, (), range(3), "t")
+    cuts = [slice(0, 1), slice(1, 7), slice(7, 10)]
+    parts = [client.privatize(labels[:, cut], features[cut], shared) for cut in cuts]
+    for expected, *found in zip(arrays(whole), *map(arrays, parts), strict=True):
+        np.testing.assert_array_equal(np.concatenate(found, axis=1), expected)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_message_depends_on_the_label_of_its_own_round_only(name):
+    """And privatisation changes none of its arguments."""
+    client, rng = CLIENTS[name], np.random.default_rng(0)
+    labels, features = np.zeros((5, 40), dtype=int), rng.integers(2, size=40)
+    other = labels.copy()
+    other[:, 20] = 2
+    before = labels.copy(), features.copy()
+    found = [
+        client.privatize(these, features, replicate_generators(1, (), range(5), "t"))
+        for these in (labels, other)
+    ]
+    for one, changed in zip(*map(arrays, found), strict=True):
+        differs = (one != changed).reshape(5, 40, -1).any(axis=(0, 2))
+        assert not differs[np.arange(40) != 20].any()
+    assert any(
+        (one[:, 20] != changed[:, 20]).any()
+        for one, changed in zip(*map(arrays, found), strict=True)
+    )
+    np.testing.assert_array_equal(labels, before[0])
+    np.testing.assert_array_equal(features, before[1])
+
+
+# ---- private WMA and EXP3 ------------------------------------------------------------------------
+
+SIZE = 60_000
+# Labels 0 and 3; at feature 1 no hypothesis gives label 3 any mass.
+PLACES = list(itertools.product([0, 1], [0, 3]))
+
+
+def laws_of(x, label, rounds=ROUNDS):
+    F = plain.TWO_FEATURES[x]
+    chances = plain.chances_of_cells(F, rounds, label)
+
+    def law(j, scale):
+        return lambda values: plain.message_cdf(values, F, rounds, j, scale, chances)
+
+    return law
+
+
+def scale_by_hand(x, j, rule):
+    logs = np.log(plain.clipped(plain.TWO_FEATURES[x], ROUNDS)[j])
+    return logs.max() - logs.min() if rule == "exact" else math.log(3 * ROUNDS)
+
+
+@pytest.mark.parametrize("rule", ["exact", "published"])
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_vector_messages_follow_their_law(rule, x, label):
+    """Scale factor * s_j; a fifth more or less noise would be seen."""
+    client = vector(rule, composition="basic")
+    labels = np.full((1, SIZE), label)
+    values = client.privatize(labels, np.full(SIZE, x), plain.Tapes(1, seed=label)).values[0]
+    assert values.shape == (SIZE, 3)
+    law = laws_of(x, label)
+    for j in range(3):
+        scale = 3.0 * scale_by_hand(x, j, rule)
+        assert follows(values[:, j], law(j, scale), 3 * 8)
+        for factor in (0.8, 1.25):
+            assert not follows(values[:, j], law(j, factor * scale), 3 * 8)
+
+
+@pytest.mark.parametrize("rule", ["exact", "published"])
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_sampled_messages_follow_their_law(checks, rule, x, label):
+    """A uniform index, and then Laplace noise of scale s_J / eps."""
+    client = sampled(rule, epsilon=0.5)
+    labels = np.full((1, 3 * SIZE), label)
+    messages = client.privatize(labels, np.full(3 * SIZE, x), plain.Tapes(1, seed=label))
+    index, value = messages.index[0], messages.value[0]
+    counts = np.bincount(index)
+    assert checks.frequencies(counts, [1 / 3] * 3)
+    assert not checks.frequencies(counts, [0.32, 0.34, 0.34])
+    law = laws_of(x, label)
+    for j in range(3):
+        scale = scale_by_hand(x, j, rule) / 0.5
+        assert follows(value[index == j], law(j, scale), 3 * 8)
+        for factor in (0.8, 1.25):
+            assert not follows(value[index == j], law(j, factor * scale), 3 * 8)
+
+
+def test_scales_by_hand():
+    client = sampled(epsilon=0.25)
+    expected = [[4 * scale_by_hand(x, j, "exact") for j in range(3)] for x in range(2)]
+    np.testing.assert_allclose(client.scales, expected, rtol=1e-12)
+    assert vector(composition="published").factor == scale_factor(3, 1.0, 1e-6, "published")
+    assert vector(composition="exact").factor == scale_factor(3, 1.0, 1e-6, "exact")
+
+
+def test_the_noise_of_a_vector_is_independent_between_coordinates():
+    """T is huge, so labels stay in their blocks and only noise is left.
+
+    Correlations times sqrt(n) are about standard normal.
+    """
+    client = vector(rounds=10**9)
+    values = client.privatize(np.zeros((1, SIZE), int), np.zeros(SIZE, int), plain.Tapes(1)).values
+    noise = values[0] - client.clipping.log_cells[0, :, 0]
+    correlations = np.corrcoef(noise.T)[np.triu_indices(3, 1)]
+    limit = -special.ndtri(ERROR / 6)
+    assert (np.abs(correlations) * math.sqrt(SIZE) < limit).all()
+    shared = noise + 0.2 * noise[:, :1]
+    assert abs(np.corrcoef(shared.T)[0, 1]) * math.sqrt(SIZE) > limit
+
+
+def test_without_noise_messages_are_log_likelihoods():
+    labels, features = np.array([[0, 1, 2, 3]] * 200), np.array([0, 1, 0, 1])
+    both = vector(epsilon=math.inf, rounds=10**9), sampled(epsilon=math.inf, rounds=10**9)
+    whole, one = (client.privatize(labels, features, plain.Tapes(200)) for client in both)
+    logs = both[0].clipping.log_cells
+    for t in range(3):
+        expected = logs[features[t], :, t]
+        np.testing.assert_array_equal(whole.values[:, t], np.tile(expected, (200, 1)))
+        np.testing.assert_array_equal(one.value[:, t], expected[one.index[:, t]])
+    # Label 3 has no cell at feature 1: h maps it to any of the others.
+    assert set(whole.values[:, 3, 0]) == set(logs[1, 0, :3])
+
+
+# ---- randomised response and membership ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [0, 1, 3])
+def test_randomised_response_keeps_and_flips_at_its_rates(checks, label):
+    client, epsilon = ResponseClient(4, 1.0), 1.0
+    labels = np.full((1, 100_000), label)
+    sent = client.privatize(labels, np.zeros(1, dtype=int), plain.Tapes(1)).labels[0]
+    counts = np.bincount(sent, minlength=4)
+
+    def law(epsilon):
+        rates = np.ones(4)
+        rates[label] = math.exp(epsilon)
+        return rates / rates.sum()
+
+    assert checks.frequencies(counts, law(epsilon))
+    assert not checks.frequencies(counts, law(1.1 * epsilon))
+    assert not checks.frequencies(counts, law(epsilon / 1.1))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0, 30.0])
+@pytest.mark.parametrize("M", [2, 3, 1000])
+def test_two_labels_differ_by_exactly_epsilon(epsilon, M):
+    keep = ResponseClient(M, epsilon).keep
+    assert keep == pytest.approx(math.exp(epsilon) / (math.exp(epsilon) + M - 1), rel=1e-12)
+    answer = MembershipClient(HYPOTHESES, epsilon).keep
+    assert answer == pytest.approx(ResponseClient(2, epsilon).keep, rel=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [800.0, math.inf])
+def test_without_privacy_the_label_is_sent(epsilon):
+    labels = np.random.default_rng(0).integers(4, size=(2, 1000))
+    sent = ResponseClient(4, epsilon).privatize(labels, np.zeros(1, int), plain.Tapes(2))
+    np.testing.assert_array_equal(sent.labels, labels)
+
+
+def test_membership_sets_by_hand():
+    one = [[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]  # averages 0.267, 0.333, 0.4
+    two = [[0.8, 0.15, 0.05], [0.8, 0.05, 0.15], [0.65, 0.2, 0.15]]  # 0.75, 0.133, 0.117
+    sets = MembershipClient(HypothesisClass([one, two]), 1.0).sets
+    expected = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [1, 0, 1], [0, 1, 1]]]
+    np.testing.assert_array_equal(sets, np.array(expected, dtype=bool))
+
+
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_membership_answers_are_true_at_their_rate(checks, x, label):
+    client = MembershipClient(HYPOTHESES, 1.0)
+    labels = np.full((1, 90_000), label)
+    messages = client.privatize(labels, np.full(90_000, x), plain.Tapes(1, seed=x))
+    index, member = messages.index[0], messages.member[0]
+    assert member.dtype == bool
+    keep = math.e / (1 + math.e)
+    cells = np.bincount(2 * index + (member == client.sets[x, index, label]), minlength=6)
+    assert checks.frequencies(cells, np.tile([1 - keep, keep], 3) / 3)
+    wrong = math.exp(1.1) / (1 + math.exp(1.1))
+    assert not checks.frequencies(cells, np.tile([1 - wrong, wrong], 3) / 3)
+
+
+# ---- guarantees ----------------------------------------------------------------------------------
+
+
+def test_the_sensitivity_in_the_record_is_the_largest():
+    largest = max(scale_by_hand(x, j, "exact") for x in range(2) for j in range(3))
+    assert vector().guarantee.sensitivity == pytest.approx(largest, rel=1e-12)
+    assert sampled().guarantee.sensitivity == pytest.approx(largest, rel=1e-12)
+    assert sampled("published").guarantee.sensitivity == math.log(12)
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        vector(epsilon=math.inf),
+        sampled(epsilon=math.inf),
+        ResponseClient(4, math.inf),
+        MembershipClient(HYPOTHESES, math.inf),
+    ],
+)
+def test_without_noise_nothing_is_claimed(client):
+    guarantee = client.guarantee
+    assert guarantee.epsilon_delta is None
+    assert guarantee.mu == math.inf
+    assert (guarantee.model, guarantee.sampler, guarantee.mechanism) == ("none", "none", "none")
+
+
+def true_loss(client):
+    clipping = client.clipping
+    losses = [
+        laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales)
+        for logs, cells, scales in zip(
+            clipping.log_cells, clipping.cells, client.scales, strict=True
+        )
+    ]
+    return max(float(loss.max()) for loss in losses)
+
+
+def test_the_published_scale_does_not_cover_its_claim_and_the_record_says_so():
+    """The counterexample at T = 300 and eps = 1: the exact loss is 1.020."""
+    client = sampled("published", rounds=300, masses=plain.COUNTEREXAMPLE)
+    guaranteed, delta = client.guarantee.epsilon_delta
+    assert true_loss(client) == pytest.approx(1.0200, abs=5e-5)
+    assert true_loss(client) <= guaranteed
+    excess = client.clipping.ranges.max() / math.log(600)
+    assert guaranteed == pytest.approx(excess, rel=1e-12)
+    assert guaranteed > 1.02
+    assert delta == 0.0
+    exact = sampled("exact", rounds=300, masses=plain.COUNTEREXAMPLE)
+    assert true_loss(exact) <= 1.0
+    assert exact.guarantee.epsilon_delta == (1.0, 0.0)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 5),
+    st.integers(2, 11),
+    st.sampled_from([0.05, 0.2, 1.0]),
+    st.integers(2, 400),
+    st.floats(0.1, 6),
+)
+def test_the_record_covers_the_exact_loss_of_a_sampled_message(seed, K, M, kind, rounds, epsilon):
+    masses = plain.random_masses(np.random.default_rng(seed), K, M, kind)
+    exact, published = (sampled(rule, epsilon, rounds, masses) for rule in ("exact", "published"))
+    assert true_loss(exact) <= exact.guarantee.epsilon_delta[0] * (1 + 1e-12)
+    assert exact.guarantee.epsilon_delta[0] == epsilon
+    guaranteed = published.guarantee.epsilon_delta[0]
+    assert true_loss(published) <= guaranteed * (1 + 1e-12)
+    over = published.clipping.ranges.max() > math.log(K * rounds)
+    assert (guaranteed > epsilon) == over
+
+
+def test_the_published_scale_of_a_vector_is_generous_enough():
+    """Its range exceeds log(KT) too, but far less noise would do."""
+    clipping = plain.clipping(plain.COUNTEREXAMPLE, 300, "published")
+    client = VectorClient(clipping, 1.0, 1e-6, "published")
+    assert clipping.excess > 1.02
+    assert client.guarantee.epsilon_delta == (1.0, 1e-6)
+
+
+@pytest.mark.parametrize(("composition", "delta"), [("basic", 1e-15), ("exact", 1e-6)])
+def test_a_vector_without_room_for_the_excess_says_what_basic_composition_gives(composition, delta):
+    clipping = plain.clipping(plain.COUNTEREXAMPLE, 300, "published")
+    client = VectorClient(clipping, 1.0, delta, composition)
+    guaranteed = client.guarantee.epsilon_delta
+    assert guaranteed == (pytest.approx(2 / client.factor * clipping.excess), delta)
+    assert guaranteed[0] > 1.02
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+def test_a_vector_needs_a_delta_and_a_composition():
+    with pytest.raises(ValueError, match=r"delta must lie in \(0, 1\), got 1.0"):
+        vector(delta=1.0)
+    with pytest.raises(ValueError, match="'advanced' is not one of published, basic, exact"):
+        vector(composition="advanced")
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda epsilon: vector(epsilon=epsilon),
+        lambda epsilon: sampled(epsilon=epsilon),
+        lambda epsilon: ResponseClient(4, epsilon),
+        lambda epsilon: MembershipClient(HYPOTHESES, epsilon),
+    ],
+)
+def test_epsilon_must_be_above_zero(make, epsilon):
+    with pytest.raises(ValueError, match=f"epsilon must be above 0, got {epsilon}"):
+        make(epsilon)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([[0, 4]], r"label 4 is not in 0\.\.3"),
+        ([[0, -1]], r"label -1 is not in 0\.\.3"),
+        ([[0.0, 1.5]], "labels must be integers, got float64"),
+    ],
+)
+def test_labels_that_do_not_exist_are_refused(name, labels, message):
+    with pytest.raises(ValueError, match=message):
+        CLIENTS[name].privatize(np.array(labels), np.zeros(2, dtype=int), plain.Tapes(1))
+
+
+def test_a_label_that_no_hypothesis_allows_is_sent_like_any_other():
+    """A wrong class is no reason to tell who was not expected."""
+    labels, features = np.full((1, 5), 3), np.ones(5, dtype=int)
+    assert Clipping(HYPOTHESES, ROUNDS).cells[1, 3] == 0
+    for client in CLIENTS.values():
+        for values in arrays(client.privatize(labels, features, plain.Tapes(1))):
+            assert np.isfinite(values).all()

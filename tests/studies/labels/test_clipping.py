@@ -1,0 +1,217 @@
+"""Clipped likelihoods against the N' cells one by one, and the two rules of sensitivity."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.studies.labels.classes import random_class
+from dpol.studies.labels.clipping import Clipping
+from dpol.studies.labels.hypotheses import HypothesisClass
+from studies.labels import plain
+
+LAST = 1 - 2.0**-53
+
+
+@st.composite
+def cases(draw):
+    """(masses (X, K, M), T); some labels have no mass under any hypothesis."""
+    X, K, M = draw(st.integers(1, 3)), draw(st.integers(2, 5)), draw(st.integers(2, 11))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    concentration = draw(st.sampled_from([0.05, 0.2, 1.0]))
+    masses = np.stack([plain.random_masses(rng, K, M, concentration) for _ in range(X)])
+    if M > 2 and draw(st.booleans()):
+        masses[:, :, 0] = 0.0
+        masses[masses.sum(axis=2) < 1e-6, 1] = 1.0
+        masses /= masses.sum(axis=2, keepdims=True)
+    return masses, draw(st.integers(2, 300))
+
+
+# ---- blocks and cells ----------------------------------------------------------------------------
+
+
+def test_clipping_by_hand():
+    clipping = Clipping(HypothesisClass([[0.5, 0.25, 0.25, 0.0], [0.1, 0.9, 0.0, 0.0]]), 10)
+    assert clipping.cells.tolist() == [[2, 4, 1, 0]]
+    assert clipping.n_cells.tolist() == [7]
+    assert clipping.keep == 0.9
+    expected = [
+        [0.9 * 0.5 / 2 + 1 / 70, 0.9 * 0.25 / 4 + 1 / 70, 0.9 * 0.25 + 1 / 70],
+        [0.9 * 0.1 / 2 + 1 / 70, 0.9 * 0.9 / 4 + 1 / 70, 1 / 70],
+    ]
+    np.testing.assert_allclose(clipping.log_cells[0, :, :3], np.log(expected), rtol=1e-14)
+    assert (clipping.log_cells[0, :, 3] == -math.inf).all()
+    blocks = [
+        [0.45 + 2 / 70, 0.225 + 4 / 70, 0.225 + 1 / 70, 0],
+        [0.09 + 2 / 70, 0.81 + 4 / 70, 1 / 70, 0],
+    ]
+    np.testing.assert_allclose(clipping.block_masses[0], blocks, rtol=1e-14)
+    spread = [
+        math.log(expected[0][2] / expected[0][1]),
+        math.log(expected[1][1] / expected[1][2]),
+    ]
+    np.testing.assert_allclose(clipping.ranges, [spread], rtol=1e-13)
+
+
+@given(cases())
+def test_blocks_are_sums_over_the_cells(case):
+    masses, T = case
+    clipping = Clipping(HypothesisClass(masses), T)
+    for x, F in enumerate(clipping.hypotheses.masses.tolist()):
+        owners, pbar = plain.owners_of(F), np.array(plain.clipped(F, T))
+        assert clipping.n_cells[x] == len(owners)
+        assert clipping.cells[x].tolist() == [owners.count(y) for y in range(len(F[0]))]
+        np.testing.assert_allclose(pbar.sum(axis=1), 1.0, rtol=1e-12)
+        blocks = [pbar[:, np.array(owners) == y].sum(axis=1) for y in range(len(F[0]))]
+        np.testing.assert_allclose(clipping.block_masses[x].T, blocks, rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(clipping.log_cells[x][:, owners], np.log(pbar), rtol=1e-12)
+        assert (clipping.block_masses[x] >= (1 - 1 / T) * np.array(F)).all()
+        spread = np.log(pbar.max(axis=1) / pbar.min(axis=1))
+        np.testing.assert_allclose(clipping.ranges[x], spread, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("M", [3, 7, 49, 10_000])
+def test_rounding_makes_no_cell(M):
+    """M times 1 / M may come out above 1."""
+    uniform = np.full(M, 1 / M)
+    halves = np.repeat([1.5 / M, 0.5 / M], [M // 2, M - M // 2])
+    halves[-1] += 1 - halves.sum()
+    assert (Clipping(HypothesisClass([uniform, uniform]), 10).cells == 1).all()
+    # 3 / 10 * 10 is 3, and a little more is 4.
+    tenths = [[0.3, 0.3, 0.4] + [0.0] * 7] * 2
+    assert Clipping(HypothesisClass(tenths), 10).cells[0].tolist() == [3, 3, 4] + [0] * 7
+    more = [[0.3001, 0.3, 0.3999] + [0.0] * 7] * 2
+    assert Clipping(HypothesisClass(more), 10).cells[0].tolist() == [4, 3, 4] + [0] * 7
+
+
+def test_the_smallest_mass_has_a_cell():
+    tiny = np.array([[5e-324, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    assert Clipping(HypothesisClass(tiny), 10).cells.tolist() == [[1, 3, 0]]
+
+
+# ---- h -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [0, 1])
+@pytest.mark.parametrize("label", [0, 2, 3])
+def test_h_is_that_of_a_simulation_cell_by_cell(checks, x, label):
+    """Both follow the law of h; T = 4, so that moves are common. At feature 1 nobody owns 3."""
+    F, T, size = plain.TWO_FEATURES[x], 4, 20_000
+    clipping = Clipping(HypothesisClass(plain.TWO_FEATURES), T)
+    rng = np.random.default_rng(label)
+    labels, features = np.full((1, size), label), np.full(size, x)
+    drawn = np.bincount(clipping.draw_blocks(labels, features, rng.random((1, size)))[0])
+    owners = np.array(plain.owners_of(F))
+    simulated = np.bincount(owners[plain.simulate_h(F, T, label, rng, size)])
+    chances = np.array(plain.chances_of_cells(F, T, label))
+    law = [chances[owners == y].sum() for y in range(len(drawn))]
+    assert checks.frequencies(simulated, law)
+    assert checks.frequencies(drawn, law)
+    # A label that moves with another probability would be seen, and so would one that never does.
+    for other in (5, 1e9):
+        chances = np.array(plain.chances_of_cells(F, other, label)) + 1e-12
+        wrong = [chances[owners == y].sum() for y in range(len(drawn))]
+        if clipping.cells[x, label]:
+            assert not checks.frequencies(drawn, wrong)
+        else:
+            assert wrong == pytest.approx(law)
+
+
+def test_a_label_stays_below_the_keep_probability_and_moves_above():
+    """N' = 1 + 1 + 2 cells; label 3 has none, so all of [0, 1) moves it."""
+    clipping = Clipping(HypothesisClass([[0.25, 0.25, 0.5, 0], [0.25, 0.25, 0.5, 0]]), 4)
+    assert clipping.cells.tolist() == [[1, 1, 2, 0]]
+    uniforms = np.array([[0.0, 0.7499, 0.75, 0.81, 0.82, 0.87, 0.88, LAST]])
+    labels = np.zeros_like(uniforms, dtype=int)
+    found = clipping.draw_blocks(labels, np.zeros(1, dtype=int), uniforms)
+    assert found.tolist() == [[0, 0, 0, 0, 1, 1, 2, 2]]
+    moved = clipping.draw_blocks(labels + 3, np.zeros(1, dtype=int), uniforms)
+    assert moved.tolist() == [[0, 2, 0, 0, 1, 1, 2, 2]]
+
+
+@pytest.mark.parametrize("rounds", [1, 0, -5])
+def test_fewer_than_two_rounds_are_refused(rounds):
+    with pytest.raises(ValueError, match=f"n_rounds must be at least 2, got {rounds}"):
+        Clipping(HypothesisClass(plain.COUNTEREXAMPLE), rounds)
+
+
+# ---- sensitivity ---------------------------------------------------------------------------------
+
+
+def test_the_counterexample_to_the_published_sensitivity():
+    """K = 2, M = 3, T = 10: N' = 7 > KM, and the range is log 22 > log(KT) = log 20."""
+    clipping = Clipping(HypothesisClass(plain.COUNTEREXAMPLE), 10)
+    assert clipping.n_cells.tolist() == [7]
+    np.testing.assert_allclose(clipping.ranges[0, 1], math.log(22), rtol=1e-13)
+    assert clipping.sensitivity.max() == pytest.approx(3.091, abs=5e-4)
+    published = plain.clipping(plain.COUNTEREXAMPLE, 10, "published")
+    assert published.sensitivity.tolist() == [[math.log(20)] * 2]
+    assert published.bound == math.log(20) < clipping.ranges.max()
+    assert published.excess == pytest.approx(math.log(22) / math.log(20), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("concentration", "low", "high"), [(0.05, 0.27, 0.37), (0.2, 0.12, 0.20), (1.0, 0.0, 0.005)]
+)
+def test_how_many_random_classes_violate_the_published_sensitivity(concentration, low, high):
+    """K in 2..5, M in 2..11, T < 50: 15% of all kinds together, the more the sparser.
+
+    1,000 classes of a kind; the bands are three standard errors or more.
+    """
+    rng = np.random.default_rng(0)
+    violations = 0
+    for seed in range(1000):
+        K, M, T = int(rng.integers(2, 6)), int(rng.integers(2, 12)), int(rng.integers(2, 50))
+        hypotheses = random_class(K, M, seed=seed, concentration=concentration)
+        clipping = Clipping(hypotheses, T, "published")
+        violated = clipping.ranges.max() > math.log(K * T) + 1e-12
+        assert violated == (clipping.excess > 1 + 1e-13)
+        violations += violated
+    assert low <= violations / 1000 <= high
+
+
+@given(cases())
+def test_the_range_never_exceeds_the_bound_of_the_exact_rule(case):
+    masses, T = case
+    clipping = Clipping(HypothesisClass(masses), T)
+    K, M = masses.shape[1:]
+    assert (clipping.n_cells < (K + 1) * M).all()
+    assert (clipping.n_cells >= M).all()
+    assert clipping.bound == math.log((K + 1) * T)
+    assert (clipping.ranges <= clipping.bound).all()
+    np.testing.assert_array_equal(clipping.sensitivity, clipping.ranges)
+    assert clipping.excess == 1.0
+    # Where a label costs nothing, log pbar_j lies between log(1/T N') and log(1/M).
+    logs = np.where(np.isfinite(clipping.log_cells), clipping.log_cells, -math.log(M))
+    assert (logs <= -math.log(M) + 1e-11).all()
+    assert (logs >= -np.log(T * clipping.n_cells)[:, None, None] - 1e-11).all()
+
+
+def test_the_bound_comes_close_to_n_cells_of_k_plus_1_times_m():
+    """Point masses on K of many labels, the rest spread by the last of them: N' near (K + 1) M."""
+    K, M = 5, 1000
+    masses = np.eye(K, M)
+    masses[-1] = 1.0001 / M
+    masses[-1, : K - 1] = 0.0
+    masses[-1, -1] = 0.0
+    masses[-1] /= masses[-1].sum()
+    clipping = Clipping(HypothesisClass(masses), 10)
+    assert clipping.n_cells[0] > (K + 0.98) * M
+    assert clipping.n_cells[0] > K * M
+
+
+@pytest.mark.parametrize("masses", [[[0.5, 0.5]] * 2, [[2 / 3, 1 / 3], [0.5, 0.5]]])
+def test_a_likelihood_that_never_changes_has_no_sensitivity(masses):
+    """f_j in proportion to the cells: nothing to hide, and no division by it."""
+    for rule, excess in (("exact", 1.0), ("published", 1.0)):
+        assert plain.clipping(masses, 10, rule).excess == excess
+    assert Clipping(HypothesisClass(masses), 10).ranges[0, 0] == pytest.approx(0, abs=1e-15)
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match="must be exact or published, got 'mine'"):
+        plain.clipping(plain.COUNTEREXAMPLE, 10, "mine")

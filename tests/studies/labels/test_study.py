@@ -1,0 +1,335 @@
+"""Tables of risks: every row against a run by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpol.studies.labels as package
+from dpol.core.errors import DataError
+from dpol.core.intervals import half_width
+from dpol.core.schemas import write_frame
+from dpol.studies.labels import points
+from dpol.studies.labels import study as module
+from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
+from dpol.studies.labels.classes import hard_class, random_class
+from dpol.studies.labels.points import Setting, hardness
+from dpol.studies.labels.registry import variants
+from dpol.studies.labels.settings import Labels
+from dpol.studies.labels.study import COLUMNS, collect, run
+from dpol.studies.study import Facts, Inputs
+from studies.labels import plain
+
+MEMBERS = tuple(variants())
+RANDOM = Setting("rounds", "random", 4, 6, 90, 1.0)
+HARD = Setting("rounds", "hard", 4, 4, 90, 1.0)
+LABELS = Setting("labels", "random", 3, 9, 60, 2.0)
+SETTINGS = (RANDOM, HARD, LABELS)
+
+
+def rows_of(study, point, seed, stream=None):
+    """The rows of a point; a setting stands for its own."""
+    plain_point = dataclasses.asdict(point) if isinstance(point, Setting) else point
+    return run(study, plain_point, Inputs(seed, 1e-6, stream))["labels"]
+
+
+def config(**fields):
+    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5, "groups": 3}
+    return Labels.model_validate({**facts, **fields})
+
+
+class Played:
+    """The frame, and what was played for it, in the order of playing."""
+
+    def __init__(self, study):
+        self.runs = []
+        self.seeds = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "play_labels", self.play)
+            self.frame = study()
+
+    def play(self, learner, game, generators):
+        self.seeds.append([seed_of(part) for part in (generators.nature, generators.clients)])
+        run = PLAY(learner, game, generators)
+        self.runs.append((learner, game, run))
+        return run
+
+
+PLAY = module.play_labels
+
+
+def seed_of(generators):
+    """What the first replicate's numbers depend on."""
+    return generators.generators[0].bit_generator.state["state"]["state"]
+
+
+@functools.lru_cache
+def played(setting):
+    return Played(lambda: rows_of(config(), setting, 5))
+
+
+@functools.lru_cache
+def hospitals(make_stream, seed=5, equal=False):
+    rng = np.random.default_rng(0)
+    capacity = np.full((8, 3), 20.0) if equal else rng.integers(10, 60, size=(8, 3))
+    gains = np.round(rng.random((8, 3)) * capacity) / capacity
+    gains[2] = 0.0  # a week without a patient
+    stream = make_stream(gains, capacity, label="beds")
+    study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
+    return stream, Played(lambda: rows_of(study, {"stream": "beds"}, seed, stream))
+
+
+# ---- points --------------------------------------------------------------------------------------
+
+
+def test_points_change_one_number_each():
+    study = config(
+        epsilon=2,
+        patients_per_week=1,
+        sweeps={"rounds": [10, 20], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]},
+    )
+    assert points(study, ["PA"]) == {
+        "rounds-0": dataclasses.asdict(Setting("rounds", "random", 4, 6, 10, 2.0)),
+        "rounds-0-hard": dataclasses.asdict(Setting("rounds", "hard", 4, 4, 10, 2.0)),
+        "rounds-1": dataclasses.asdict(Setting("rounds", "random", 4, 6, 20, 2.0)),
+        "rounds-1-hard": dataclasses.asdict(Setting("rounds", "hard", 4, 4, 20, 2.0)),
+        "labels-0": dataclasses.asdict(Setting("labels", "random", 4, 7, 60, 2.0)),
+        "hypotheses-0": dataclasses.asdict(Setting("hypotheses", "random", 8, 6, 60, 2.0)),
+        "epsilons-0": dataclasses.asdict(Setting("epsilons", "random", 4, 6, 60, 0.5)),
+        "epsilons-1": dataclasses.asdict(Setting("epsilons", "random", 4, 6, 60, 4.0)),
+        "hospitals-PA": {"stream": "PA"},
+    }
+    assert not points(config(), ["PA"])
+
+
+def test_a_large_setting_has_a_point_for_each_variant_and_the_same_rows(monkeypatch):
+    study = config(sweeps={"rounds": [90]}, epsilon=1.0)
+    monkeypatch.setattr(package, "_LARGEST", 5 * 90 * 5)
+    found = points(study, [])
+    names = [f"rounds-0-{name}-{rule}" for name, rule in MEMBERS]
+    assert list(found) == [*names, "rounds-0-hard"]
+    parts = [rows_of(study, found[name], 5) for name in names]
+    one = pd.concat(parts, ignore_index=True)
+    pd.testing.assert_frame_equal(one, played(RANDOM).frame, check_dtype=False)
+
+
+def test_the_hard_class_is_even_and_needs_enough_rounds():
+    study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
+    assert points(study, [])["rounds-0-hard"]["n_hypotheses"] == 4
+    study = config(epsilon=0.1, sweeps={"rounds": [8]})
+    assert hardness(2, 8, 0.1) > 1
+    assert list(points(study, [])) == ["rounds-0"]
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_learner_has_its_row(setting):
+    table = played(setting).frame
+    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == list(MEMBERS)
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
+    assert (facts == [*vars(setting).values(), 5]).all(axis=None)
+    assert set(table["origin"]) == {"paper", "standard", "ours"}
+
+
+def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
+    """Also where the tables were on disk, as the workflow has them."""
+    parts = [*(played(setting).frame for setting in SETTINGS), hospitals(make_stream)[1].frame]
+    for number, part in enumerate(parts):
+        write_frame(part, tmp_path / f"{number}.parquet")
+    read = [pd.read_parquet(tmp_path / f"{number}.parquet") for number in range(4)]
+    joined = {"labels": pd.concat(read, ignore_index=True)}
+    whole = collect(joined, config(), Facts({}, False, 0.9))["labels"]
+    assert tuple(whole.columns) == COLUMNS
+    assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
+    m = sum(map(len, parts))
+    assert (whole["ci_comparisons"] == m).all()
+    assert (whole["confidence"] == 0.9).all()
+    for row in whole.itertuples():
+        assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, m))
+    write_frame(whole, tmp_path / "whole.parquet")
+    again = pd.read_parquet(tmp_path / "whole.parquet")
+    assert [list(it) for it in again["kl_runs"]] == [list(it) for it in whole["kl_runs"]]
+    assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
+
+
+def rows_and_runs(found, n_rounds):
+    """Each row with its run; runs of the median selector have other lengths."""
+    runs = [parts for parts in found.runs if parts[1].n_rounds == n_rounds]
+    assert len(runs) == len(found.frame)
+    return zip(found.frame.itertuples(), runs, strict=True)
+
+
+def entropies(game):
+    """Mean entropy of a label, by replicate."""
+    laws = game.laws[game.law]
+    each = [[-sum(p * math.log(p) for p in law if p > 0) for law in by_x] for by_x in laws]
+    return np.array(each)[:, game.features].mean()
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_row_is_what_its_run_gives(setting):
+    T = setting.n_rounds
+    for row, (learner, game, own) in rows_and_runs(played(setting), T):
+        assert row.mean_kl_risk == pytest.approx(own.kl.mean(), rel=1e-12)
+        assert row.kl_runs == own.kl.tolist()
+        assert row.mean_tv == pytest.approx(own.tv.mean() / T, rel=1e-12)
+        assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
+        expected = row.mean_kl_risk / T + entropies(game)
+        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
+        weights = [own.final_weights[r, r % row.K] for r in range(5)]
+        assert row.truth_weight == pytest.approx(np.mean(weights), rel=1e-12)
+        assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
+        assert row.origin == learner.origin
+        pair = learner.client.guarantee.epsilon_delta or (math.inf, 0.0)
+        assert (row.guaranteed_epsilon, row.delta) == pair
+        assert row.sensitivity_rule == "exact" or learner.client.clipping.rule == "published"
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_batch_estimate_is_the_average_of_the_predictions(setting):
+    """So it is at least as near to the truth as the predictions are on average."""
+    for row, (learner, game, own) in rows_and_runs(played(setting), setting.n_rounds):
+        average = own.mean_weights @ learner.masses[0]
+        truth = game.laws[game.law, 0]
+        distances = [plain.tv(p, q) for p, q in zip(truth, average, strict=True)]
+        assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
+        assert row.tv_average_runs == pytest.approx(distances, rel=1e-9)
+        assert row.tv_average <= row.mean_tv + 1e-12
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_bounds_of_the_rows(setting):
+    K, T, epsilon = setting.n_hypotheses, setting.n_rounds, setting.epsilon
+    expected_class = random_class(K, setting.n_labels, seed=5)
+    lowest = math.nan
+    if setting is HARD:
+        expected_class, lowest = hard_class(2, hardness(2, 90, 1.0)), lower_bound(2, 90, 1.0)
+    for row, (_, game, _) in rows_and_runs(played(setting), T):
+        bounds = {
+            "wma": lambda T, rule=row.sensitivity_rule: wma_bound(K, T, epsilon, 1e-6, rule),
+            "exp3": lambda T: exp3_bound(K, T, epsilon),
+            "bayes": lambda T: math.log(K),
+        }
+        bound = bounds.get(row.algorithm, lambda T: math.nan)
+        np.testing.assert_equal(row.upper_bound, bound(T))
+        np.testing.assert_equal(row.lower_bound, lowest)
+        np.testing.assert_array_equal(game.hypotheses.masses, expected_class.masses)
+        first = row.informative_from
+        assert math.isnan(first) == (row.algorithm not in ("wma", "exp3"))
+        assert math.isnan(first) or bound(round(first)) < round(first) * math.log(K)
+        assert math.isnan(first) or bound(round(0.98 * first)) > round(0.98 * first) * math.log(K)
+
+
+@pytest.mark.parametrize("setting", [RANDOM, HARD])
+def test_the_median_selector_has_its_own_shorter_runs(setting):
+    """Three learners of 30 rounds each; asked for in the sweep of rounds only."""
+    assert played(LABELS).frame["tv_median"].isna().all()
+    found = played(setting)
+    shorter = [parts for parts in found.runs if parts[1].n_rounds == 30]
+    assert len(shorter) == len(found.frame)
+    for row, (learner, game, own) in zip(found.frame.itertuples(), shorter, strict=True):
+        truths = [r % row.K for r in range(5)]
+        assert game.law.tolist() == [law for law in truths for _ in range(3)]
+        distances = []
+        for r, law in enumerate(truths):
+            each = [own.mean_weights[3 * r + g] @ learner.masses[0] for g in range(3)]
+            between = [sorted(np.abs(p - q).sum() for q in each)[1] for p in each]
+            truth = game.hypotheses.masses[0, law]
+            distances.append(plain.tv(truth, each[int(np.argmin(between))]))
+        assert row.tv_median == pytest.approx(np.mean(distances), rel=1e-9)
+        if hasattr(learner.client, "sensitivity"):
+            assert learner.client.clipping.n_rounds == 30
+
+
+def test_all_learners_meet_the_same_labels_with_their_own_coins():
+    """Of one class and length; the median selector has labels of its own."""
+    runs = [*played(RANDOM).runs, *played(HARD).runs]
+    seeds = [*played(RANDOM).seeds, *played(HARD).seeds]
+    labels = {}
+    for (_, game, _), (nature, _) in zip(runs, seeds, strict=True):
+        labels.setdefault((game.hypotheses.label, game.n_rounds), set()).add(nature)
+    assert {key: len(found) for key, found in labels.items()} == dict.fromkeys(labels, 1)
+    assert len(set.union(*labels.values())) == len(labels) == 4
+    coins = [client for _, client in seeds]
+    assert len(set(coins)) == len(coins) == 4 * len(MEMBERS)
+
+
+def test_a_seed_matters():
+    again, other = (rows_of(config(), LABELS, seed) for seed in (5, 6))
+    pd.testing.assert_frame_equal(again, played(LABELS).frame)
+    assert (other["mean_kl_risk"] != again["mean_kl_risk"]).all()
+
+
+def test_the_published_sensitivity_of_exp3_says_what_it_guarantees():
+    """A class of few labels with mass: the true range is above log(KT)."""
+    study = config(concentration=0.05, replicates=2)
+    setting = Setting("labels", "random", 3, 10, 40, 1.0)
+    found = rows_of(study, setting, 1).set_index(["algorithm", "sensitivity_rule"])
+    guaranteed = found["guaranteed_epsilon"].to_dict()
+    assert 1 < guaranteed.pop(("exp3", "published")) < 1.2
+    assert guaranteed.pop(("bayes", "exact")) == math.inf
+    assert set(guaranteed.values()) == {1.0}
+
+
+# ---- hospitals -----------------------------------------------------------------------------------
+
+
+def test_hospital_rows_are_what_their_runs_give(make_stream):
+    stream, found = hospitals(make_stream)
+    table = found.frame
+    assert [(row.epsilon, row.algorithm, row.sensitivity_rule) for row in table.itertuples()] == [
+        (epsilon, *member) for epsilon in (0.5, 2.0) for member in MEMBERS
+    ]
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "replicates"]]
+    assert (facts == ["hospitals", "beds", 5, 3, 35, 5]).all(axis=None)
+    counts = stream.gains * stream.capacity
+    weeks = [week for week in range(8) if week != 2]
+    truths = {week: counts[week] / counts[week].sum() for week in weeks}
+    for row, (_, game, own) in zip(found.frame.itertuples(), found.runs, strict=True):
+        assert game.features.tolist() == [week for week in weeks for _ in range(5)]
+        for week in weeks:
+            np.testing.assert_allclose(game.laws[0, week], truths[week], rtol=1e-12)
+        assert game.law.tolist() == [0] * 5
+        costs = [
+            sum(5 * plain.kl(truths[week], game.hypotheses.masses[week, j]) for week in weeks)
+            for j in range(5)
+        ]
+        assert row.best_kl == pytest.approx(min(costs), rel=1e-9)
+        assert row.mean_kl_risk == pytest.approx(own.kl.mean(), rel=1e-12)
+        expected = row.mean_kl_risk / 35 + entropies(game)
+        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
+
+
+def test_hospitals_of_a_seed_are_reproducible(make_stream):
+    _, found = hospitals(make_stream)
+    _, again = hospitals.__wrapped__(make_stream)
+    pd.testing.assert_frame_equal(again.frame, found.frame)
+    _, other = hospitals(make_stream, seed=6)
+    assert (other.frame["mean_kl_risk"] != found.frame["mean_kl_risk"]).all()
+
+
+def test_hospitals_of_equal_size_can_be_studied(make_stream):
+    """In week 0 all forecasts are uniform: messages that never change, without noise."""
+    _, found = hospitals(make_stream, equal=True)
+    assert np.isfinite(found.frame["mean_kl_risk"]).all()
+
+
+def test_without_a_sweep_the_base_is_studied(make_stream):
+    stream, _ = hospitals(make_stream)
+    study = config(patients_per_week=2, epsilon=3.0)
+    table = rows_of(study, {"stream": "beds"}, 5, stream)
+    assert set(table["epsilon"]) == {3.0}
+    assert set(table["T"]) == {14}
+
+
+def test_hospitals_need_patients(make_stream):
+    empty = make_stream(np.zeros((3, 2)), 10.0)
+    with pytest.raises(DataError, match="has no patient in any week"):
+        rows_of(config(patients_per_week=2), {"stream": empty.label}, 5, empty)

@@ -1,0 +1,319 @@
+"""What must hold for every registered learner; new ones are covered by their registration."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from dpol.privacy.audit import audit_runs
+from dpol.studies.labels import game as game_module
+from dpol.studies.labels import risk as risk_module
+from dpol.studies.labels.clients import LabelMessages, ResponseClient
+from dpol.studies.labels.game import (
+    LabelGame,
+    LabelGenerators,
+    label_generators,
+    play_labels,
+    realisable,
+    softmax,
+)
+from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.studies.labels.learners.base import Terms
+from dpol.studies.labels.learners.bayes import ResponseBayes
+from dpol.studies.labels.registry import make_learner, variants
+from studies.labels import plain
+
+T, R = 150, 6
+MEMBERS = list(variants())
+every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
+FIELDS = ("kl", "tv", "mean_weights", "final_weights")
+
+
+@functools.lru_cache
+def hypotheses():
+    return HypothesisClass(plain.TWO_FEATURES)
+
+
+def learner_of(name, rule, epsilon=1.0):
+    return make_learner(name, hypotheses(), Terms(T, epsilon), rule)
+
+
+def game_of(replicates=R):
+    return realisable(hypotheses(), np.arange(T) % 3 // 2, replicates)
+
+
+def coins(seed=1, replicates=R):
+    return label_generators(seed, ("suite",), replicates, "own")
+
+
+def run_of(learner, seed=1):
+    return play_labels(learner, game_of(), coins(seed))
+
+
+def messages_of(learner, seed=1, rounds=T):
+    """Random labels and their messages."""
+    labels = np.random.default_rng(seed).integers(3, size=(R, rounds))
+    features = game_of().features[:rounds]
+    return labels, learner.client.privatize(labels, features, coins(seed).clients)
+
+
+def part(messages, rounds):
+    """The messages of some rounds."""
+    fields = {name: values[:, rounds] for name, values in vars(messages).items()}
+    return dataclasses.replace(messages, **fields)
+
+
+def weights_before(learner, messages, features):
+    """(R, T, K) weights that each round's prediction uses."""
+    scores = learner.scores(messages, features)
+    start = np.zeros_like(scores[:, :1])
+    return softmax(np.cumsum(np.concatenate([start, scores], axis=1), axis=1)[:, :-1])
+
+
+@every_member
+def test_it_has_an_origin_and_masses_that_are_distributions(name, rule):
+    learner = learner_of(name, rule)
+    assert learner.origin in ("paper", "standard", "ours")
+    assert learner.masses.shape == (2, 3, 4)
+    assert (learner.masses >= 0).all()
+    np.testing.assert_allclose(learner.masses.sum(axis=2), 1.0, rtol=0, atol=1e-12)
+
+
+@every_member
+def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
+    one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(one, field), getattr(same, field))
+        assert (getattr(one, field) != getattr(other, field)).any(axis=-1).all()
+
+
+@every_member
+@pytest.mark.parametrize("length", [64, 70, 149])
+def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeypatch):
+    whole = run_of(learner_of(name, rule))
+    monkeypatch.setattr(game_module, "_CHUNK", length * R * 3)
+    monkeypatch.setattr(risk_module, "_BLOCK", 100)
+    cut = run_of(learner_of(name, rule))
+    np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
+    for field in FIELDS:
+        np.testing.assert_allclose(getattr(cut, field), getattr(whole, field), rtol=1e-11)
+
+
+@every_member
+def test_scores_of_a_round_depend_on_its_own_message_only(name, rule):
+    learner, features = learner_of(name, rule), game_of().features
+    _, messages = messages_of(learner)
+    whole = learner.scores(messages, features)
+    for rounds in (slice(0, 1), slice(40, 97), slice(149, 150)):
+        found = learner.scores(part(messages, rounds), features[rounds])
+        np.testing.assert_allclose(found, whole[:, rounds], rtol=1e-14)
+
+
+class Canned:
+    """A learner whose client sends the same messages whatever the labels are."""
+
+    origin = "ours"
+
+    def __init__(self, learner, messages):
+        self.masses, self.scores, self.client = learner.masses, learner.scores, self
+        self.messages = messages
+        self.sent = 0
+
+    def privatize(self, labels, features, generators):
+        rounds = slice(self.sent, self.sent + len(features))
+        self.sent += len(features)
+        return part(self.messages, rounds)
+
+
+@every_member
+def test_the_server_sees_messages_only(name, rule):
+    """Other labels from another law, the same messages: the same weights."""
+    learner, game = learner_of(name, rule), game_of()
+    _, messages = messages_of(learner)
+    other = LabelGame(game.hypotheses, game.features, game.laws, (game.law + 1) % 3)
+    runs = [
+        play_labels(Canned(learner, messages), one, coins(seed))
+        for one, seed in ((game, 1), (other, 2))
+    ]
+    for field in ("mean_weights", "final_weights"):
+        np.testing.assert_array_equal(getattr(runs[0], field), getattr(runs[1], field))
+    assert (runs[0].kl != runs[1].kl).all()
+
+
+@every_member
+def test_nothing_is_changed_by_playing(name, rule):
+    learner, game = learner_of(name, rule), game_of()
+    labels, messages = messages_of(learner)
+    learner.scores(messages, game.features)  # fills what is computed once
+    held = (game.features, game.laws, game.law, game.hypotheses.masses, learner.masses, labels)
+    before = copy.deepcopy((held, vars(messages)))
+    play_labels(learner, game, coins())
+    learner.client.privatize(labels, game.features, coins().clients)
+    learner.scores(messages, game.features)
+    np.testing.assert_equal((held, vars(messages)), before)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        learner.anything = 1
+
+
+@every_member
+def test_learners_and_runs_survive_pickling(name, rule):
+    learner = learner_of(name, rule)
+    run = run_of(learner)
+    for copied in (
+        run_of(pickle.loads(pickle.dumps(learner))),  # used
+        run_of(pickle.loads(pickle.dumps(learner_of(name, rule)))),  # fresh
+        pickle.loads(pickle.dumps(run)),
+    ):
+        for field in FIELDS:
+            np.testing.assert_array_equal(getattr(copied, field), getattr(run, field))
+
+
+@every_member
+def test_replicates_at_once_are_separate_runs(name, rule):
+    learner, game = learner_of(name, rule), game_of()
+    whole, generators = run_of(learner), coins()
+    for r in range(R):
+        alone = play_labels(
+            learner,
+            LabelGame(game.hypotheses, game.features, game.laws, game.law[[r]]),
+            LabelGenerators(generators.nature.of([r]), generators.clients.of([r])),
+        )
+        np.testing.assert_array_equal(alone.final_weights[0], whole.final_weights[r])
+        for field in FIELDS:
+            np.testing.assert_allclose(
+                getattr(alone, field)[0], getattr(whole, field)[r], rtol=1e-11
+            )
+
+
+@every_member
+def test_weights_and_predictions_are_distributions(name, rule):
+    learner, features = learner_of(name, rule), game_of().features
+    weights = weights_before(learner, messages_of(learner)[1], features)
+    assert weights.shape == (R, T, 3)
+    predicted = np.einsum("rtk,tky->rty", weights, learner.masses[features])
+    for values in (weights, predicted):
+        assert (values >= 0).all()
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weights[:, 0], 1 / 3)  # nothing is known before the first message
+    assert weights[:, -1].std() > 1e-4
+
+
+@every_member
+def test_pinskers_step_of_theorem_6(name, rule):
+    """Average TV <= sqrt(average KL / 2), by Pinsker's and Jensen's inequalities."""
+    run = run_of(learner_of(name, rule))
+    assert (run.kl > 0).all()
+    assert (run.tv / T <= np.sqrt(run.kl / T / 2)).all()
+    assert (run.tv / T > 0.05 * np.sqrt(run.kl / T / 2)).all()
+
+
+@every_member
+def test_the_guarantee_is_complete(name, rule):
+    learner = learner_of(name, rule)
+    guarantee = learner.client.guarantee
+    values = guarantee.as_dict()
+    assert repr(json.loads(json.dumps(values))) == repr(values)
+    assert guarantee.adjacency == "two labels of the same round"
+    assert guarantee.unit == "one person's label in one round"
+    assert guarantee.sensitivity > 0
+    assert guarantee.sensitivity_unit
+    if guarantee.model == "none":
+        assert guarantee.mechanism == "none"
+        assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
+        return
+    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    epsilon, delta = guarantee.epsilon_delta
+    assert delta in (0.0, 1e-6), f"{name}: its delta is not that of the terms"
+    if rule == "exact":
+        assert 0 < epsilon <= 1.0, f"{name}: misses the epsilon of the terms"
+    else:
+        assert epsilon >= 1.0
+    assert guarantee.epsilon(0.5) == epsilon
+
+
+def audit_of(learner, pair, messages=20_000):
+    """What the scores of messages about two labels prove, by either sign of any difference."""
+    features = np.zeros(messages, dtype=np.int64)
+    found = []
+    for label in pair:
+        own = label_generators(1, ("audit", label), 1, "own").clients
+        sent = learner.client.privatize(np.full((1, messages), label), features, own)
+        scores = learner.scores(sent, features)[0]
+        found.append(np.hstack([scores, scores - scores[:, [1, 2, 0]]]))
+    epsilon, delta = learner.client.guarantee.epsilon_delta
+    facts = {"parameter": "epsilon", "claimed": epsilon, "delta": delta}
+    return audit_runs(*found, **facts, confidence=1 - 1e-7)
+
+
+@every_member
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2), (3, 0)])
+def test_messages_do_not_refute_the_guarantee(name, rule, pair):
+    learner = learner_of(name, rule)
+    if learner.client.guarantee.model == "none":
+        return
+    found = audit_of(learner, pair)
+    assert found.verdict == "consistent", (
+        f"{name}: messages about labels {pair} prove epsilon >= {found.lower_bound:.3g}, the"
+        f" guarantee of the client claims {found.claimed:.3g}"
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Careless(ResponseClient):
+    """Sends labels as they are."""
+
+    def privatize(self, labels, features, generators):
+        return LabelMessages(labels)
+
+
+def test_messages_without_noise_are_refuted():
+    learner = ResponseBayes(Careless(4, 1.0), hypotheses())
+    assert audit_of(learner, (0, 1)).verdict == "violated"
+    assert audit_of(ResponseBayes(ResponseClient(4, 1.0), hypotheses()), (0, 1)).lower_bound > 0.5
+
+
+# ---- no privacy is the limit of little privacy ---------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [60.0, math.inf])
+def test_randomised_response_becomes_bayes(epsilon):
+    expected = run_of(learner_of("bayes", "exact"))
+    found = run_of(learner_of("randomised-response", "exact", epsilon))
+    for field in FIELDS:
+        np.testing.assert_allclose(getattr(found, field), getattr(expected, field), rtol=1e-9)
+    private = run_of(learner_of("randomised-response", "exact", 1.0))
+    assert private.kl.mean() > 2 * expected.kl.mean()
+
+
+@every_member
+def test_more_privacy_costs_more(name, rule):
+    """On average over replicates of the same labels; without privacy it makes no difference."""
+    risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
+    if learner_of(name, rule).client.guarantee.model == "none":
+        assert risks[0] == risks[1]
+    else:
+        assert risks[1] < risks[0]
+
+
+# ---- a wrong class -------------------------------------------------------------------------------
+
+
+@every_member
+def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothing(name, rule):
+    """Its message is like any other, weights stay numbers, and the risk says what is wrong."""
+    wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
+    law = np.array([[[0.3, 0.3, 0.4]]])
+    game = LabelGame(wrong, np.zeros(T, dtype=int), law, np.zeros(R, dtype=int))
+    run = play_labels(make_learner(name, wrong, Terms(T, 1.0), rule), game, coins())
+    assert (run.kl == math.inf).all()
+    assert (run.tv >= 0.4 * T * (1 - 1e-12)).all()
+    assert (run.tv <= T).all()
+    np.testing.assert_allclose(run.final_weights.sum(axis=1), 1.0)
+    np.testing.assert_allclose(run.mean_weights.sum(axis=1), 1.0)

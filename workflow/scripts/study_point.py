@@ -1,0 +1,14 @@
+from dpol.core.logs import job_log
+from dpol.studies.jobs import write_point
+from dpol.studies.registry import load_study
+
+with job_log(snakemake.log[0]):
+    write_point(
+        load_study(snakemake.params.study),
+        snakemake.params.settings,
+        snakemake.params.point,
+        seed=snakemake.params.seed,
+        delta=snakemake.params.delta,
+        stream=snakemake.input.get("stream") or None,  # an empty list for a point without one
+        files=dict(snakemake.output.items()),
+    )
