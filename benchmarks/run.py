@@ -54,7 +54,7 @@ from dpol.evaluation.lazy import run_lazy
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import play
+from dpol.experts.play import play_rounds
 from dpol.experts.switching import borell_tis
 from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.transform import LazyParameters
@@ -98,7 +98,7 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
 
     def ours() -> None:
         noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(REPLICATES))
-        play(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
+        play_rounds(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
 
     def paper_way() -> None:
         rw_meta_paper_way(
