@@ -109,11 +109,10 @@ def test_selections_play_what_the_learners_say(name, source):
         assert member.algorithm.n_learners == len(BANKS[name].labels)
         played = play_rounds(member.algorithm, source, generators)
         assert (said == played[..., None]).any(axis=2).all()
-        for place, label in enumerate(BANKS[name].labels):
-            one = kind(learners=(BANKS[name].single(place),))
-            np.testing.assert_array_equal(
-                play_rounds(one, source, generators), said[..., place], err_msg=label
-            )
+        for label, own in zip(BANKS[name].labels, np.moveaxis(said, 2, 0), strict=True):
+            one = kind(learners=(FixedBank(own[0][:, None].tolist()),))
+            played = play_rounds(one, source, generators)
+            np.testing.assert_array_equal(played[0], own[0], err_msg=label)
 
 
 @every_bank
@@ -138,17 +137,17 @@ def test_a_learner_alone_plays_its_column_of_the_bank(name, single, source, crow
     bank = BANKS[name]
     said = bank_actions(bank, source)
     for place, label in enumerate(bank.labels):
-        alone = LearnerAlone(single(bank, place) if single else bank.single(place))
+        alone = LearnerAlone(*(single or type(bank).single)(bank, place))
         assert (alone.label, alone.origin) == (label, bank.origin)
         actions = play_rounds(alone, source, crowd(REPLICATES))
         np.testing.assert_array_equal(actions, said[..., place])
 
 
-def test_several_learners_are_not_one_alone():
+def test_only_learners_of_a_bank_can_be_played_alone():
     bank = RidgeBank((2, 3), {"weak": 0.1})
-    with pytest.raises(ValueError, match="one learner alone is needed, got ridge-w2-weak, ridge-"):
-        LearnerAlone(bank)
     assert [alone.label for alone in each_alone(bank)] == list(bank.labels)
+    with pytest.raises(ValueError, match="place must be from 0 to 1, got 2"):
+        LearnerAlone(bank, 2)
 
 
 def test_joined_banks_act_side_by_side(source):

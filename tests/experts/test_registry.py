@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
+from dpol.core.imports import closure
 from dpol.core.randomness import replicate_generators
 from dpol.core.settings import Label
 from dpol.data.stream import GainStream
@@ -593,6 +594,13 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     )
     with pytest.raises(ValueError, match="algorithm 'nothing' is not one of rw-ftpl"):
         modules_of("nothing")
+
+
+def test_what_plays_an_entry_knows_no_other_and_not_the_registry():
+    """So a line more in the registry runs no job again."""
+    files = {path.stem for path in closure("dpol.studies.hospitals.runs", *modules_of("rw-ftpl"))}
+    assert {"ftpl", "leader", "interface", "play"} <= files
+    assert not {"registry", "games", "meta", "ridge", "tree_ftpl"} & files
 
 
 def test_only_the_modules_of_an_entry_are_loaded_for_it():

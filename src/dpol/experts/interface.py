@@ -175,32 +175,12 @@ class LearnerBank(ABC, Generic[State]):
     def step(self, state: State, observation: Observation | None) -> tuple[State, Actions]:
         """The state and the (R, m) actions of the next round."""
 
-    def single(self, place: int) -> LearnerBank[Any]:
-        """One of its learners as a bank; a bank that can do so with less work overrides it."""
-        return _Single(self, place)
+    def single(self, place: int) -> tuple[LearnerBank[Any], int]:
+        """A bank that holds one of its learners, and the learner's place in it.
 
-
-@dataclass(frozen=True)
-class _Single(LearnerBank[Any]):
-    """One learner of a bank, of which all are played."""
-
-    bank: LearnerBank[Any]
-    place: int
-
-    @property
-    def origin(self) -> Origin:
-        return self.bank.origin
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (self.bank.labels[self.place],)
-
-    def init(self, setup: LocalSetup) -> Any:
-        return self.bank.init(setup)
-
-    def step(self, state: Any, observation: Observation | None) -> tuple[Any, Actions]:
-        state, actions = self.bank.step(state, observation)
-        return state, actions[:, self.place : self.place + 1]
+        A bank that can play one learner with less work than all overrides it.
+        """
+        return self, place
 
 
 @dataclass(frozen=True)

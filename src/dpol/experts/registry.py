@@ -83,43 +83,48 @@ class Entry:
             raise ValueError(f"{name}: parameters do not fit: {error}") from None
 
 
-LEARNERS: dict[str, Entry] = {
-    "ridge": Entry("dpol.experts.learners.ridge:RidgeBank"),
-    "rw-ftpl": Entry("dpol.experts.learners.leader:LeaderBank"),
-    "kalman": Entry("dpol.experts.learners.state_space:KalmanBank"),
-    "empirical-bayes": Entry("dpol.experts.learners.empirical_bayes:EmpiricalBayesBank"),
+_LEARNERS: Mapping[str, str | Entry] = {
+    "ridge": "dpol.experts.learners.ridge:RidgeBank",
+    "rw-ftpl": "dpol.experts.learners.leader:LeaderBank",
+    "kalman": "dpol.experts.learners.state_space:KalmanBank",
+    "empirical-bayes": "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
 }
-"""Banks of learners, by the name that `learners` in a config gives them."""
-
-REGISTRY: dict[str, Entry] = {
-    "rw-ftpl": Entry("dpol.experts.ftpl:RandomWalkFTPL"),
-    "rw-adabatch": Entry("dpol.experts.adabatch:RWAdaBatch"),
-    "rw-meta": Entry("dpol.experts.meta:RWMeta"),
-    "ridge": LEARNERS["ridge"],
-    "kalman": LEARNERS["kalman"],
-    "empirical-bayes": LEARNERS["empirical-bayes"],
+_ALGORITHMS: Mapping[str, str | Entry] = {
+    "rw-ftpl": "dpol.experts.ftpl:RandomWalkFTPL",
+    "rw-adabatch": "dpol.experts.adabatch:RWAdaBatch",
+    "rw-meta": "dpol.experts.meta:RWMeta",
+    "ridge": _LEARNERS["ridge"],
+    "kalman": _LEARNERS["kalman"],
+    "empirical-bayes": _LEARNERS["empirical-bayes"],
     "bayesian-average": Entry(
         "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
         defaults={"pooling": "common", "forgetting": 1.0},
     ),
-    "exponential-weights": Entry("dpol.experts.exponential_weights:ExponentialWeights"),
+    "exponential-weights": "dpol.experts.exponential_weights:ExponentialWeights",
     "fixed-share": Entry(
         "dpol.experts.exponential_weights:ExponentialWeights", defaults={"share": 0.02}
     ),
-    "l2p": Entry("dpol.experts.lazy_weights:LazyWeights"),
+    "l2p": "dpol.experts.lazy_weights:LazyWeights",
     "tree-ftpl-min-noise": Entry(
         "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-noise"}
     ),
     "tree-ftpl-min-regret": Entry(
         "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-regret"}
     ),
-    "follow-the-leader": Entry("dpol.experts.follow_the_leader:FollowTheLeader"),
-    "multiplicative-weights": Entry("dpol.experts.multiplicative_weights:MultiplicativeWeights"),
+    "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",
+    "multiplicative-weights": "dpol.experts.multiplicative_weights:MultiplicativeWeights",
 }
-"""Algorithms, and families of learners that are played one by one, by name."""
 
-# A bank of learners that has no line above is a family too.
-REGISTRY |= {name: entry for name, entry in LEARNERS.items() if name not in REGISTRY}
+
+def _entries(lines: Mapping[str, str | Entry]) -> dict[str, Entry]:
+    return {name: Entry(it) if isinstance(it, str) else it for name, it in lines.items()}
+
+
+LEARNERS = _entries(_LEARNERS)
+"""Banks of learners, by the name that `learners` in a config gives them."""
+# In this order; a bank that shares its name with an algorithm (rw-ftpl) is a learner only.
+REGISTRY = _entries({**_ALGORITHMS, **_LEARNERS, **_ALGORITHMS})
+"""Algorithms by name, and banks whose learners are played one by one."""
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:

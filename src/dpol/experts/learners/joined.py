@@ -49,17 +49,19 @@ class LearnerAlone(LocalAlgorithm[Any]):
     """Play what a learner says: no selection, no randomness, post-processing of noisy gains.
 
     Args:
-        bank: a bank of one learner; `LearnerBank.single` makes one.
+        bank: a bank of learners, all of which are played.
+        place: which of them acts; `LearnerBank.single` names a smaller bank.
 
     Raises:
-        ValueError: the bank has several learners.
+        ValueError: the bank has no such learner.
     """
 
     bank: LearnerBank[Any]
+    place: int = 0
 
     def __post_init__(self) -> None:
-        if len(self.bank.labels) != 1:
-            raise ValueError(f"one learner alone is needed, got {', '.join(self.bank.labels)}")
+        if not 0 <= self.place < (count := len(self.bank.labels)):
+            raise ValueError(f"place must be from 0 to {count - 1}, got {self.place}")
 
     @property
     def origin(self) -> Origin:
@@ -68,7 +70,7 @@ class LearnerAlone(LocalAlgorithm[Any]):
     @property
     def label(self) -> str:
         """The label of the learner."""
-        return self.bank.labels[0]
+        return self.bank.labels[self.place]
 
     def init(self, setup: LocalSetup) -> Any:
         return self.bank.init(setup)
@@ -77,11 +79,9 @@ class LearnerAlone(LocalAlgorithm[Any]):
         self, state: Any, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[Any, Actions]:
         state, actions = self.bank.step(state, observation)
-        return state, actions[:, 0]
+        return state, actions[:, self.place]
 
 
 def each_alone(bank: LearnerBank[Any]) -> tuple[LearnerAlone, ...]:
     """Every learner of a bank as an algorithm of its own."""
-    if len(bank.labels) == 1:
-        return (LearnerAlone(bank),)
-    return tuple(LearnerAlone(bank.single(place)) for place in range(len(bank.labels)))
+    return tuple(LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))

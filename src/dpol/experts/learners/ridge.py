@@ -87,10 +87,10 @@ class RidgeBank(LearnerBank[RidgeState]):
     def labels(self) -> tuple[str, ...]:
         return tuple(f"ridge-w{w}-{name}" for w in self.windows for name in self.penalties)
 
-    def single(self, place: int) -> RidgeBank:
+    def single(self, place: int) -> tuple[RidgeBank, int]:
         """The regression of one window and penalty."""
         window, name = list(itertools.product(self.windows, self.penalties))[place]
-        return RidgeBank((window,), {name: self.penalties[name]})
+        return RidgeBank((window,), {name: self.penalties[name]}), 0
 
     def init(self, setup: LocalSetup) -> RidgeState:
         zeros = np.zeros((setup.n_replicates, setup.n_experts))

@@ -223,9 +223,9 @@ class KalmanBank(LearnerBank[KalmanState]):
     def labels(self) -> tuple[str, ...]:
         return tuple(f"kalman-{model.label}" for model in self.models)
 
-    def single(self, place: int) -> KalmanBank:
+    def single(self, place: int) -> tuple[KalmanBank, int]:
         """The filter of one model."""
-        return KalmanBank((self.models[place],))
+        return KalmanBank((self.models[place],)), 0
 
     def init(self, setup: LocalSetup) -> KalmanState:
         return KalmanState(tuple(start(model, setup) for model in self.models), setup.gain_range)
