@@ -106,13 +106,6 @@ def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_draw
         assert actions.tolist() == [1]
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 2)])
-@pytest.mark.parametrize("algorithm", [FollowTheLeader(), MultiplicativeWeights()])
-def test_the_smallest_games_can_be_played(make_stream, crowd, algorithm, shape):
-    source = RawGains(make_stream(np.zeros(shape)), math.inf, 1)
-    assert play_rounds(algorithm, source, crowd(1)).shape == (1, shape[0])
-
-
 def test_regret_of_weights_keeps_its_bound(make_stream, crowd):
     """Alternating gains, where follow the leader fails: mean plus 5 standard errors."""
     gains = np.array([[0.5, 0.0], *[[0.0, 1.0], [1.0, 0.0]] * 100])

@@ -32,10 +32,6 @@ def test_one_round_follows_the_initial_noise(make_noisy, crowd):
     assert actions_of(noisy, crowd).tolist() == [[2], [1]]
 
 
-def test_one_expert_is_always_chosen(draw_noisy, crowd):
-    assert not actions_of(draw_noisy(np.zeros((5, 1)), 1.0, 3), crowd).any()
-
-
 def test_fast_equals_plain(draw_noisy, crowd):
     raw = np.random.default_rng(1).random((40, 6))
     noisy = draw_noisy(raw, 1.0, 5)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import pickle
 
 import numpy as np
@@ -15,10 +13,10 @@ from dpol.experts.interface import LearnerBank
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone, each_alone
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import observations, play_rounds, setup_of
+from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, learner_name, make_bank, make_members
-from dpol.noise import NOISES, privatize
-from steps import FixedBank, bank_actions, pure_step
+from dpol.noise import privatize
+from steps import FixedBank, bank_actions
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
@@ -28,68 +26,6 @@ ROUNDS, EXPERTS, REPLICATES = 14, 4, 5
 @pytest.fixture(scope="module")
 def source(random_stream):
     return privatize(random_stream(ROUNDS, EXPERTS), "capacity", 0.5, seed=1, replicates=REPLICATES)
-
-
-@every_bank
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("mu", [0.5, math.inf])
-def test_every_learner_acts_in_every_round(name, noise, mu, random_stream):
-    stream = random_stream(ROUNDS, EXPERTS)
-    noisy = privatize(stream, noise, mu, seed=1, replicates=REPLICATES)
-    actions = bank_actions(BANKS[name], noisy)
-    labels = BANKS[name].labels
-    assert actions.shape == (REPLICATES, ROUNDS, len(labels)), (
-        f"{name}: step must return an action for each replicate and each of {len(labels)} labels"
-    )
-    assert actions.dtype == np.int32, f"{name}: actions must be of type np.int32"
-    assert actions.min() >= 0
-    assert actions.max() < EXPERTS
-    for label, own in zip(labels, np.moveaxis(actions, 2, 0), strict=True):
-        assert len(np.unique(own)) > 1, f"{label}: plays the same expert in every round"
-
-
-@every_bank
-@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (3, 2)])
-def test_the_smallest_games_can_be_played(name, shape, random_stream):
-    noisy = privatize(random_stream(*shape), "isotropic", 0.5, seed=1, replicates=1)
-    assert bank_actions(BANKS[name], noisy).shape == (1, shape[0], len(BANKS[name].labels))
-
-
-@every_bank
-def test_the_gains_of_a_round_move_later_actions_only(name, source):
-    before = bank_actions(BANKS[name], source)
-    learned = False
-    for s in range(ROUNDS):
-        gains = source.gains.copy()
-        gains[:, s] = 10 * np.random.default_rng(s).permutation(np.linspace(0, 1, EXPERTS))
-        after = bank_actions(BANKS[name], dataclasses.replace(source, gains=gains))
-        moved = np.flatnonzero((after != before).any(axis=(0, 2)))
-        learned |= bool(len(moved))
-        assert (moved > s).all(), (
-            f"{name}: an action depends on gains of its own round or a later one"
-        )
-    assert learned, f"{name}: learns nothing from the gains"
-
-
-@every_bank
-def test_a_step_changes_nothing_and_keeps_nothing(name, source):
-    bank = BANKS[name]
-    state, observation = bank.init(setup_of(source)), None
-    for revealed in observations(source):
-        state = pure_step(name, bank.step, state, observation)
-        observation = revealed
-
-
-@every_bank
-def test_replicates_at_once_are_separate_games(name, source):
-    whole = bank_actions(BANKS[name], source)
-    for r in range(REPLICATES):
-        alone = dataclasses.replace(source, initial=source.initial[[r]], gains=source.gains[[r]])
-        np.testing.assert_array_equal(
-            bank_actions(BANKS[name], alone)[0],
-            whole[r],
-            err_msg=f"{name}: a replicate depends on the others that it is played with",
-        )
 
 
 @every_bank

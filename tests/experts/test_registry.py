@@ -11,13 +11,10 @@ import sys
 
 import numpy as np
 import pytest
-from pydantic import TypeAdapter
 
 from dpol.core.imports import closure
 from dpol.core.randomness import replicate_generators
-from dpol.core.settings import Label
 from dpol.data.stream import GainStream
-from dpol.experts.interface import Algorithm
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
@@ -99,15 +96,6 @@ def game(make_stream):
 @pytest.fixture(scope="module")
 def stream(game):
     return game(12, 4)
-
-
-@every_member
-def test_it_is_an_algorithm_with_a_valid_label_model_and_origin(member):
-    assert isinstance(member.algorithm, Algorithm)
-    assert TypeAdapter(Label).validate_python(member.label) == member.label
-    assert member.family in REGISTRY
-    assert member.algorithm.model in ("local", "central", "none")
-    assert member.algorithm.origin in ("paper", "standard", "ours")
 
 
 def test_labels_are_all_different():
@@ -244,19 +232,6 @@ def test_algorithms_survive_pickling(member, stream):
     assert copy == member.algorithm
     source = source_for(member.algorithm, stream)
     np.testing.assert_array_equal(run(copy, source), run(member.algorithm, source))
-
-
-@every_member
-def test_results_survive_pickling(member, stream):
-    played = suite_of(member, stream, range(2)).played[0]
-    copy = pickle.loads(pickle.dumps(played))
-    np.testing.assert_equal(dataclasses.asdict(copy), dataclasses.asdict(played))
-
-
-@every_member
-def test_parameters_cannot_be_changed(member):
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        member.algorithm.anything = 1
 
 
 @every_member

@@ -84,18 +84,6 @@ def test_achieved_mu_by_hand(hospitals):
     assert achieved("capacity", math.inf) == math.inf
 
 
-def test_isotropic_reaches_mu_when_the_two_smallest_hospitals_are_equal(make_stream):
-    stream = make_stream(GAINS, [[30.0, 10.0, 10.0], [20.0, 20.0, 20.0]])
-    assert achieved_mu(stream, noise_scale(stream, "isotropic", 0.5)) == pytest.approx(0.5)
-
-
-def test_one_hospital_alone_loses_one_person_at_most(make_stream):
-    stream = make_stream([[0.5]], 10.0)
-    for noise in ("isotropic", "capacity"):
-        scale = noise_scale(stream, noise, 1.0)
-        assert achieved_mu(stream, scale) == pytest.approx(1 / ROOT2)
-
-
 @given(capacities, st.floats(0.01, 20), st.floats(0.5, 3))
 def test_achieved_mu_is_the_worst_of_all_moves_and_removals(
     make_stream, beds, scale, count_sensitivity
@@ -143,21 +131,6 @@ def test_mu_infinity_means_no_noise(hospitals, noise):
     assert not noisy.initial.any()
     assert not noisy.noise_scale.any()
     assert noisy.guarantee.mu == math.inf
-
-
-def test_the_worst_case_noise_keeps_noise_at_mu_infinity(hospitals):
-    noisy = private(hospitals, "isotropic-worst-case", math.inf)
-    assert (noisy.gains != GAINS).all()
-    assert noisy.guarantee.mu < math.inf
-
-
-def test_shapes_and_scale(hospitals):
-    noisy = private(hospitals, "capacity", 0.5, replicates=range(4))
-    assert (noisy.n_replicates, noisy.n_rounds, noisy.n_experts) == (4, 2, 3)
-    assert noisy.gains.shape == (4, 2, 3)
-    assert noisy.initial.shape == (4, 3)
-    np.testing.assert_array_equal(noisy.noise_scale, noise_scale(hospitals, "capacity", 0.5))
-    assert noisy.gain_range == hospitals.gain_range
 
 
 def test_results_cannot_be_written_to(hospitals):
@@ -356,16 +329,6 @@ def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gain
     assert (found.sensitivity, found.sensitivity_unit) == (0.5, "L2, gain")
     assert found.mu == pytest.approx(0.5, rel=1e-14)
     assert not any("person" in str(value) for value in found.as_dict().values())
-
-
-def test_noise_of_a_given_sensitivity_has_its_scale(given_gains, checks):
-    """Error 1e-6 by the checks; half of the noise, or that of the other round, is rejected."""
-    stream = given_gains(np.tile(GAINS, (100, 1)), np.tile(GIVEN, 100))
-    noisy = private(stream, "isotropic", 2.0, replicates=range(20))
-    noise = (noisy.gains - stream.gains) / (stream.sensitivity / 2.0)[:, None]
-    assert checks.unit_variance(noise)
-    assert not checks.unit_variance(noise / 2)
-    assert not checks.unit_variance(noise[:, ::2] * GIVEN[0] / GIVEN[1])
 
 
 # ---- a noise is one line -------------------------------------------------------------------------
