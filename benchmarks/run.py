@@ -55,7 +55,7 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
-from dpol.experts.switching import borell_tis
+from dpol.experts.switching import BOUNDS
 from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.transform import LazyParameters
 from dpol.noise import privatize
@@ -197,7 +197,7 @@ def adabatch_by_root_finding(
 
         def excess(size: float, gap: float = best - runner_up, t: int = t) -> float:
             target = alpha * math.sqrt(math.log(n) / (t + size))
-            return float(borell_tis(gap - size, size, n, eta)) - target
+            return float(BOUNDS["borell-tis"].of_gap(gap - size, size, n, eta)) - target
 
         size = 1
         if excess(1.0) < 0:

@@ -77,10 +77,6 @@ class NoStep(LocalAlgorithm[Any]):
         (NoStep, "lacks step; `def step(self, ...)`"),
         (frozen(LocalAlgorithm), "lacks origin; `def origin(self, ...)`"),
         (frozen(LocalAlgorithm, origin="mine"), "origin must be one of paper, standard, ours, got"),
-        (
-            frozen(LocalAlgorithm, origin="ours", model="private"),
-            "model must be one of local, central, none, got 'private'; `model: ClassVar[Model] = ",
-        ),
         (OriginAsParameter, "origin must not be a parameter, which a config could set; `origin: "),
         (frozen(CentralAlgorithm, origin="ours"), "lacks guarantee; `def guarantee(self, ...)`"),
     ],

@@ -216,16 +216,14 @@ def check_class(name: str, kind: Any) -> None:
 
 
 def check_algorithm(name: str, algorithm: AnyAlgorithm) -> None:
-    """Refuse an algorithm whose model or origin is not one that there is.
+    """Refuse an algorithm of unknown origin.
 
     Raises:
         ValueError: what is wrong, with the remedy.
     """
-    for attribute, allowed in (("model", get_args(Model)), ("origin", get_args(Origin))):
-        if (found := getattr(algorithm, attribute, None)) not in allowed:
-            wrong = f"{attribute} must be one of {', '.join(allowed)}, got {found!r}"
-            remedy = f'{attribute}: ClassVar[{attribute.title()}] = "{allowed[0]}"'
-            _refuse(name, type(algorithm), wrong, remedy)
+    if algorithm.origin not in (allowed := get_args(Origin)):
+        wrong = f"origin must be one of {', '.join(allowed)}, got {algorithm.origin!r}"
+        _refuse(name, type(algorithm), wrong, f'origin: ClassVar[Origin] = "{allowed[0]}"')
 
 
 def check_bank(name: str, bank: LearnerBank[Any]) -> None:
