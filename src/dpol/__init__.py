@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dpol.experts.follow_the_leader import FollowTheLeader as FollowTheLeader
     from dpol.experts.ftpl import RandomWalkFTPL as RandomWalkFTPL
     from dpol.experts.games import play as play
-    from dpol.experts.lazy_weights import LazyWeights as LazyWeights
     from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank as EmpiricalBayesBank
     from dpol.experts.learners.joined import LearnerAlone as LearnerAlone
     from dpol.experts.learners.leader import LeaderBank as LeaderBank
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from dpol.experts.play import RawGains as RawGains
     from dpol.experts.registry import make_members as make_members
     from dpol.experts.tree_ftpl import TreeFTPL as TreeFTPL
+    from dpol.lazy.algorithm import LazyWeights as LazyWeights
     from dpol.noise import NOISES as NOISES
     from dpol.noise import NoisyGains as NoisyGains
     from dpol.noise import privatize as privatize
@@ -47,7 +47,7 @@ _MODULES = {
     "dpol.experts.follow_the_leader": ("FollowTheLeader",),
     "dpol.experts.ftpl": ("RandomWalkFTPL",),
     "dpol.experts.games": ("play",),
-    "dpol.experts.lazy_weights": ("LazyWeights",),
+    "dpol.lazy.algorithm": ("LazyWeights",),
     "dpol.experts.learners.empirical_bayes": ("EmpiricalBayesBank",),
     "dpol.experts.learners.joined": ("LearnerAlone",),
     "dpol.experts.learners.leader": ("LeaderBank",),

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from dpol.data.stream import SELECTION
-from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import NOISES, privatize
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 

@@ -1,7 +1,7 @@
-from dpol.data.settings import GainsSource
+from dpol.core.logs import job_log
 from dpol.data.gains import read_gains
 from dpol.data.panel import provenance_of
-from dpol.core.logs import job_log
+from dpol.data.settings import GainsSource
 from dpol.data.stream import write_stream
 
 with job_log(snakemake.log[0]):

@@ -104,7 +104,7 @@ _ALGORITHMS: Mapping[str, str | Entry] = {
     "fixed-share": Entry(
         "dpol.experts.exponential_weights:ExponentialWeights", defaults={"share": 0.02}
     ),
-    "l2p": "dpol.experts.lazy_weights:LazyWeights",
+    "l2p": "dpol.lazy.algorithm:LazyWeights",
     "tree-ftpl-min-noise": Entry(
         "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-noise"}
     ),

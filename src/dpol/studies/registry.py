@@ -8,6 +8,8 @@ from dpol.studies.study import Study
 
 STUDIES = (
     "batching",
+    "lazy",
+    "convex",
     "labels",
     "audits",
     "claims",

@@ -16,9 +16,9 @@ from claims_by_hand import claim_by_hand
 from dpol.core.errors import DataError
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.amplification import BatchMixture
+from dpol.lazy.accounting import LazyGame, published_epsilon
+from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.lazy_accounting import LazyGame, published_epsilon
-from dpol.privacy.lazy_exact import LazyLaw, output_laws
 from dpol.studies.claims import (
     labels,
     labels_risk,

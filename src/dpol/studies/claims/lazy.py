@@ -14,16 +14,11 @@ import numpy as np
 from scipy import special
 
 from dpol.core.randomness import Floats
+from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
+from dpol.lazy.exact import LazyLaw, output_laws, worst_epsilon
+from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.lazy_accounting import (
-    ACCOUNTANTS,
-    LazyGame,
-    published_epsilon,
-    sound_epsilon,
-    theorem_3_10,
-)
-from dpol.privacy.lazy_exact import LazyLaw, output_laws, worst_epsilon
 from dpol.studies.claims.core import Finding, Findings, generator
 
 _DELTA = 1e-6

@@ -8,11 +8,12 @@ import math
 import numpy as np
 
 from dpol.core.randomness import Floats
+from dpol.lazy.accounting import LazyGame
+from dpol.lazy.exact import exact_epsilon
+from dpol.lazy.parameters import theorem_3_10
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.lazy_accounting import LazyGame, theorem_3_10
-from dpol.privacy.lazy_convex import ConvexGame, theorem_3_12
-from dpol.privacy.lazy_exact import exact_epsilon
 from dpol.studies.claims.core import Finding, Findings, generator
+from dpol.studies.convex.accounting import ConvexGame, theorem_3_12
 
 EPSILONS, DELTA = (0.1, 0.25, 1.0), 1e-6
 
