@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -184,26 +185,12 @@ def test_innovations_of_the_true_model_are_white(model, wrong, checks):
         return (errors[:, :, 0] / np.sqrt(variances)).T
 
     assert checks.columns_are_unit_normals(whitened(model))
-    other = StateSpaceModel(
-        wrong * model.process_variance,
-        model.persistence,
-        float(model.prior[0, 0]),
-        model.transient_variance,
-        wrong * model.slope_variance,
-        model.damping,
-    )
-    if model.transient_variance < model.process_variance:
-        assert not checks.columns_are_unit_normals(whitened(other))
-    else:  # The transient hides the process for so few rounds, but not a wrong transient.
-        other = StateSpaceModel(
-            model.process_variance,
-            model.persistence,
-            float(model.prior[0, 0]),
-            wrong * model.transient_variance,
-            model.slope_variance,
-            model.damping,
-        )
-        assert not checks.columns_are_unit_normals(whitened(other))
+    # A transient hides the process for so few rounds, but not a wrong transient.
+    hidden = model.transient_variance >= model.process_variance
+    names = ["transient_variance"] if hidden else ["process_variance", "slope_variance"]
+    changed = {name: wrong * getattr(model, name) for name in names}
+    other = dataclasses.replace(model, prior_variance=float(model.prior[0, 0]), **changed)
+    assert not checks.columns_are_unit_normals(whitened(other))
 
 
 def simulated(model, rounds, draws, scale, rng):

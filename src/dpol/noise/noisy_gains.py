@@ -1,4 +1,7 @@
-"""Gaussian noise on gain vectors: what a local algorithm is given in place of raw gains."""
+"""Gaussian noise on gain vectors: what a local algorithm is given in place of raw gains.
+
+Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2.
+"""
 
 from __future__ import annotations
 
@@ -109,8 +112,6 @@ def privatize(
     Raises:
         ValueError: unknown noise, mu not above 0, or no replicate.
         DataError: as `noise_scale`.
-
-    Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2.
 
     >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(3)
