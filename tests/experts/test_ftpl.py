@@ -27,11 +27,6 @@ def test_the_leader_of_a_short_game_by_hand(make_noisy, crowd, initial, expected
     assert actions_of(make_noisy([gains], initial=initial), crowd).tolist() == [expected]
 
 
-def test_one_round_follows_the_initial_noise(make_noisy, crowd):
-    noisy = make_noisy(np.zeros((2, 1, 3)), initial=[[0.0, 0.0, 0.1], [0.0, 0.2, 0.1]])
-    assert actions_of(noisy, crowd).tolist() == [[2], [1]]
-
-
 def test_fast_equals_plain(draw_noisy, crowd):
     raw = np.random.default_rng(1).random((40, 6))
     noisy = draw_noisy(raw, 1.0, 5)

@@ -176,34 +176,6 @@ def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(random_stream, ob
     assert guarantee.sensitivity == stream.sensitivity.max()
 
 
-def test_prefix_noise_has_its_scale_and_its_covariances(random_stream, crowd, checks):
-    """20,000 replicates; error probability 1e-6.
-
-    The noise of all prefixes, whitened by the covariance of shared nodes, is white. One
-    draw used for two prefixes, fresh noise for every prefix, and a scale wrong by 5% are
-    rejected.
-    """
-    rounds = 6
-    stream = random_stream(rounds, 2)
-    noise = noise_of(TreeFTPL("min-noise"), stream, 0.5, crowd(20_000))[:, :, 1].T
-    total = stream.sensitivity.max() * 3 / 0.5
-    nodes = [set(plain.prefix_nodes(t)) for t in range(rounds)]
-    covariance = total**2 / 3 * np.array([[len(a & b) for b in nodes] for a in nodes], dtype=float)
-    np.fill_diagonal(covariance, total**2)
-
-    def whitened(values):
-        return np.linalg.solve(np.linalg.cholesky(covariance), values.T).T
-
-    assert checks.columns_are_unit_normals(whitened(noise))
-    reused = noise.copy()
-    reused[:, 4] = noise[:, 1]
-    fresh = total * np.random.default_rng(1).standard_normal(noise.shape)
-    for wrong in (reused, fresh, 1.05 * noise):
-        assert not checks.columns_are_unit_normals(whitened(wrong))
-    for t in (0, 1, 3, 5):
-        assert checks.unit_variance(noise[:, t] / total)
-
-
 def test_experts_have_independent_noise(random_stream, crowd, checks):
     """Error probability 1e-6; the same noise for two experts is rejected."""
     stream = random_stream(4, 3)

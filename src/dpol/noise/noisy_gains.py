@@ -27,8 +27,8 @@ class NoisyGains:
         noise_scale: (T, n) standard deviation of the noise; 0 means none.
         gain_range: upper end of the raw gains' range.
         guarantee: the privacy of each round's noisy vector, and of anything made from them.
-        seeds: what the noise was drawn from (seed, stream, noise, mu and replicates), from which
-            algorithms that play these gains draw too; None for noisy gains made by hand.
+        seeds: what the noise was drawn from: seed, stream, noise, mu and replicates; None if it
+            was made by hand. The game keys an algorithm's own numbers by it; no algorithm sees it.
     """
 
     initial: Floats
