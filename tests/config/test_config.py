@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pydantic
 import pytest
@@ -16,6 +16,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpol import noise
 from dpol.config.experiment import Experiment, check_local_table, load_experiment, parse_experiment
 from dpol.core import settings as models
 from dpol.core.errors import ConfigError
@@ -51,7 +52,7 @@ LOCAL: Raw = {"kind": "local", "file": "table.parquet"}
 GAINS: Raw = {"kind": "gains", "file": "gains.parquet", "sensitivity": 0.1}
 STUDY: Raw = {"n_experts": [2, 10], "mus": [0.5]}
 ALGORITHMS = ", ".join(REGISTRY)
-*OTHERS, LAST = map(repr, get_args(models.NoiseName))
+*OTHERS, LAST = map(repr, noise.NOISES)
 NOISES = f"{', '.join(OTHERS)} or {LAST}"
 DELETED = object()
 

@@ -10,6 +10,7 @@ from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
+from dpol.experts.registry import modules_of
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.studies.study import code_of, code_of_shown
@@ -73,8 +74,10 @@ def code_of_script(name, *modules):
 
 
 def code_of_suite(suite):
-    """A hash of the code that plays a suite."""
-    return code_of_script("run_suite")
+    """A hash of the code that plays a suite: not of the registry, which only names it."""
+    specs = settings.suites[suite].algorithms
+    modules = [module for spec in specs for module in modules_of(spec)]
+    return code_hash("dpol.studies.hospitals.runs", *modules)
 
 
 def outputs(folder, name, formats, category, title, caption="study"):

@@ -23,7 +23,9 @@ from dpol.config.errors import (
 from dpol.config.models import WHOLE, Config
 from dpol.core.errors import ConfigError
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.registry import REGISTRY, Member, make_members
+from dpol.experts.interface import CentralAlgorithm, Member
+from dpol.experts.registry import REGISTRY, make_members
+from dpol.noise import ISOTROPIC, NO_NOISE, NOISES
 from dpol.privacy.guarantee import Model
 from dpol.studies.hospitals.settings import Comparison, Suite
 from dpol.studies.registry import load_studies
@@ -68,10 +70,10 @@ class Experiment:
         The `noise` of their runs is local noise, which they do not see.
         """
         return {
-            member.label: getattr(member.algorithm, "noise", "none")
+            member.label: member.algorithm.noise
             for members in self.members.values()
             for member in members
-            if member.algorithm.model == "central"
+            if isinstance(member.algorithm, CentralAlgorithm)
         }
 
     def replicates(self, block: int) -> range:
@@ -104,7 +106,7 @@ class Experiment:
     def _settings(self, suite: str) -> list[tuple[str, str]]:
         levels = self.config.privacy.levels
         if self.model(suite) == "none":
-            return [("none", level) for level, mu in levels.items() if mu == float("inf")]
+            return [(NO_NOISE, level) for level, mu in levels.items() if mu == float("inf")]
         noises = self.config.suites[suite].noises
         return [(noise, level) for noise in noises for level in levels]
 
@@ -254,7 +256,7 @@ def _comparison_problems(
             if family not in {member.family for member in found}:
                 allowed = f"no private suite plays this family with {noise} noise"
                 yield Problem(f"{key}.learners", family, allowed)
-        if noise == "isotropic-worst-case":
+        if noise in NOISES and not NOISES[noise].none_at_infinity:
             yield Problem(f"{key}.noise", noise, "must have no noise at the level .inf")
 
 
@@ -265,8 +267,9 @@ def _suite_problems(
     model = members[0].algorithm.model
     if config.dataset.source.kind == "gains":
         for member in members:
-            if getattr(member.algorithm, "noise", None) == "capacity":
-                allowed = "must not have the noise capacity because dataset.source.kind is"
+            own = member.algorithm.noise if isinstance(member.algorithm, CentralAlgorithm) else ""
+            if own in NOISES and NOISES[own].needs_capacities:
+                allowed = f"must not have the noise {own} because dataset.source.kind is"
                 allowed += " gains: its gains have no capacities"
                 yield Problem(f"suites.{label}.algorithms", member.label, allowed)
     if len(set(models.values())) > 1:
@@ -276,17 +279,16 @@ def _suite_problems(
             found,
             "must all be local, all central or all without privacy",
         )
-    constant = [m.label for m in members if getattr(m.algorithm, "constant_noise", False)]
-    if constant and suite.noises != ["isotropic-constant"]:
-        allowed = (
-            f"must be [isotropic-constant], because {', '.join(constant)} needs constant noise"
-        )
+    constant = [member.label for member in members if member.algorithm.constant_noise]
+    if constant and not all(NOISES[noise].constant for noise in suite.noises):
+        names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
+        allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
         yield Problem(f"suites.{label}.noises", suite.noises, allowed)
-    if model == "central" and suite.noises != ["isotropic"]:
+    if model == "central" and suite.noises != [ISOTROPIC.name]:
         yield Problem(
             f"suites.{label}.noises",
             suite.noises,
-            "must be [isotropic] in the central model",
+            f"must be [{ISOTROPIC.name}] in the central model",
         )
     elif model == "none" and float("inf") not in config.privacy.levels.values():
         yield Problem(

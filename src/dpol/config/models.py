@@ -15,6 +15,7 @@ from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
+from dpol.noise import NOISES
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
 from dpol.studies.registry import load_studies
 
@@ -109,8 +110,8 @@ class Config(Settings):
             value = self.privacy.count_sensitivity
             found.append((("privacy", "count_sensitivity"), value, allowed))
         for label, suite in self.suites.items():
-            if "capacity" in suite.noises:
-                allowed = f"must not hold capacity because {because}: its gains have no capacities"
+            for noise in (name for name in suite.noises if NOISES[name].needs_capacities):
+                allowed = f"must not hold {noise} because {because}: its gains have no capacities"
                 found.append((("suites", label, "noises"), suite.noises, allowed))
         labels = self.block("labels")
         if labels is not None and labels.patients_per_week is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.config.models import Config
+from dpol.noise.noises import CAPACITY
 from dpol.show.footers import COVERS, plus_minus
 from dpol.show.names import marked
 from dpol.show.table import Column, Entry, Table, number, one_section
@@ -46,7 +47,7 @@ def _systems(summary: pd.DataFrame, config: Config) -> Iterator[tuple[str, str]]
         played = list(summary.loc[private, "noise"].unique())
         if played:
             first = config.report.noise if config.report.noise in played else played[0]
-            names = dict.fromkeys((first, "capacity"))
+            names = dict.fromkeys((first, CAPACITY.name))
             yield from ((label, name) for name in names if name in played)
             return
 

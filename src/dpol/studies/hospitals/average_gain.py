@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.errors import DataError
+from dpol.noise.noises import NOISES
 from dpol.show import footers
 from dpol.show.names import explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
-from dpol.studies.hospitals.reported import BEST_LINEAR, PAPER_NOISE, describe_reported
+from dpol.studies.hospitals.reported import BEST_LINEAR, describe_reported
 from dpol.studies.hospitals.shown import Shown
 
 CSV_COLUMNS: Mapping[str, str] = {
@@ -39,9 +40,6 @@ CSV_COLUMNS: Mapping[str, str] = {
     "simulated": "True if the data are simulated",
 }
 """Columns of the CSV and what they mean."""
-
-NOISES = (PAPER_NOISE, "isotropic-worst-case", "capacity")
-"""Order of the rows of a stream; any other noise comes after them, by name."""
 
 
 def average_gain_table(shown: Shown) -> Table:
@@ -113,7 +111,7 @@ def _runs(shown: Shown) -> pd.DataFrame:
 
 
 def _place(noise: str) -> int:
-    return NOISES.index(noise) if noise in NOISES else len(NOISES)
+    return list(NOISES).index(noise) if noise in NOISES else len(NOISES)
 
 
 def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:

@@ -10,12 +10,13 @@ from importlib import resources
 
 import pandas as pd
 
+from dpol.noise.noises import ISOTROPIC
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 BEST_LINEAR = "best-linear-model"
-PAPER_NOISE = "isotropic"
+PAPER_NOISE = ISOTROPIC.name
 _WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
 
 
