@@ -11,13 +11,17 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
+from dpol.core.schemas import Schema, write_frame
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
+from dpol.studies import hospitals
 from dpol.studies.audits.table import audit_table
 from dpol.studies.claims.table import claims_table
 from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.findings import rank_meta
+from dpol.studies.registry import load_study
+from dpol.studies.study import schemas_of
 from tables_by_hand import LEVELS, STREAM, shown
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
@@ -121,6 +125,13 @@ def config(*studies: str, **changes: Any) -> Config:
     )
 
 
+def complete(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The table with the columns that it lacks, none of which the page shows."""
+    nothing = {"text": "", "whole": 0, "number": 0.0, "truth": False, "date": pd.Timestamp(0)}
+    lacking = {name: nothing[it.kind] for name, it in schema.columns.items() if name not in frame}
+    return frame.assign(**lacking)[list(schema.columns)]
+
+
 def claims() -> pd.DataFrame:
     return ledger_of(*CLAIMS)
 
@@ -128,7 +139,6 @@ def claims() -> pd.DataFrame:
 def audits() -> pd.DataFrame:
     shared = {
         "adjacency": "one person elsewhere",
-        "taken_as_public": "",
         "unit": "one person in one round",
         "parameter": "mu",
         "delta": 0.0,
@@ -150,10 +160,14 @@ def write_run(folder: Path) -> None:
     """All files that a page with every section is made of."""
     for name in ("tables", "figures", "data"):
         (folder / name).mkdir(parents=True)
-    shown().summary.to_parquet(folder / "summary.parquet")
-    rank_meta(shown().summary).to_parquet(folder / "ranking.parquet")
-    claims().to_parquet(folder / "claims.parquet")
-    audits().to_parquet(folder / "audits.parquet")
+    summary = shown().summary
+    for name, frame, schema in (
+        ("summary", summary, hospitals.schema("summary")),
+        ("ranking", rank_meta(summary), hospitals.schema("ranking")),
+        ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
+        ("audits", audits(), schemas_of(load_study("audits"))["audits"]),
+    ):
+        write_frame(complete(frame, schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     for name in FIGURES:
         (folder / f"figures/{name}.svg").write_text(SVG)

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.errors import DataError
 from dpol.show import style
-from dpol.studies.batching.figure import COLUMNS, draw_amplification
+from dpol.studies.batching.figure import draw_amplification
 
 SIZES, MUS, BOUNDS = (2, 10), (0.25, 1.0, 4.0), ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo")
@@ -125,14 +123,3 @@ def test_files_are_byte_stable(tmp_path: Path) -> None:
     other = curves().assign(false_negative=lambda rows: rows["false_negative"] * 0.9)
     style.save_figure(draw_amplification(other), [tmp_path / "other.svg"])
     assert (tmp_path / "other.svg").read_bytes() != (tmp_path / "one.svg").read_bytes()
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_a_missing_column_is_named(name: str) -> None:
-    with pytest.raises(DataError, match=f"has no column {name}; delete it and run again"):
-        draw_amplification(curves().drop(columns=name))
-
-
-def test_an_empty_table_is_refused() -> None:
-    with pytest.raises(DataError, match="is empty; delete it and run again"):
-        draw_amplification(curves().head(0))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pandas as pd
-import pytest
 
-from dpol.core.errors import DataError
 from dpol.show.table import to_html, to_latex, to_markdown
 from dpol.studies.batching.tables import amplification_table, batching_table
 from tables_by_hand import lines
@@ -132,11 +130,3 @@ def test_a_stream_with_special_characters_is_escaped() -> None:
     assert latex in to_latex(table)
     assert r"A \& B\_\<c\> \| x\^2 \#1" in to_markdown(table)
     assert "A &amp; B_&lt;c&gt; | x^2 #1" in to_html(table)
-
-
-def test_empty_tables_are_refused() -> None:
-    message = "is empty; delete it and run again"
-    with pytest.raises(DataError, match=f"table of amplification {message}"):
-        amplification_table(curves().head(0))
-    with pytest.raises(DataError, match=f"table of batching {message}"):
-        batching_table(costs().head(0))

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from claims_by_hand import claim_by_hand, ledger_of
-from dpol.core.errors import DataError
 from dpol.show.table import (
     Entry,
     Group,
@@ -147,15 +146,6 @@ def test_verdicts_of_several_are_counted_in_the_plural() -> None:
         "4 hold (2 loosely), 2 do not hold as stated, 2 are not proved, 2 are undecided,"
         " 2 say nothing here"
     )
-
-
-def test_a_wrong_table_is_refused() -> None:
-    with pytest.raises(DataError, match="has no column slack; delete it and run again"):
-        claims_table(ledger_of(*CLAIMS).drop(columns="slack"))
-    with pytest.raises(DataError, match="is empty"):
-        claims_table(ledger_of(*CLAIMS).iloc[:0])
-    with pytest.raises(DataError, match="verdict 'maybe'"):
-        claims_table(ledger_of(*CLAIMS).assign(verdict="maybe"))
 
 
 # ---- tables of sentences -------------------------------------------------------------------------

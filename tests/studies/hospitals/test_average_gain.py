@@ -8,12 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import pytest
 
-from dpol.core.errors import DataError
 from dpol.data.settings import Stream
 from dpol.show.table import to_csv, to_html, to_latex, to_markdown
-from dpol.studies.hospitals.average_gain import COLUMNS, CSV_COLUMNS, average_gain_table
+from dpol.studies.hospitals.average_gain import CSV_COLUMNS, average_gain_table
 from tables_by_hand import (
     INF,
     STREAM,
@@ -266,33 +264,6 @@ def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
 
 
 # --- Mistakes ---
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_missing_column_is_named(name: str) -> None:
-    found = shown()
-    with pytest.raises(DataError, match=f"no column {name};"):
-        average_gain_table(replace(found, summary=found.summary.drop(columns=name)))
-
-
-def test_wrong_tables_are_refused() -> None:
-    found = shown()
-    with pytest.raises(DataError, match="is empty"):
-        average_gain_table(replace(found, summary=found.summary[:0]))
-    with pytest.raises(DataError, match="no runs of stream tx"):
-        average_gain_table(replace(found, streams={"tx": STREAM}))
-    with pytest.raises(DataError, match="no runs of algorithm rw-mata"):
-        build(algorithms=["rw-mata"])
-    with pytest.raises(DataError, match="no runs of stream nm that the report shows"):
-        build(levels={"odd": 7.0})
-    with pytest.raises(DataError, match=r"two rows of .*rw-meta"):
-        build([*rows(), run("rw-meta", 1.0, 3.0)])
-    with pytest.raises(DataError, match=r"no mean_gain for .*rw-meta"):
-        build([*rows(), run("rw-meta", 0.5, math.nan)])
-    with pytest.raises(DataError, match=r"another ci_comparisons for .*rw-meta"):
-        build([*rows(), run("rw-meta", 0.5, 1.0, ci_comparisons=13)])
-    with pytest.raises(DataError, match="at least one"):
-        build(levels={})
 
 
 def test_input_is_left_alone() -> None:

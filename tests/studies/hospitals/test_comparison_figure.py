@@ -15,12 +15,10 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
 from comparison_by_hand import COMPARISON, INF, LEVELS, cells, shown
-from dpol.core.errors import DataError
 from dpol.show import style
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.comparison_figure import (
-    COLUMNS,
     NO_PRIVACY,
     PAPER_LEVEL,
     draw_comparison,
@@ -159,18 +157,3 @@ def test_equal_figures_are_equal_files(tmp_path: Path) -> None:
     style.save_figure(draw(), paths[3:])
     for first, second in zip(paths[:3], paths[3:], strict=True):
         assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_a_missing_column_is_named(name: str) -> None:
-    comparison, _ = frames()
-    with pytest.raises(DataError, match=f"comparison has no column {name};"):
-        draw(comparison.drop(columns=name))
-
-
-def test_an_empty_table_and_a_missing_stream_are_refused() -> None:
-    comparison, _ = frames()
-    with pytest.raises(DataError, match="comparison is empty"):
-        draw(comparison.iloc[:0])
-    with pytest.raises(DataError, match="has no stream ca"):
-        draw(ca="California")

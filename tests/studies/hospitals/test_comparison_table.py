@@ -9,11 +9,8 @@ import pandas as pd
 import pytest
 
 from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, shown
-from dpol.core.errors import DataError
 from dpol.data.stream import GainStream
 from dpol.show.table import Entry, Table, to_markdown, write_table
-from dpol.studies.hospitals import ablation_table as ablation_module
-from dpol.studies.hospitals import comparison_table as comparison_module
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.ablation_table import ablation_table
 from dpol.studies.hospitals.comparison import compare
@@ -175,21 +172,6 @@ def test_the_table_is_written_with_its_numbers(
     assert r"\begin{longtable}" in (tmp_path / "comparison.tex").read_text()
 
 
-@pytest.mark.parametrize("name", comparison_module.COLUMNS)
-def test_a_missing_column_is_named(frame: pd.DataFrame, summary: pd.DataFrame, name: str) -> None:
-    with pytest.raises(DataError, match=f"comparison has no column {name};"):
-        build(frame.drop(columns=name), summary)
-
-
-def test_an_empty_table_and_a_missing_stream_are_refused(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
-    with pytest.raises(DataError, match="comparison is empty"):
-        build(frame.iloc[:0], summary)
-    with pytest.raises(DataError, match="comparison has no stream pa"):
-        comparison_table(frame, shown(nm="New Mexico", pa="Pennsylvania"))
-
-
 # --- Ablations ---
 
 
@@ -245,11 +227,3 @@ def test_a_loss_that_rounds_to_nothing_has_no_sign(
 ) -> None:
     losses["selection_loss"] = -0.001
     assert "-0.00" not in to_markdown(build_ablation(losses, summary))
-
-
-@pytest.mark.parametrize("name", ablation_module.COLUMNS)
-def test_a_missing_column_of_ablations_is_named(
-    losses: pd.DataFrame, summary: pd.DataFrame, name: str
-) -> None:
-    with pytest.raises(DataError, match=f"ablations has no column {name};"):
-        build_ablation(losses.drop(columns=name), summary)

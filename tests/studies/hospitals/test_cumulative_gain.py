@@ -17,11 +17,9 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.errors import DataError
 from dpol.data.settings import Stream
 from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import (
-    COLUMNS,
     ENVELOPE_LABEL,
     draw_cumulative_gain,
 )
@@ -238,28 +236,6 @@ def test_unknown_suffix_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"figure\.bmp"):
         style.save_figure(draw(), [tmp_path / "figure.svg", tmp_path / "figure.bmp"])
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_missing_column_is_named(name: str) -> None:
-    with pytest.raises(DataError, match=f"no column {name};"):
-        draw(cumulative().drop(columns=name))
-
-
-def test_wrong_tables_are_refused() -> None:
-    frame = cumulative()
-    with pytest.raises(DataError, match="is empty"):
-        draw(frame[:0])
-    with pytest.raises(DataError, match="no stream ca"):
-        draw(frame[frame["stream"] != "ca"])
-    with pytest.raises(DataError, match=f"of the {BEST_STATIC} has no stream nm"):
-        draw(frame[(frame["algorithm"] != BEST_STATIC) | (frame["stream"] != "nm")])
-    with pytest.raises(DataError, match="no runs of rw-mata"):
-        draw(algorithms=["rw-mata"])
-    with pytest.raises(DataError, match=r"two rows of .*rw-meta"):
-        draw(pd.concat([frame, block("nm", "rw-meta", 1.0, 0.1)]))
-    with pytest.raises(DataError, match="at least one stream"):
-        draw(streams={})
 
 
 def test_rounds_without_dates_are_counted() -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.core.errors import DataError
 from dpol.show.table import Entry, Table, to_html, to_latex, to_markdown, write_table
 from dpol.studies.convex.shown import CONVEX
-from dpol.studies.lazy.shown import COLUMNS, EXPERTS, TITLES, Game
+from dpol.studies.lazy.shown import EXPERTS, TITLES, Game
 from dpol.studies.lazy.table import regret_table
 
 Cell = tuple[str, int, int, float, str, float, float, float]
@@ -138,16 +137,3 @@ def test_all_formats_show_the_numbers(tmp_path: Path) -> None:
     path = tmp_path / "table.md"
     write_table(table, path)
     assert path.read_text() == to_markdown(table)
-
-
-@pytest.mark.parametrize("name", [*COLUMNS, "adversary"])
-def test_a_missing_column_is_named(name: str) -> None:
-    """The figure asks for the same columns by the same function."""
-    with pytest.raises(DataError, match=f"has no column {name}; delete it and run again"):
-        EXPERTS.checked(frame().drop(columns=name))
-
-
-@BOTH
-def test_an_empty_table_is_refused(game: Game) -> None:
-    with pytest.raises(DataError, match="is empty; delete it and run again"):
-        game.checked(frame().head(0))
