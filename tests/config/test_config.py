@@ -201,7 +201,7 @@ WHOLE_LINES = {
     ),
     "renamed": (
         changed((at("distributions"), {})),
-        "distributions = {}: unknown key; it is called labels now",
+        "distributions = {}: unknown key; it is labels now",
     ),
     "typo inside": (
         changed((at("privacy", "leveles"), {})),
