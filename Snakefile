@@ -19,13 +19,6 @@ include: "workflow/rules/streams.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
-
-
-if settings.lazy is not None or settings.convex is not None:
-
-    include: "workflow/rules/lazy.smk"
-
-
 include: "workflow/rules/studies.smk"
 
 

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from dpol.local import privatize
 from labels import time_labels
 from page import as_page
 from scale import (
@@ -49,19 +50,20 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream
 from dpol.data.table import RawTable
-from dpol.evaluation.convex import study_convex
-from dpol.evaluation.lazy import run_lazy
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play
 from dpol.experts.switching import borell_tis
+from dpol.lazy import transform
+from dpol.lazy.accounting import LazyGame
 from dpol.lazy.adversaries import GapLosses
-from dpol.lazy.transform import LazyParameters
-from dpol.noise import privatize
-from dpol.privacy.lazy_accounting import LazyGame, calibrate
+from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.weights import WeightsMeasure
 from dpol.studies.batching.study import analytic_mixture, synthetic_stream
-from dpol.studies.pending import Convex
+from dpol.studies.convex import STUDY as CONVEX
+from dpol.studies.convex.settings import Convex
+from dpol.studies.jobs import compute
 from experts_plain import rw_meta_paper_way  # tests/, on the path by `make bench`
 
 ROOT = Path(__file__).parents[1]
@@ -162,12 +164,15 @@ def _curve_of(stream: GainStream) -> float:
 def time_lazy() -> dict[str, float]:
     """L2P: experts at T = 10^6, d = 300, and convex at T = 10^4, d = 10, 20 replicates each."""
     numbers = range(20)
-    found = calibrate(LazyGame(1_000_000, 1e-6), epsilon=4.0, n_experts=300)
-    parameters = LazyParameters(found.batch_size, found.eta, found.fake_switch)
+    found = choose_parameters(LazyGame(1_000_000, 1e-6), epsilon=4.0, n_experts=300)
+    measure = WeightsMeasure(300, found.eta)
     long, short = (
         seconds(
-            lambda T=T: run_lazy(
-                GapLosses(T, 300, 0.1, 1), parameters, replicate_generators(1, ("b",), numbers, "x")
+            lambda T=T: transform.play(
+                measure,
+                found,
+                GapLosses(T, 300, 0.1, 1),
+                replicate_generators(1, ("b",), numbers, "x"),
             )
         )
         for T in (1_000_000, 100_000)
@@ -176,7 +181,7 @@ def time_lazy() -> dict[str, float]:
     return {
         "experts_s": long,
         "cost_per_round_long_over_short": long / short / 10,
-        "convex_s": seconds(lambda: study_convex(study, seed=1)),
+        "convex_s": seconds(lambda: compute(CONVEX, study, seed=1)),
     }
 
 

@@ -14,23 +14,15 @@ import pytest
 from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
 from dpol.data.simulator import simulate_hospitals
-from dpol.evaluation.convex import study_convex
-from dpol.evaluation.lazy import study_lazy
-from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import study_audits
-from dpol.studies.batching.study import study_amplification, study_batching
-from dpol.studies.claims.study import study_claims
 from dpol.studies.hospitals.runs import play_suite
-from dpol.studies.labels import points
-from dpol.studies.labels.study import run
-from dpol.studies.study import Inputs
+from dpol.studies.jobs import compute
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
 # What may be drawn more than once from one seed: purpose -> the studies that may share it.
 SHARED = {
     # One draw of noisy gains for all algorithms and bounds.
-    "local noise": {"amplification", "batching", "claims"},
+    "local noise": {"batching", "claims"},
     # Data, not privacy: every algorithm of a study meets the same.
     "gap losses": {"lazy"},
     "gap losses, best expert": {"lazy"},
@@ -39,7 +31,7 @@ SHARED = {
     "random class": {"labels", "claims"},
     "labels": {"labels", "claims"},
     # Generators of algorithms that draw nothing.
-    "none": {"amplification", "batching", "claims"},
+    "none": {"batching", "claims"},
 }
 
 
@@ -107,37 +99,31 @@ def play_jobs(experiment: Experiment, recorder: Recorder, make_stream) -> None:
         )
 
 
+SMALLEST = {
+    "batching": {"n_rounds": 5, "rounds": [2], "replicates": 2},
+    "lazy": {"n_rounds": [5, 6], "n_experts": [2, 3], "epsilons": [10, 12], "replicates": 2},
+    "convex": {"n_rounds": [2, 3], "epsilons": [50], "replicates": 2},
+    "labels": {
+        "n_rounds": 100,
+        "replicates": 2,
+        "sweeps": {"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
+    },
+    "audits": {"runs": 100},
+}
+"""What makes the studies quick; large epsilons are the quickest to find parameters for."""
+
+
 def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> None:
-    """Every study of the config at its smallest, and the simulated data."""
+    """Every study at its smallest, and the simulated data."""
     config = experiment.config
-    seed, source = config.seed, config.dataset.source
+    source = config.dataset.source
     recorder.study = "simulator"
-    simulate_hospitals(source.hospitals, 20, source.first_week, seed)
-    amplification = small(config.amplification, n_rounds=5, rounds=[2], replicates=2)
-    recorder.study = "amplification"
-    study_amplification(amplification, delta=1e-6, seed=seed)
-    recorder.study = "batching"
-    study_batching(amplification, seed=seed)
-    # Large epsilons are the quickest to calibrate.
-    lazy = small(config.lazy, n_rounds=[5, 6], n_experts=[2, 3], epsilons=[10, 12], replicates=2)
-    recorder.study = "lazy"
-    study_lazy(lazy, seed=seed)
-    recorder.study = "convex"
-    study_convex(small(config.convex, n_rounds=[2, 3], epsilons=[50], replicates=2), seed=seed)
-    recorder.study = "labels"
-    labels = small(
-        config.labels,
-        n_rounds=100,
-        replicates=2,
-        sweeps={"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
-    )
-    for point in points(labels, list(config.streams)).values():
-        stream = random_stream(12, 3, label=point["stream"]) if "stream" in point else None
-        run(labels, point, Inputs(seed, 1e-6, stream))
-    recorder.study = "audit"
-    study_audits(Audits(runs=100), seed=seed)
-    recorder.study = "claims"
-    study_claims(seed=seed)
+    simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
+    streams = {label: random_stream(12, 3, label=label) for label in config.streams}
+    for study, block in experiment.studies():
+        recorder.study = study.name
+        settings = small(block, **SMALLEST.get(study.name, {}))
+        compute(study, settings, seed=config.seed, streams=streams)
 
 
 @pytest.fixture(scope="module")
@@ -159,8 +145,8 @@ def test_everything_that_the_config_does_was_recorded(recorded):
     uses = [use for all_uses in recorded.values() for use in all_uses]
     assert len(recorded) > 1000
     assert {study for study, _, _ in uses} == {
-        *("suites", "simulator", "amplification", "batching"),
-        *("lazy", "convex", "labels", "audit", "claims"),
+        *("suites", "simulator", "batching"),
+        *("lazy", "convex", "labels", "audits", "claims"),
     }
     experiment = load_experiment(CONFIG)
     played = {purpose for study, purpose, _ in uses if study == "suites"}

@@ -860,14 +860,6 @@ class TestFiles:
             b"? [run]\n: x\n",
             b"run: !!int x\n",
             b"seed: " + b"9" * 5000 + b"\n",
-            b"run: &a [*a]\n",
-            b"a: &a ["
-            + b"x," * 99
-            + b"]\nb: &b ["
-            + b"*a," * 99
-            + b"]\nc: ["
-            + b"*b," * 99
-            + b"]\n",
         ],
     )
     def test_what_is_not_plain_yaml_is_refused(

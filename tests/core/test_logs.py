@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import ConfigError, DataError, DpolError, FetchError, OutputError
-from dpol.core.logs import LOGGER, errors_since, in_words, job_log, progress
+from dpol.core.logs import LOGGER, errors_since, job_log, progress
 
 
 @pytest.fixture(autouse=True)
@@ -28,17 +27,11 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_messages_go_to_the_file_with_the_time_of_day(log: Path) -> None:
-    with job_log(log) as logger:
-        logger.info("cleaned %d rows of Peña", 3)
-    assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
-
-
-def test_a_log_is_begun_anew(log: Path) -> None:
-    for text in ("first", "second"):
+    for number in (7, 3):  # a log is begun anew
         with job_log(log) as logger:
-            logger.info(text)
-    assert "first" not in log.read_text()
-    assert "second" in log.read_text()
+            logger.debug("detail")
+            logger.info("cleaned %d rows of Peña", number)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("echo", [False, True])
@@ -76,55 +69,34 @@ def test_a_defect_is_raised_and_its_traceback_is_in_the_log(
     assert capsys.readouterr().err == ""
 
 
-def test_an_interrupt_passes_through(log: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), job_log(log):
-        raise KeyboardInterrupt
-
-
-def test_jobs_log_the_levels_a_person_wants(log: Path) -> None:
-    with job_log(log) as logger:
-        logger.debug("detail")
-        logger.warning("careful")
-    assert logging.getLogger("dpol") is LOGGER
-    assert "detail" not in log.read_text()
-    assert "careful" in log.read_text()
-
-
 def read_slowly(log: Path, seconds: list[float], total: int | None = None) -> list[str]:
     """The messages about items that take so many seconds each."""
     now = 50.0
-
-    def clock() -> float:
-        return now
-
     items = range(len(seconds))
     worked = []
-    with job_log(log):
-        for item in progress(iter(items) if total else items, "rounds", total, clock=clock):
+    with job_log(log), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpol.core.logs.time.monotonic", lambda: now)
+        for item in progress(iter(items) if total else items, "rounds", total):
             worked.append(item)
             now += seconds[item]
     assert worked == list(items)
     return [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
 
 
-def test_progress_is_told_every_ten_seconds_with_the_time_left(log: Path) -> None:
-    assert read_slowly(log, [4.0] * 8) == [
-        "rounds: 3 of 8 (37 %), about 20 s left",
-        "rounds: 6 of 8 (75 %), about 8.0 s left",
-        "rounds: 8 done in 32 s",
-    ]
-
-
-def test_progress_of_a_generator_needs_its_length(log: Path) -> None:
-    assert read_slowly(log, [10.0] * 2, total=2) == [
-        "rounds: 1 of 2 (50 %), about 10 s left",
-        "rounds: 2 done in 20 s",
-    ]
-
-
-def test_fast_work_is_told_in_one_line(log: Path) -> None:
-    assert read_slowly(log, [0.001] * 1000) == ["rounds: 1000 done in 1.0 s"]
-    assert read_slowly(log, []) == ["rounds: 0 done in 0.0 s"]
+@pytest.mark.parametrize(
+    ("seconds", "total", "lines"),
+    [
+        ([4.0] * 8, None, ["3 of 8", "6 of 8", "8 done in 32.0 s"]),
+        ([10.0] * 2, 2, ["1 of 2", "2 done in 20.0 s"]),
+        ([0.001] * 1000, None, ["1000 done in 1.0 s"]),
+        ([], None, ["0 done in 0.0 s"]),
+    ],
+    ids=["every ten seconds", "a generator", "fast", "nothing"],
+)
+def test_the_log_tells_progress_and_the_end(
+    log: Path, seconds: list[float], total: int | None, lines: list[str]
+) -> None:
+    assert read_slowly(log, seconds, total) == [f"rounds: {line}" for line in lines]
 
 
 def test_progress_of_work_that_is_broken_off_claims_no_end(log: Path) -> None:
@@ -151,20 +123,3 @@ def test_errors_of_failed_jobs_are_found_in_their_logs(tmp_path: Path) -> None:
     os.utime(tmp_path / "deep/old.log", (1, 1))
     assert errors_since(tmp_path, start=2) == ["error: wrong:\n  first\n  second"]
     assert len(errors_since(tmp_path, start=0)) == 2
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (-1, "0.0 s"),
-        (9.94, "9.9 s"),
-        (9.96, "10 s"),
-        (99.4, "99 s"),
-        (99.6, "2 min"),
-        (3569, "59 min"),
-        (3571, "1 h 0 min"),
-        (360_000, "100 h 0 min"),
-    ],
-)
-def test_times_have_at_most_two_units(seconds: float, words: str) -> None:
-    assert in_words(seconds) == words

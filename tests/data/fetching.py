@@ -98,6 +98,10 @@ class Fetch:
         fetch_table(web, query, self.destination, self.log.append, sleep=self.sleep)
         return read(self.destination)
 
+    def left(self) -> set[Path]:
+        """The files beside the table, apart from the lock."""
+        return {path for path in self.destination.parent.iterdir() if path.suffix != ".lock"}
+
     def child(self, address: str) -> subprocess.Popen[bytes]:
         """Another process that fetches into the same place."""
         program = (

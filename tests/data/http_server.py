@@ -38,7 +38,7 @@ class Answer:
     """How its end is told: by its `length`, in `chunked` parts, or by the `close` of the line."""
     behaviour: str = "answer"
     """`silent`: nothing is sent; `drip headers`, `drip body`: a byte now and then; `stall`: it
-    stops within the body; `endless`: the body again and again; `open`: the line stays open."""
+    stops within the body; `endless`: the body again and again."""
 
 
 Fault = Callable[["TableServer", Answer], Answer]
@@ -71,8 +71,6 @@ class TableServer:
     """Which of the two headers are sent."""
     cap: int = 10**9
     """Most rows in one page."""
-    refuse_above: int = 10**9
-    """Larger limits are refused with status 400."""
     stopped: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
@@ -233,6 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.send_response(answer.status)
+        self.send_header("Connection", "close")
         body = answer.body[: answer.sent]
         if answer.framing == "length" and "Content-Length" not in answer.headers:
             self.send_header("Content-Length", str(len(answer.body)))
@@ -250,7 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
         while answer.behaviour == "endless":
             self.wfile.write(body)
         self.wfile.write(body[:150_000] if answer.behaviour == "stall" else body)
-        if answer.behaviour in ("open", "stall"):
+        if answer.behaviour == "stall":
             self.table.stopped.wait(60)
         self.close_connection = True
 
@@ -276,8 +275,8 @@ def _socrata(server: TableServer, parameters: dict[str, str]) -> Answer:
     headers |= server.validators(str(parameters))
     unknown = set(parameters) - {"$select", "$where", "$order", "$limit", "$offset"}
     limit = int(parameters.get("$limit", 1))
-    if unknown or limit > server.refuse_above:
-        return Answer(400, headers, b"unknown parameter, or the limit is too large")
+    if unknown:
+        return Answer(400, headers, b"unknown parameter")
     rows = [(*row, f"row-{number}") for number, row in enumerate(server.rows)]
     # Rows come from another place each time, so that only a complete $order makes pages stable.
     turn = len(server.log) % max(1, len(rows))

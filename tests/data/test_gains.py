@@ -10,17 +10,18 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.gains import GainTable, read_gains
+from dpol.data.gains import read_gains
 from dpol.data.settings import GainsSource
+from dpol.data.stream import GainStream
 
 CSV = "day,low,high\n2024-01-01,0.1,0.9\n2024-01-02,0.25,1\n2024-01-05,0,7e-1\n"
 GAINS = [[0.1, 0.9], [0.25, 1.0], [0.0, 0.7]]
 DAYS = ["2024-01-01", "2024-01-02", "2024-01-05"]
 
 
-def read(folder: Path, text: str = CSV, name: str = "gains.csv", **keys: Any) -> GainTable:
+def read(folder: Path, text: str = CSV, name: str = "gains.csv", **keys: Any) -> GainStream:
     (folder / name).write_text(text)
-    return read_gains(source(folder, name, **keys))
+    return read_gains(source(folder, name, **keys), "clicks", {})
 
 
 def source(folder: Path, name: str, **keys: Any) -> GainsSource:
@@ -38,9 +39,9 @@ def refused(folder: Path, text: str = CSV, **keys: Any) -> str:
 def test_a_csv_table_is_read_with_its_experts_dates_and_sensitivity(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert found.gains.tolist() == GAINS
-    assert found.experts == ("low", "high")
+    assert found.entities == ("low", "high")
     assert found.sensitivity.tolist() == [0.5] * 3
-    assert found.periods is not None
+    assert (found.label, found.gain_range, found.provenance) == ("clicks", 1.0, {"undated": False})
     assert found.periods.astype(str).tolist() == DAYS
 
 
@@ -50,37 +51,37 @@ def test_a_parquet_table_gives_the_same_as_a_csv_table(tmp_path: Path, dtype: st
     frame = pd.DataFrame(gains.astype(dtype), columns=["low", "high"])
     frame.insert(0, "day", pd.to_datetime(DAYS))
     frame.to_parquet(tmp_path / "gains.parquet", index=False)
-    found = read_gains(source(tmp_path, "gains.parquet"))
+    found = read_gains(source(tmp_path, "gains.parquet"), "clicks", {})
     assert found.gains.tolist() == gains.tolist()
-    assert found.periods is not None
     assert found.periods.astype(str).tolist() == DAYS
 
 
 def test_every_double_of_a_parquet_table_is_read_exactly(tmp_path: Path) -> None:
     gains = np.random.default_rng(1).random((200, 3)) ** 9
     pd.DataFrame(gains, columns=list("abc")).to_parquet(tmp_path / "g.parquet", index=False)
-    found = read_gains(source(tmp_path, "g.parquet", period=None))
+    found = read_gains(source(tmp_path, "g.parquet", period=None), "clicks", {"file": "g.parquet"})
     assert found.gains.tobytes() == gains.tobytes()
-    assert found.periods is None
+    assert found.periods.astype(str).tolist()[:2] == ["2000-01-01", "2000-01-02"]
+    assert found.provenance == {"file": "g.parquet", "undated": True}
 
 
 def test_sensitivity_may_be_a_column_and_is_then_no_expert(tmp_path: Path) -> None:
     text = "a,b,moves\n0,0.5,0.2\n0.5,0,1e-3\n"
     found = read(tmp_path, text, period=None, sensitivity="moves")
     assert found.sensitivity.tolist() == [0.2, 0.001]
-    assert found.experts == ("a", "b")
+    assert found.entities == ("a", "b")
 
 
 def test_experts_may_be_chosen_and_then_have_the_order_of_the_config(tmp_path: Path) -> None:
     text = "total,a,b,note\n12,0.1,0.5,x\n15,0.2,0.6,y\n"
     found = read(tmp_path, text, period=None, experts=["b", "a"])
-    assert found.experts == ("b", "a")
+    assert found.entities == ("b", "a")
     assert found.gains.tolist() == [[0.5, 0.1], [0.6, 0.2]]
 
 
 def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
     found = read(tmp_path, "a,b\n0,2.5\n1,2\n", period=None, gain_range=2.5)
-    assert found.gains.max() == 2.5
+    assert found.gains.max() == found.gain_range == 2.5
 
 
 REMEDY = (
@@ -129,13 +130,6 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
     )
 
 
-def test_a_missing_number_of_a_parquet_table_is_told_with_its_row(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"a": [0.1, np.nan], "b": [0.1, 0.2]})
-    frame.to_parquet(tmp_path / "gains.parquet", index=False)
-    with pytest.raises(DataError, match="nothing: 1 cell, first in row 2"):
-        read_gains(source(tmp_path, "gains.parquet", period=None))
-
-
 @pytest.mark.parametrize(
     ("text", "keys", "message"),
     [
@@ -169,8 +163,3 @@ def test_a_sensitivity_that_is_not_positive_is_told_with_its_row(tmp_path: Path,
         f"    {held}: 1 cell, first in row 3\n"
         "Fix the sensitivities in the table, or dataset.source.sensitivity."
     )
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no.csv: no such file; put the table there or change"):
-        read_gains(source(tmp_path, "no.csv"))

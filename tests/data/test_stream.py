@@ -83,10 +83,6 @@ def test_a_capacity_that_is_not_positive_is_told_with_its_entity_round_and_date(
     )
 
 
-def test_the_number_of_bad_cells_is_told() -> None:
-    assert "(3 such cells)" in refused(**with_cell("gains", 2.0, count=3))
-
-
 def test_gains_may_fill_the_whole_range_and_no_more() -> None:
     stream(gains=[[0.0, 1.0]] * 3)
     stream(gains=[[0.0, 2.5]] * 3, gain_range=2.5)
@@ -196,12 +192,6 @@ def test_the_best_static_expert_has_the_largest_total_and_the_lowest_index(
     assert made.best_static_expert() == best
 
 
-def test_a_stream_is_read_back_exactly(path: Path) -> None:
-    made = stream(gain_range=2.5, count_sensitivity=3.0)
-    write_stream(made, path)
-    assert_same(read_stream(path), made)
-
-
 @st.composite
 def streams(draw: st.DrawFn) -> GainStream:
     shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, max_side=5))
@@ -229,15 +219,11 @@ def test_any_stream_is_read_back_exactly(path: Path, made: GainStream) -> None:
     assert_same(read_stream(path), made)
 
 
-def test_equal_streams_give_equal_bytes(path: Path) -> None:
+def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> None:
     write_stream(stream(), path)
     before = path.read_bytes()
     write_stream(stream(), path)
-    assert path.read_bytes() == before
-
-
-def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> None:
-    write_stream(stream(), path)
+    assert before == path.read_bytes()
     table = pd.read_parquet(path)
     assert tuple(table.columns) == STREAM_COLUMNS
     assert table["round"].tolist() == [1, 1, 2, 2, 3, 3]
@@ -332,20 +318,11 @@ def test_either_capacities_or_sensitivities_are_needed(given: list[float] | None
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-def test_a_given_sensitivity_that_is_not_positive_is_told_with_its_round(value: float) -> None:
-    message = refused(capacity=None, given_sensitivity=[0.5, value, 2.0])
-    assert message.startswith(f"sensitivity of round 2 is {value}, not a positive number; mend")
-
-
-def test_a_given_sensitivity_of_another_length_is_refused() -> None:
-    message = refused(capacity=None, given_sensitivity=[0.5, 1.0])
-    assert message == "given sensitivity has shape (2,), not (3,)"
-
-
-def test_what_needs_capacities_is_told_that_there_are_none() -> None:
+def test_sensitivities_in_place_of_capacities_are_positive(value: float) -> None:
     with pytest.raises(DataError, match="stream NM: the noise x needs capacities, and this"):
         given_stream().capacities_for("the noise x")
-    assert stream().capacities_for("x").tolist() == FACTS["capacity"]
+    message = refused(capacity=None, given_sensitivity=[0.5, value, 2.0])
+    assert message.startswith(f"sensitivity of round 2 is {value}, not a positive number; mend")
 
 
 def test_a_stream_without_capacities_is_read_back_exactly(path: Path) -> None:

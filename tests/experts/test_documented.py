@@ -10,7 +10,7 @@ import pytest
 from dpol.config.docs import algorithms, with_manual
 from dpol.experts.learners import LEARNERS
 from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.registry import REGISTRY, make_members
+from dpol.experts.registry import REGISTRY, make_members, maker
 
 OF_ALGORITHMS, OF_LEARNERS = algorithms().split("\nLearners:\n")
 
@@ -29,7 +29,7 @@ def test_every_algorithm_is_described(name):
     assert ("noisy gains" in sees) == (members[0].algorithm.model == "local")
     assert ("(central model)" in sees) == (members[0].algorithm.model == "central")
     assert ("isotropic-constant" in sees) == hasattr(members[0].algorithm, "constant_noise")
-    for parameter in inspect.signature(REGISTRY[name]).parameters:
+    for parameter in inspect.signature(maker(name)).parameters:
         assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (
             f"{name}: say what {parameter} is, under Args: in the docstring of its class"
         )

@@ -514,7 +514,7 @@ def test_l2p_with_a_huge_mu_draws_from_the_same_weights(game):
     """Fake switches change when it redraws, but not the law of what it plays in a round."""
     algorithm = by_label("l2p")
     near, limit = (
-        algorithm.calibrated_for(setup_of(source)) for source in limits(algorithm, game(30, 4))
+        algorithm.parameters_for(setup_of(source)) for source in limits(algorithm, game(30, 4))
     )
     assert (near.batch_size, limit.batch_size) == (1, 1)
     assert near.eta == limit.eta

@@ -69,14 +69,17 @@ def run_config(config: str, folder: Path, cores: int = 2) -> dict[str, Path]:
 
 
 def result_files(base: Path) -> dict[str, Path]:
-    """Every Parquet and CSV file below a folder; a CSV keeps its suffix beside its own Parquet."""
+    """Every Parquet and CSV file below a folder; a CSV keeps its suffix beside its own Parquet.
+
+    But for the points of studies, whose rows are those of their tables.
+    """
     names = {
         path.relative_to(base).with_suffix("").as_posix(): path for path in base.rglob("*.parquet")
     }
     for path in base.rglob("*.csv"):
         name = path.relative_to(base).with_suffix("").as_posix()
         names[f"{name}.csv" if name in names else name] = path
-    return dict(sorted(names.items()))
+    return {name: names[name] for name in sorted(names) if not name.startswith("points/")}
 
 
 def read_result(path: Path) -> pd.DataFrame:

@@ -5,14 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import lazy_plain as plain
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import transform
+from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.lazy_exact import LazyLaw, paths_and_shadow
 
 # A sound library fails a statistical test with probability at most 1e-6 per comparison.
 ERROR = 1e-6
@@ -46,10 +45,6 @@ def counts(points, d):
     return np.bincount(points, minlength=d)
 
 
-def binomial_ok(successes, trials, probability):
-    return stats.binomtest(int(successes), int(trials), probability).pvalue > ERROR
-
-
 @pytest.mark.parametrize("normaliser", NORMALISERS)
 @pytest.mark.parametrize(
     ("B", "p", "eta"), [(1, 0.1, 0.5), (3, 0.3, 0.2), (4, 0.0, 0.05), (2, 1.0, 1.0)]
@@ -67,15 +62,6 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
     for r, tape in enumerate(tapes):
         _, points = plain.play(losses, tape.numbers, B=B, eta=eta, p=p, c=NORMALISERS[normaliser])
         assert [(s.played[r], s.shadow[r]) for s in states] == points
-
-
-def test_the_plain_version_tells_the_normalisers_apart():
-    rng = np.random.default_rng(3)
-    losses, tapes = rng.random((14, 4)), rng.random((50, 100)).tolist()
-    plays = [
-        [plain.play(losses, tape, B=2, eta=0.3, p=0.1, c=c)[1] for tape in tapes] for c in (1, 2)
-    ]
-    assert plays[0] != plays[1]
 
 
 def test_replicates_at_once_are_the_replicates_one_by_one():
@@ -147,33 +133,6 @@ def test_whole_plays_follow_the_enumerated_law(normaliser, checks):
     assert not checks.frequencies(counts(outcome, 32), law[3.0 - right])
 
 
-def test_the_shadow_is_redrawn_at_rate_p():
-    state = many(p=0.1, replicates=100_000)[-1]
-    trials = 100_000 * len(BATCHES)
-    assert binomial_ok(state.shadow_redraws.sum(), trials, 0.1)
-    assert not binomial_ok(state.shadow_redraws.sum(), trials, 0.105)
-
-
-@pytest.mark.parametrize(("normaliser", "c"), NORMALISERS.items())
-def test_equal_losses_redraw_at_the_fake_rate_and_the_normaliser(normaliser, c):
-    """All experts lose the same: the keep probability is e^(-c B eta) for everyone."""
-    p, eta = 0.1, 0.05
-    state = many(normaliser, p=p, eta=eta, replicates=100_000, batches=np.ones((4, 3)))[-1]
-    redraws = state.redraws.sum()
-    assert binomial_ok(redraws, 400_000, 1 - (1 - p) * math.exp(-c * eta))
-    assert not binomial_ok(redraws, 400_000, 1 - (1 - 1.05 * p) * math.exp(-c * eta))
-    assert not binomial_ok(redraws, 400_000, 1 - (1 - p) * math.exp(-(3 - c) * eta))
-
-
-def test_fake_switches_come_at_rate_p_where_nothing_is_lost_by_keeping():
-    """eta so small that every redraw of x is a fake switch."""
-    state = many(p=0.1, eta=1e-9, replicates=100_000)[-1]
-    assert binomial_ok(state.redraws.sum(), 400_000, 0.1)
-    assert not binomial_ok(state.redraws.sum(), 400_000, 0.105)
-    both = np.corrcoef(state.redraws, state.shadow_redraws)[0, 1]
-    assert abs(both) < stats.norm.isf(ERROR / 2) / math.sqrt(100_000)
-
-
 # By hand, eta = log 2, B = 1, losses (1, 0): nu ratio is 1/2 for expert 0 and 1 for expert 1.
 KEEP = [
     ("published", 0, 1, 1 / 8),
@@ -225,28 +184,6 @@ def test_a_redrawn_point_comes_from_the_measure_after_the_batch():
         assert after.shadow.tolist() == [1]
 
 
-def test_p_one_redraws_always():
-    for s, state in enumerate(many(p=1.0, replicates=1000)):
-        assert (state.redraws == s).all()
-        assert (state.shadow_redraws == s).all()
-
-
-def test_p_zero_never_fakes():
-    """Equal losses and c B eta = 1e-12: no redraw is due to the losses either."""
-    states = many(p=0.0, eta=1e-12, replicates=5000)
-    assert not states[-1].redraws.any()
-    assert not states[-1].shadow_redraws.any()
-    assert (states[-1].played == states[0].played).all()
-    assert not many(p=0.0, replicates=5000)[-1].shadow_redraws.any()
-
-
-def test_tight_keeps_more_often_than_published():
-    """On the same uniforms, in every replicate as long as both are in the same state."""
-    redraws = {name: many(name, p=0.05, eta=0.3)[1].redraws for name in NORMALISERS}
-    assert (redraws["tight"] <= redraws["published"]).all()
-    assert redraws["tight"].sum() < 0.8 * redraws["published"].sum()
-
-
 def test_advance_leaves_states_and_batches_as_they_were():
     measure, parameters = WeightsMeasure(3, 0.7), LazyParameters(1, 0.7, 0.5)
     generators = generators_of(1, range(200))
@@ -259,38 +196,6 @@ def test_advance_leaves_states_and_batches_as_they_were():
         np.testing.assert_array_equal(loss, batch)
         assert (following.played != state.played).any()
         state = following
-
-
-class Vectors:
-    """Multiplicative weights on points of the plane instead of indices."""
-
-    def __init__(self, points, eta):
-        self.points, self.inner = points, WeightsMeasure(len(points), eta)
-
-    def initial(self):
-        return self.inner.initial()
-
-    def absorb(self, state, batch):
-        return self.inner.absorb(state, batch)
-
-    def sample(self, state, generators):
-        return self.points[self.inner.sample(state, generators)]
-
-    def log_ratio(self, batch, points):
-        return self.inner.log_ratio(
-            batch, (points[:, None] == self.points).all(axis=2).argmax(axis=1)
-        )
-
-
-def test_points_may_be_vectors():
-    points = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
-    parameters = LazyParameters(1, 0.5, 0.3)
-    vectors = run(Vectors(points, 0.5), parameters, BATCHES, generators_of(5, range(40)))
-    indices = run(WeightsMeasure(3, 0.5), parameters, BATCHES, generators_of(5, range(40)))
-    for vector, index in zip(vectors, indices, strict=True):
-        np.testing.assert_array_equal(vector.played, points[index.played])
-        np.testing.assert_array_equal(vector.shadow, points[index.shadow])
-        np.testing.assert_array_equal(vector.redraws, index.redraws)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.privacy.gaussian_dp import compose, delta_of_epsilon, epsilon_of_delta, trade_off
+from dpol.privacy.gaussian_dp import (
+    compose,
+    delta_of_epsilon,
+    epsilon_of_delta,
+    mu_of_epsilon,
+    trade_off,
+)
 
 MUS = (0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 30.0)
 mus = st.floats(0.01, 20.0)
@@ -43,6 +49,26 @@ def test_epsilon_and_delta_are_inverse(mu, delta):
     epsilon = epsilon_of_delta(delta, mu)
     assert epsilon > 0
     assert abs(exact_delta(epsilon, mu) / mpmath.mpf(delta) - 1) < 1e-7
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
+def test_mu_of_epsilon_is_the_inverse_of_epsilon_of_delta(delta):
+    for epsilon in (0.01, 0.1, 1.0, 4.0, 30.0):
+        mu = mu_of_epsilon(epsilon, delta)
+        assert epsilon_of_delta(delta, mu) == pytest.approx(epsilon, rel=1e-8)
+        assert epsilon_of_delta(delta, mu * 0.999) < epsilon < epsilon_of_delta(delta, mu * 1.001)
+    for mu in (0.1, 1.0, 5.0):
+        assert mu_of_epsilon(epsilon_of_delta(delta, mu), delta) == pytest.approx(mu, rel=1e-8)
+    assert math.isinf(mu_of_epsilon(math.inf, delta))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(0.0, 0.1), (-1.0, 0.1), (math.nan, 0.1), (1.0, 0.0), (1.0, 1.0), (1.0, math.nan)],
+)
+def test_mu_of_impossible_guarantees_is_refused(epsilon, delta):
+    with pytest.raises(ValueError, match="epsilon must be above 0 and delta in"):
+        mu_of_epsilon(epsilon, delta)
 
 
 @pytest.mark.parametrize("mu", MUS)

@@ -5,13 +5,13 @@ import json
 import math
 
 import pytest
+from dpol.local import privatize
 
 from dpol.data.stream import SELECTION
-from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import privatize
-from dpol.noise.noisy_gains import NOISES
+from dpol.lazy.algorithm import LazyWeights
+from dpol.noise.noisy_gains import CALIBRATIONS
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 
 
@@ -61,7 +61,9 @@ def test_a_negative_mu_is_refused(mu):
 )
 def test_every_record_says_how_the_list_of_entities_came_about(random_stream, selection, said):
     stream = random_stream(100, 3, provenance={SELECTION: selection})
-    records = [privatize(stream, name, 1.0, seed=1, replicates=[0]).guarantee for name in NOISES]
+    records = [
+        privatize(stream, name, 1.0, seed=1, replicates=[0]).guarantee for name in CALIBRATIONS
+    ]
     central = (TreeFTPL(), LazyWeights())
     records += [guarantee_of(it, RawGains(stream, 1.0, 1)) for it in central]
     for record in records:

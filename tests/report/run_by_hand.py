@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import Config
 from dpol.report.page import build_page
 from dpol.report.provenance import Provenance, Stage
 from dpol.show.table import Entry, Group, Section, TextTable, to_html
-from dpol.studies.claims.core import CLAIM_COLUMNS, Claim
 from dpol.studies.claims.table import claims_table
 from dpol.studies.hospitals.average_gain import as_text, render_csv
 from tables_by_hand import LEVELS, STREAM, build
@@ -54,11 +54,13 @@ TABLES = (
     *("comparison", "ablation"),
 )
 CLAIMS = (
-    Claim("One", "Theorem 1", "is 2 at most", "by hand", 2.0, "<=", 1.5),
-    Claim("One", "Theorem 2", "is 9 at most", "by hand", 9.0, "<=", 3.0),
-    Claim("One", "Theorem 3", ODD, "by hand", 1.0, "<=", 3.0, witness="n = 2"),
-    Claim("Two", "Theorem 4", "ours", "by hand", 1.0, "<=", 3.0, ours=True, witness="n = 2"),
-    Claim("Two", "Lemma 5", "is 1", "by hand", 1.0, "=", 1.0),
+    claim_by_hand("One", "Theorem 1", "is 2 at most", "by hand", 2.0, "<=", 1.5),
+    claim_by_hand("One", "Theorem 2", "is 9 at most", "by hand", 9.0, "<=", 3.0),
+    claim_by_hand("One", "Theorem 3", ODD, "by hand", 1.0, "<=", 3.0, witness="n = 2"),
+    claim_by_hand(
+        "Two", "Theorem 4", "ours", "by hand", 1.0, "<=", 3.0, ours=True, witness="n = 2"
+    ),
+    claim_by_hand("Two", "Lemma 5", "is 1", "by hand", 1.0, "=", 1.0),
 )
 AUDITS = (
     {"mechanism": "noise", "variant": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
@@ -121,7 +123,7 @@ def config(*studies: str, **changes: Any) -> Config:
 
 
 def claims() -> pd.DataFrame:
-    return pd.DataFrame([it.as_row() for it in CLAIMS], columns=list(CLAIM_COLUMNS))
+    return ledger_of(*CLAIMS)
 
 
 def audits() -> pd.DataFrame:

@@ -17,7 +17,7 @@ from dpol.data.stream import read_stream
 from dpol.data.table import write_table
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ("batching", "lazy", "convex", "labels", "audits")
+STUDIES = ("batching", "lazy", "convex", "labels", "audits", "claims")
 
 pytestmark = pytest.mark.workflow
 

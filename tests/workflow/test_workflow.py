@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SMALL = yaml.safe_load((Path(__file__).parent / "small.yaml").read_text())
 # Without the studies, whose results depend on nothing else in the config.
 PLAIN = {
-    key: None if key in {"batching", "lazy", "convex", "labels", "audits"} else value
+    key: None if key in {"batching", "lazy", "convex", "labels", "audits", "claims"} else value
     for key, value in SMALL.items()
 }
 SHIPPED = sorted((ROOT / "config").glob("*.yaml"))
@@ -345,3 +345,67 @@ def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
     assert "place it by hand as data/raw/table.csv.gz" in done.stderr
     assert "config/demo.yaml" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def copied(whole: Path, tmp_path: Path) -> Path:
+    """The run, and beside it the package, whose code a test may change."""
+    shutil.copytree(whole / "results", tmp_path / "results")
+    shutil.copytree(whole / ".snakemake", tmp_path / ".snakemake")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignored)
+    return tmp_path
+
+
+def rules_to_run(folder: Path, config: Path) -> set[str]:
+    """The rules of which Snakemake would run a job, with the package in `folder`."""
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    done = subprocess.run(
+        command(folder, config, "--dry-run"),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=environment,
+    )
+    return set(re.findall(r"^(\w+) +\d+$", succeed(done), re.MULTILINE)) - {"all", "total"}
+
+
+STUDY_JOBS = "{0}_point {0}_results {0}_shown"
+
+
+@pytest.mark.parametrize(
+    ("file", "rerun"),
+    [
+        ("studies/claims/statements.yaml", f"{STUDY_JOBS.format('claims')} render_report"),
+        ("studies/labels/figures.py", "labels_shown render_report"),
+        ("studies/registry.py", ""),
+        ("config/docs.py", ""),
+        ("cli.py", ""),
+        (
+            "lazy/accounting.py",
+            " ".join(map(STUDY_JOBS.format, ("lazy", "convex", "audits", "claims"))),
+        ),
+    ],
+)
+def test_changed_code_reruns_only_what_it_affects(copied: Path, file: str, rerun: str) -> None:
+    assert rules_to_run(copied, copied / "config.yaml") == set()
+    with (copied / "src/dpol" / file).open("a") as code:
+        code.write("\n# a comment\n")
+    found = rules_to_run(copied, copied / "config.yaml")
+    assert found == set(rerun.split())
+
+
+def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(copied: Path) -> None:
+    package = copied / "src/dpol/experts"
+    text = (package / "follow_the_leader.py").read_text()
+    (package / "newest.py").write_text(text.replace("FollowTheLeader", "Newest"))
+    registry = package / "registry.py"
+    text = registry.read_text()
+    line = '    "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",\n'
+    registry.write_text(text.replace(line, line + '    "newest": "dpol.experts.newest:Newest",\n'))
+    suites = {**SMALL["suites"], "new": {"algorithms": ["newest"]}}
+    config = write_config(copied, suites=suites)
+    found = rules_to_run(copied, config)
+    assert {"run_suite", "aggregate_runs"} <= found
+    assert not {rule for rule in found if rule.endswith("_point")}

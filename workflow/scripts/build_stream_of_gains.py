@@ -1,5 +1,4 @@
 from dpol.core.logs import job_log
-from dpol.data.building import stream_of_gains
 from dpol.data.gains import read_gains
 from dpol.data.panel import provenance_of
 from dpol.data.settings import GainsSource
@@ -7,10 +6,6 @@ from dpol.data.stream import write_stream
 
 with job_log(snakemake.log[0]):
     source = GainsSource.model_validate(snakemake.params.source)
-    stream = stream_of_gains(
-        read_gains(source),
-        snakemake.wildcards.stream,
-        source.gain_range,
-        provenance_of(source.file, simulated=source.simulated),
-    )
+    provenance = provenance_of(source.file, simulated=source.simulated)
+    stream = read_gains(source, snakemake.wildcards.stream, provenance)
     write_stream(stream, snakemake.output.stream)

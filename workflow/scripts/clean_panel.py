@@ -14,5 +14,6 @@ with job_log(snakemake.log[0]):
     panel = clean_panel(raw, dataset, streams)
     provenance = provenance_of(snakemake.input.table, simulated=dataset.simulated)
     write_panel(panel.table, snakemake.output.panel)
-    write_json(snakemake.output.report, report_as_dict(panel, provenance))
-    write_text(snakemake.output.page, report_as_markdown(panel, provenance))
+    report = report_as_dict(panel, provenance)
+    write_json(snakemake.output.report, report)
+    write_text(snakemake.output.page, report_as_markdown(report))

@@ -17,7 +17,7 @@ from dpol.core import schemas
 from dpol.experts.learners import LEARNERS
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.play import Algorithm
-from dpol.experts.registry import REGISTRY
+from dpol.experts.registry import REGISTRY, maker
 from dpol.studies import hospitals
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
@@ -144,7 +144,8 @@ def _begin(text: str) -> str:
 def algorithms() -> str:
     """A Markdown table of the registered algorithms, and one of the learners they choose from."""
     lines = ["| name | what it is | data it sees | parameters |", "|---|---|---|---|"]
-    for name, make in REGISTRY.items():
+    for name in REGISTRY:
+        make = maker(name)
         made = make()
         one = next(iter(made.values())) if isinstance(made, Mapping) else made
         alone = isinstance(made, Mapping) or isinstance(one, LearnerAlone)

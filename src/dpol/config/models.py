@@ -16,7 +16,6 @@ from pydantic import Field, PositiveInt, create_model
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
-from dpol.studies.pending import Convex, Lazy
 from dpol.studies.registry import load_studies
 
 
@@ -51,10 +50,6 @@ class Config(Settings):
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
-    lazy: Lazy | None = None
-    """Without this block the regret of L2P is not studied."""
-    convex: Convex | None = None
-    """Without this block online convex optimisation is not studied."""
     comparison: Comparison | None = None
     """The paper's way beside ours; without this block, no comparison."""
     report: Report

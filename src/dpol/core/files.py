@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -84,36 +84,20 @@ def write_json(path: Path | str, value: Any) -> None:
 def locked(path: Path | str) -> Iterator[None]:
     """Let only one block at a time work on `path`; the others wait.
 
-    The lock is a file beside `path`, which is removed at the end. That of a process that was
-    killed binds nobody.
+    The lock is on an empty hidden file beside `path`; it ends with the process that holds it.
 
     Raises:
         OutputError: the folder cannot be written, or knows no locks.
     """
     path = Path(path)
-    lock = path.with_name(f".{path.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = _hold(lock)
+        lock = path.with_name(f".{path.name}.lock").open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError as error:
         raise _output_error(path, error) from error
-    try:
+    with lock:
         yield
-    finally:
-        lock.unlink(missing_ok=True)
-        os.close(handle)
-
-
-def _hold(lock: Path) -> int:
-    """A handle of the locked file."""
-    while True:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        # Who held the lock before may have removed the file that was waited for.
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(handle), lock.stat()):
-                return handle
-        os.close(handle)
 
 
 def check_writable(folder: Path | str) -> None:

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -62,45 +62,24 @@ def errors_since(folder: Path, start: float) -> list[str]:
     return [match[1].strip() for match in found if match]
 
 
-def in_words(seconds: float) -> str:
-    """A time in at most two units.
-
-    >>> in_words(0.04), in_words(7.6), in_words(61), in_words(7260)
-    ('0.0 s', '7.6 s', '61 s', '2 h 1 min')
-    """
-    seconds = max(seconds, 0.0)
-    if seconds < 99.5:
-        return f"{seconds:.0f} s" if seconds >= 9.95 else f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def progress(
-    items: Iterable[T],
-    what: str,
-    total: int | None = None,
-    *,
-    every: float = 10.0,
-    clock: Callable[[], float] = time.monotonic,
+    items: Iterable[T], what: str, total: int | None = None, *, every: float = 10.0
 ) -> Iterator[T]:
-    """The items, one by one; the log tells how many are done, and at the end the time it took.
+    """The items, one by one; the log says how many are done, and at the end the time it took.
 
     Args:
         items: what is worked on.
         what: names them in the log.
         total: how many there are; without it `len(items)`.
         every: seconds between two lines, at least.
-        clock: seconds, from any start.
     """
     count = total if total is not None else len(items) if isinstance(items, Collection) else 0
-    start = told = clock()
+    start = logged = time.monotonic()
     done = 0
     for done, item in enumerate(items, 1):
         yield item
-        now = clock()
-        if now - told >= every and done < count:
-            told = now
-            left = in_words((now - start) / done * (count - done))
-            LOGGER.info("%s: %d of %d (%d %%), about %s left", what, done, count,
-                        100 * done // count, left)  # fmt: skip
-    LOGGER.info("%s: %d done in %s", what, done, in_words(clock() - start))
+        now = time.monotonic()
+        if now - logged >= every and done < count:
+            logged = now
+            LOGGER.info("%s: %d of %d", what, done, count)
+    LOGGER.info("%s: %d done in %.1f s", what, done, time.monotonic() - start)

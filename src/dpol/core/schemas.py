@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KINDS: Mapping[str, tuple[str, str]] = {
     "text": ("text", "OSTU"),
     "whole": ("whole number", "iu"),
-    "number": ("number", "f"),
+    "number": ("number", "fiu"),
     "numbers": ("list of numbers", "Of"),
     "truth": ("true or false", "b"),
     "date": ("date", "M"),

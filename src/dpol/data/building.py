@@ -1,13 +1,10 @@
-"""From a panel, or a table of gains, to a gain stream."""
+"""From a panel to a gain stream."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dpol.core.errors import DataError
-from dpol.data.gains import GainTable
 from dpol.data.stream import GainStream
 
 if TYPE_CHECKING:
@@ -38,28 +35,4 @@ def build_stream(
         names=tuple(rows["name"].iloc[:n]),
         count_sensitivity=count_sensitivity,
         provenance=provenance,
-    )
-
-
-def stream_of_gains(
-    table: GainTable, label: str, gain_range: float, provenance: dict[str, Any]
-) -> GainStream:
-    """The stream `label` of a table of gains.
-
-    Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
-
-    Raises:
-        DataError: its values break a rule of `GainStream`.
-    """
-    days = np.datetime64("2000-01-01") + np.arange(len(table.gains))
-    undated = table.periods is None
-    return GainStream(
-        label=label,
-        gains=table.gains,
-        capacity=None,
-        given_sensitivity=table.sensitivity,
-        entities=table.experts,
-        periods=days if table.periods is None else table.periods,
-        gain_range=gain_range,
-        provenance={**provenance, "undated": undated},
     )

@@ -15,13 +15,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
-from dpol.data.cells import (
-    BadCells,
-    date_remedy,
-    parse_dates,
-    read_dates,
-    refuse_cells,
-)
+from dpol.data.cells import BadCells, date_remedy, parse_dates, read_dates, refuse_cells
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
 from dpol.data.numbers import Numbers, parse_numbers, remedies
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
@@ -61,10 +55,11 @@ everything else in the cells of the entities that play. What is missing and what
 absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
 zero capacities are carried or backfilled."""
 
-_OF_CASES = ("suppressed_cases", "missing_cases", "negative_cases")
+_KINDS = ("suppressed", "missing", "negative")
+_OF_CASES = tuple(f"{kind}_cases" for kind in _KINDS)
 _OF_CELLS = (
-    *("missing_counts", "negative_counts", "suppressed_counts"),
-    *("missing_capacities", "negative_capacities", "suppressed_capacities", "zero_capacities"),
+    *(f"{kind}_{what}" for what in ("counts", "capacities") for kind in _KINDS),
+    "zero_capacities",
 )
 
 
@@ -229,15 +224,9 @@ def _parsed(numbers: list[Numbers], dataset: Dataset) -> dict[str, Any]:
         "count": count.values,
         "capacity": capacity.values,
         "cases": total * rules.case_factor,
-        "suppressed_cases": sum((it.suppressed.astype(int) for it in cases), 0),
-        "missing_cases": sum((it.missing.astype(int) for it in cases), 0),
-        "negative_cases": sum((it.negative.astype(int) for it in cases), 0),
-        "missing_counts": count.missing,
-        "negative_counts": count.negative,
-        "suppressed_counts": count.suppressed,
-        "missing_capacities": capacity.missing,
-        "negative_capacities": capacity.negative,
-        "suppressed_capacities": capacity.suppressed,
+        **{f"{kind}_cases": sum(getattr(it, kind).astype(int) for it in cases) for kind in _KINDS},
+        **{f"{kind}_counts": getattr(count, kind) for kind in _KINDS},
+        **{f"{kind}_capacities": getattr(capacity, kind) for kind in _KINDS},
         "zero_capacities": capacity.values == 0,
     }
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib.metadata
-import re
+import itertools
+import random
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
-from urllib.parse import urljoin, urlsplit
+from typing import TypeVar
+from urllib.parse import urlsplit
 
 import requests
-import tenacity
 import urllib3
 
 from dpol.core.errors import FetchError
@@ -24,7 +23,6 @@ from dpol.show.words import printable
 LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for a longer pause counts as failed."""
 CHUNK = 1 << 16
-_REDIRECTS = 5
 _LOG_EVERY = 1 << 24
 _HEADERS = {
     "User-Agent": f"dpol/{importlib.metadata.version('dpol')}",
@@ -34,7 +32,6 @@ _HEADERS = {
 }
 
 _Result = TypeVar("_Result")
-_backoff = tenacity.wait_exponential_jitter(initial=1.0, max=60.0, jitter=1.0)
 
 
 class PassingError(Exception):
@@ -43,26 +40,17 @@ class PassingError(Exception):
     def __init__(self, reason: str, pause: float = 0.0) -> None:
         super().__init__(reason)
         self.pause = pause
-        """Seconds the server wants to be left alone."""
+        """Seconds that the server asks to wait."""
 
 
-class RefusedError(FetchError):
-    """An answer with status 400: the server does not take the request as it is."""
+@dataclass
+class Client:
+    """Settings, log and traffic of one endpoint; all that it sends counts towards one limit."""
 
-
-class Client(requests.Session):
-    """What an endpoint is asked with; all that it sends counts towards one size limit."""
-
-    def __init__(
-        self, source: WebSource, sleep: Callable[[float], None], log: Callable[[str], None]
-    ) -> None:
-        super().__init__()
-        self.headers.update(_HEADERS)
-        self.source, self.sleep, self.log = source, sleep, log
-        self.received = 0
-
-    def get_redirect_target(self, _: requests.Response) -> None:
-        """Nothing, so that the session follows no redirect by itself; `get` does."""
+    source: WebSource
+    sleep: Callable[[float], None]
+    log: Callable[[str], None]
+    received: int = 0
 
     def receive(self, count: int) -> None:
         """Count bytes that have arrived. Raises FetchError if they are too many."""
@@ -84,7 +72,7 @@ class Client(requests.Session):
 def time_limit(minutes: float) -> Iterator[None]:
     """Stop the block with FetchError after so many minutes, whatever it waits for.
 
-    A timer that runs already is paused meanwhile. Raises ValueError outside the main thread.
+    Raises ValueError outside the main thread.
     """
 
     def stop(*_: object) -> None:
@@ -94,13 +82,12 @@ def time_limit(minutes: float) -> Iterator[None]:
         )
 
     handler = signal.signal(signal.SIGALRM, stop)
-    timer = signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
+    signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        signal.setitimer(signal.ITIMER_REAL, *timer)
 
 
 def plain(text: str) -> str:
@@ -115,26 +102,17 @@ def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
     Raises FetchError if the last try fails as well.
     """
     attempts = client.source.attempts
-
-    def reason(state: tenacity.RetryCallState) -> Any:
-        return state.outcome and state.outcome.exception()
-
-    def report(state: tenacity.RetryCallState) -> None:
-        number = f"try {state.attempt_number + 1} of {attempts}"
-        client.log(f"{plain(str(reason(state)))}; {number} in {state.upcoming_sleep:.0f} s")
-
-    retrying = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(attempts),
-        wait=lambda state: max(_backoff(state), reason(state).pause),
-        retry=tenacity.retry_if_exception_type(PassingError),
-        sleep=client.sleep,
-        before_sleep=report,
-        reraise=True,
-    )
-    try:
-        return retrying(action)
-    except PassingError as error:
-        raise FetchError(f"{error} (tried {attempts}x)") from error
+    for number in itertools.count(1):
+        try:
+            return action()
+        except PassingError as error:
+            if number == attempts:
+                raise FetchError(f"{error} (tried {attempts}x)") from error
+            pause = max(error.pause, min(2.0 ** (number - 1), 60.0) + random.random())
+            again = f"try {number + 1} of {attempts} in {pause:.0f} s"
+            client.log(f"{plain(str(error))}; {again}")
+            client.sleep(pause)
+    raise AssertionError
 
 
 @contextmanager
@@ -151,23 +129,17 @@ def get(
 
     Raises:
         PassingError: no connection, silence, a body cut short, or a status that may pass.
-        FetchError: another status, or the address is unusable.
+        FetchError: another status, an unusable address, or a redirect that gives up encryption.
     """
-    silence = client.source.timeout_seconds
+    silence, headers = client.source.timeout_seconds, headers or {}
+    sent = {**_HEADERS, **headers}
     try:
-        for _ in range(_REDIRECTS + 1):
-            with (
-                client,  # no connection is used again: servers are asked to close it
-                client.get(
-                    url, params=parameters, headers=headers, timeout=silence, stream=True
-                ) as response,
-            ):
-                if not response.is_redirect:
-                    _check_status(response, ranged="Range" in (headers or {}))
-                    yield response
-                    return
-            url, parameters = next_address(response.url, response.headers["Location"]), None
-        raise FetchError(f"more than {_REDIRECTS} redirects")
+        with requests.get(
+            url, params=parameters, headers=sent, timeout=silence, stream=True
+        ) as response:
+            check_encryption([step.url for step in (*response.history, response)])
+            _check_status(response, ranged="Range" in headers)
+            yield response
     except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
         raise PassingError(f"no answer within {silence:g} s") from error
     except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
@@ -176,44 +148,19 @@ def get(
         raise FetchError(f"cannot be asked: {_innermost(error)}") from error
 
 
-def next_address(url: str, target: str) -> str:
-    """Where a redirect leads. Raises FetchError if it gives up encryption, ValueError if unfit."""
-    address = urljoin(url, target)
-    if urlsplit(url).scheme == "https" and urlsplit(address).scheme != "https":
-        raise FetchError(f"redirects to {address}, which is not encrypted")
-    return address
+def check_encryption(addresses: Sequence[str]) -> None:
+    """Raise FetchError if one of the addresses, each a redirect of the last, drops encryption."""
+    for before, after in itertools.pairwise(addresses):
+        if urlsplit(before).scheme == "https" and urlsplit(after).scheme != "https":
+            raise FetchError(f"redirects to {after}, which is not encrypted")
 
 
-def save(client: Client, response: requests.Response, part: Path, mode: str = "wb") -> bool:
-    """Write the body to a file, as it travels; return whether its end was certain.
-
-    Raises:
-        PassingError: the body is shorter or longer than its stated length.
-        FetchError: a content encoding other than gzip, or too many bytes.
-    """
-    headers, raw = response.headers, cast(Any, response.raw)
-    encoding = headers.get("Content-Encoding", "identity").lower()
-    if encoding not in ("identity", "gzip"):
-        raise FetchError(f"sends the content encoding {encoding}, which was not asked for")
-    chunked = headers.get("Transfer-Encoding", "").lower() == "chunked"
-    stated = None if chunked else headers.get("Content-Length")
-    if stated is not None and not re.fullmatch("[0-9]{1,15}", stated):
-        raise PassingError(f"Content-Length is {stated!r}, not a number of bytes")
-    # The length is compared here. With it, http.client would not read what lies beyond.
-    raw.enforce_content_length, raw._original_response.length = False, None
-    size, end = 0, None if stated is None else int(stated)
+def save(client: Client, response: requests.Response, part: Path, mode: str = "wb") -> None:
+    """Write the body to a file, as it travels. Raises FetchError for too many bytes."""
     with part.open(mode) as stream:
-        while chunk := raw.read(CHUNK if end is None else min(CHUNK, end - size), False):
+        for chunk in response.raw.stream(CHUNK, decode_content=False):
             client.receive(len(chunk))
             stream.write(chunk)
-            size += len(chunk)
-    if end is not None:
-        with suppress(urllib3.exceptions.ReadTimeoutError):  # some servers keep the line open
-            size += len(raw.read(1, False))
-        if size != end:
-            amount = f"{size:,} of the" if size < end else "more than the"
-            raise PassingError(f"{amount} {end:,} bytes that it states")
-    return chunked or end is not None
 
 
 def _check_status(response: requests.Response, *, ranged: bool) -> None:
@@ -223,25 +170,22 @@ def _check_status(response: requests.Response, *, ranged: bool) -> None:
         return
     text = f"status {status} {response.reason or ''}".rstrip()
     if status in (202, 408, 429) or status >= 500:
-        pause = _retry_after(response.headers.get("Retry-After", ""))
+        pause = _retry_after(response)
         if pause > LONGEST_PAUSE:
-            raise FetchError(f"{text}, come back in {pause:.0f} s")
+            raise FetchError(f"{text}, asks for a pause of more than {LONGEST_PAUSE:.0f} s")
         raise PassingError(text, pause)
     words = response.raw.read(300, False).decode("utf-8", errors="replace")
     if words and "html" not in response.headers.get("Content-Type", "").lower():
         text = f"{text}: {words}"
-    raise RefusedError(text) if status == 400 else FetchError(text)
+    raise FetchError(text)
 
 
-def _retry_after(value: str) -> float:
-    """Seconds from a Retry-After header, which gives seconds or a date; 0 from any other text."""
-    if re.fullmatch("[0-9]{1,9}", value.strip()):
-        return float(value)
+def _retry_after(response: requests.Response) -> float:
+    """Seconds of the header Retry-After, a number or a date; 0 if it is neither."""
     try:
-        when = parsedate_to_datetime(value).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return urllib3.Retry().get_retry_after(response.raw) or 0.0
+    except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
         return 0.0
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def _innermost(error: BaseException) -> str:

@@ -7,7 +7,6 @@ import gzip
 import io
 import itertools
 import os
-import re
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,14 +17,10 @@ import requests
 
 from dpol.core.errors import FetchError
 from dpol.core.files import packed_file, write_text
-from dpol.data.download import CHUNK, Client, PassingError, RefusedError, get, save
+from dpol.data.download import CHUNK, Client, PassingError, get, save
 
-MOST_ROWS = 10_000_000
-"""Rows of a Socrata table; their identifiers are held in memory."""
-OLD_PAGE = 50_000
-"""Rows that a server of SODA 2.0 sends at once; from 2.1 on there is no maximum."""
-LONGEST_ROW = 1 << 20
-"""Characters; a longer row might not fit into memory."""
+PAGE = 50_000
+"""Rows asked for at once: what a server of SODA 2.0 sends at most."""
 _PART, _NOTE = "file.tmp", "file.etag"
 
 Version = tuple[str, str]
@@ -54,9 +49,8 @@ def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path)
     """
     table, ids = folder / "table.csv.gz", set[str]()
     total, version, address = _count(client, url, query, folder)
-    if not 0 < total <= MOST_ROWS:
-        where = query.get("$where", "the query")
-        raise FetchError(f"{total:,} rows match {where}; wanted are 1 to {MOST_ROWS:,}")
+    if not total:
+        raise FetchError(f"no row matches {query.get('$where', 'the query')}")
     if not version[1]:  # an ETag is of one answer; it does not tie rows to counts
         raise FetchError("sends no Last-Modified, so that a change of the table would not show")
     with packed_file(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
@@ -73,22 +67,15 @@ def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path)
 def _pages(
     client: Client, url: str, query: Mapping[str, str], total: int, version: Version, folder: Path
 ) -> Iterator[list[str]]:
-    """The rows and their identifiers, with one request if the server allows it."""
-    part, page, done = folder / "page.tmp", total + 1, 0
+    """The rows and their identifiers, page by page; a server may send fewer than asked for."""
+    part, done = folder / "page.tmp", 0
     query = {**query, "$select": query["$select"] + ",:id"}
     while done < total:
         # With room for one row more than counted, a new row shows.
-        limit, offset = min(page, total - done + 1), done
-        place = {"$limit": str(limit), "$offset": str(offset)}
-        try:
-            with get(client, url, {**query, **place}) as response:
-                _expect(_version(response)[1] == version[1])
-                save(client, response, part)
-        except RefusedError:
-            if limit <= OLD_PAGE:
-                raise
-            page = OLD_PAGE
-            continue
+        limit, offset = min(PAGE, total - done + 1), done
+        with get(client, url, {**query, "$limit": str(limit), "$offset": str(offset)}) as response:
+            _expect(_version(response)[1] == version[1])
+            save(client, response, part)
         rows = read_rows(client, part)
         if (header := next(rows, [])) != query["$select"].split(","):
             raise PassingError(f"another header than asked for: {', '.join(header)[:200]}")
@@ -107,11 +94,10 @@ def _count(
     part, where = folder / "count.tmp", {key: query[key] for key in query if key == "$where"}
     with get(client, url, {"$select": "count(*)", **where}) as response:
         save(client, response, part)
-    match list(itertools.islice(read_rows(client, part), 3)):
-        case [_, [number]] if re.fullmatch("[0-9]{1,15}", number):
-            return int(number), _version(response), _address(response)
-        case rows:
-            raise PassingError(f"no row count: {str(rows)[:80]}")
+    rows = list(itertools.islice(read_rows(client, part), 3))
+    if len(rows) != 2 or not rows[1][0].isdecimal():
+        raise PassingError(f"no row count: {str(rows)[:80]}")
+    return int(rows[1][0]), _version(response), _address(response)
 
 
 def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path) -> Fetched:
@@ -126,10 +112,9 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
     """
     part, note = folder / _PART, folder / _NOTE
     version, address = _download(client, url, part, note)
-    now, length = version, (size := str(part.stat().st_size))
-    if any(version):
-        with get(client, url) as response:
-            now, length = _version(response), response.headers.get("Content-Length", size)
+    size = str(part.stat().st_size)
+    with get(client, url) as response:
+        now, length = _version(response), response.headers.get("Content-Length", size)
     try:
         # With the rest of a file, a server need not send Last-Modified.
         _expect(now[0] == version[0] and version[1] in ("", now[1]) and length == size)
@@ -158,27 +143,33 @@ def resumable(folder: Path) -> bool:
 def _download(client: Client, url: str, part: Path, note: Path) -> tuple[Version, str]:
     """Get the file as it travels into `part`; return its version and its final address.
 
-    `note` says of which address and strong ETag the bytes in `part` are. The last of them is
-    asked for again, so that a complete file is continued like any other.
+    `note` holds the address and the strong ETag of the bytes in `part`. The last byte is asked
+    for again, so that a complete file is continued like any other.
     """
     noted, _, etag = note.read_text("utf-8").partition("\n") if note.exists() else ("", "", "")
     have = part.stat().st_size - 1 if noted == url and part.exists() else -1
     headers = {"Range": f"bytes={have}-", "If-Range": etag} if have >= 0 else None
     with get(client, url, headers=headers) as response:
-        version, address = _version(response), _address(response)
-        if response.status_code != 200:
-            if not (version[0] == etag and _append(client, response, part, have)):
-                note.unlink()
-                raise PassingError("does not go on with the file where it stopped")
-            return version, address
-        for old in (part, note):
-            old.unlink(missing_ok=True)
-        if re.fullmatch('"[!-~]+"', version[0]):
-            write_text(note, f"{url}\n{version[0]}")
-        if not save(client, response, part) and not is_gzip(part):
-            note.unlink(missing_ok=True)
-            raise FetchError("states no length, so that a file cut short would look whole")
-    return version, address
+        version = _version(response)
+        if response.status_code == 200:
+            _start(client, url, response, part, note)
+        elif version[0] != etag or not _append(client, response, part, have):
+            note.unlink()
+            raise PassingError("does not go on with the file where it stopped")
+    return version, _address(response)
+
+
+def _start(client: Client, url: str, response: requests.Response, part: Path, note: Path) -> None:
+    """Save a file from its beginning; note how it can be continued, if it can."""
+    for old in (part, note):
+        old.unlink(missing_ok=True)
+    if (etag := _version(response)[0]).startswith('"'):
+        write_text(note, f"{url}\n{etag}")
+    save(client, response, part)
+    ends = any(name in response.headers for name in ("Content-Length", "Transfer-Encoding"))
+    if not ends and not is_gzip(part):
+        note.unlink(missing_ok=True)
+        raise FetchError("states no length, so that a file cut short would look whole")
 
 
 def _append(client: Client, response: requests.Response, part: Path, have: int) -> bool:
@@ -215,36 +206,28 @@ def is_gzip(path: Path) -> bool:
 def read_rows(client: Client, part: Path) -> Iterator[list[str]]:
     """The header and the rows of a downloaded CSV file, plain or gzip; blank lines are skipped.
 
-    No more than one row is in memory.
-
     Raises:
         PassingError: the file is cut short or damaged, or is a web page.
         FetchError: not UTF-8, a NUL, not CSV, rows of different widths, or too large.
     """
-    number = width = length = 0
     packed = is_gzip(part)
 
     def lines() -> Iterator[str]:
-        nonlocal length
         with (
             gzip.open(part) if packed else part.open("rb") as binary,
             io.TextIOWrapper(binary, "utf-8-sig", newline="") as text,
         ):
-            while line := text.readline(LONGEST_ROW):
+            for line in text:
                 client.check_size(binary.tell(), "unpacks to")
                 if "\0" in line:
                     raise FetchError("has a NUL byte, so it is not CSV text")
-                if (length := length + len(line)) >= LONGEST_ROW:
-                    raise FetchError(f"row {number} has {LONGEST_ROW:,} characters or more")
                 if not packed and not line.endswith(("\n", "\r")):
                     raise PassingError("ends in the middle of a line")
                 yield line
 
+    number = width = 0
     try:
-        for row in csv.reader(lines(), strict=True):
-            length = 0
-            if not row:
-                continue
+        for row in filter(None, csv.reader(lines(), strict=True)):
             width = width or len(row)
             if number == 0 and row[0].lstrip().startswith("<"):
                 raise PassingError("a web page instead of a CSV file")

@@ -96,18 +96,16 @@ def fetch_table(
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
-    `<destination>.provenance.json` is written beside it, before it. A `socrata` endpoint delivers
-    what `query` asks for, a `file` endpoint the whole table. A file that has arrived in part is
-    kept in `<destination>.partial/`, where the next call goes on with it. A second call for the
-    same destination waits for the first. `sleep` pauses for a number of seconds between two tries.
+    `<destination>.provenance.json` is written before it. A `socrata` endpoint delivers what
+    `query` asks for, a `file` endpoint the whole table; `<destination>.partial/` keeps a part of
+    it for the next call. A second call waits for the first. `sleep` pauses between two tries.
 
     Raises:
         FetchError: no endpoint delivers.
         OutputError: the files cannot be written.
         ValueError: it is not called in the main thread, so that no time limit can be set.
     """
-    destination, failures = Path(destination), []
-    partial = Path(f"{destination}.partial")
+    failures, partial = [], Path(f"{destination}.partial")
     if destination.is_dir():
         raise OutputError(f"cannot write {destination}: it is a folder; rename or remove it")
     with locked(destination):
@@ -118,18 +116,17 @@ def fetch_table(
                 try:
                     fetched = _fetch(endpoint, query, Client(source, sleep, log), partial)
                 except FetchError as error:
-                    failures.append(f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
-                    log(failures[-1])
+                    log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
+                    failures.append(failure)
                     continue
                 _publish(fetched, endpoint, query, destination)
                 shutil.rmtree(partial)
                 log(f"wrote {destination}, {fetched.rows:,} rows")
                 return
         except OSError as error:
-            raise OutputError(
-                f"cannot write {error.filename or destination}: {error.strerror or error}; "
-                f"make room or choose another place for {destination}, and run again"
-            ) from error
+            what = f"{error.filename or destination}: {error.strerror or error}"
+            remedy = f"make room or choose another place for {destination}, and run again"
+            raise OutputError(f"cannot write {what}; {remedy}") from error
         finally:
             if not resumable(partial):
                 shutil.rmtree(partial, ignore_errors=True)
@@ -171,13 +168,6 @@ def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Pa
 
 def _advice(failures: list[str], query: Query, destination: Path, partial: Path) -> str:
     """What failed at each endpoint, and what the user can do now."""
-    rows = []
-    if query.group and query.groups:
-        rows.append(f"{query.group} is {' or '.join(query.groups)}")
-    if query.first:
-        rows.append(f"{query.period} is {query.first} or later")
-    if query.last:
-        rows.append(f"{query.period} is {query.last} or earlier")
     again = f"; {partial} holds what has arrived so far" if partial.exists() else ""
     return "\n".join(
         [
@@ -188,7 +178,7 @@ def _advice(failures: list[str], query: Query, destination: Path, partial: Path)
             f"- get the table on another machine and place it by hand as {destination}, "
             "a gzip-compressed CSV file",
             f"  with the columns {', '.join(dict.fromkeys(query.columns))};",
-            f"  the rows that matter: {', '.join(rows) or 'all'}; or",
+            f"  the rows that matter: {query.soql.get('$where', 'all')}; or",
             f"- work with simulated hospitals, without network: {_DEMO} (or: make demo)",
         ]
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -150,21 +149,11 @@ def refuse_clipped(
     )
 
 
-@dataclass(frozen=True)
-class _Period:
-    """A period of a stream: its first day, the entities with a row, and the first of the rows."""
-
-    day: datetime.date
-    entities: int
-    row: int
-
-
-def _periods(rows: pd.DataFrame) -> list[_Period]:
-    found = rows.groupby("period")["row"].agg(["size", "min"])
-    return [
-        _Period(day.date(), int(entities), int(row))
-        for day, entities, row in zip(found.index, found["size"], found["min"], strict=True)
-    ]
+def _periods(rows: pd.DataFrame) -> pd.DataFrame:
+    """The number of entities with a row, and the first of the rows, by period."""
+    found = rows.groupby("period")["row"]
+    table = pd.DataFrame({"entities": found.size(), "row": found.min()})
+    return table.set_axis([day.date() for day in table.index])
 
 
 def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> None:
@@ -173,13 +162,15 @@ def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> 
     Raises:
         DataError: two periods are at most half a period apart.
     """
-    for before, after in itertools.pairwise(_periods(rows)):
-        if (after.day - before.day).days <= days / 2:
-            rarer = min(before, after, key=lambda period: period.entities)
+    periods = _periods(rows)
+    for before, after in itertools.pairwise(periods.index):
+        if (after - before).days <= days / 2:
+            day = periods.loc[[before, after], "entities"].idxmin()
+            number, row = periods.loc[day, ["entities", "row"]].tolist()
             raise DataError(
-                f"{raw.file}: stream {label} has periods {before.day} and {after.day}, less than a"
-                f" period of {days} days apart; {counted(rarer.entities, 'row')} with {rarer.day},"
-                f" first in row {raw.line(rarer.row)}. Give all entities the same start of a"
+                f"{raw.file}: stream {label} has periods {before} and {after}, less than a"
+                f" period of {days} days apart; {counted(number, 'row')} with {day},"
+                f" first in row {raw.line(row)}. Give all entities the same start of a"
                 " period, or change dataset.periods.days"
             )
 
@@ -191,15 +182,17 @@ def sparse_periods(raw: RawTable, label: str, rows: pd.DataFrame) -> tuple[str, 
         DataError: a single row makes the first or the last period of a large stream.
     """
     n, periods = int(rows["entity"].nunique()), _periods(rows)
-    most = max(1.0, SPARSE_SHARE * n)
-    sparse = [period for period in periods if period.entities <= most and n >= SPARSE_FROM]
-    for key, end in (("first", periods[0]), ("last", periods[-1])):
-        if end.entities == 1 and n >= LONE_FROM:
+    for key, place in (("first", 0), ("last", -1)):
+        day, end = periods.index[place], periods.iloc[place]
+        if end["entities"] == 1 and n >= LONE_FROM:
             raise DataError(
-                f"{raw.place(end.row)}: is the only row of the period {end.day}, of {n} entities of"
+                f"{raw.place(end['row'])}: is the only row of the period {day}, of {n} entities of"
                 f" stream {label}. Fix its date, or leave the period out with dataset.periods.{key}"
             )
-    return tuple(f"{period.day} ({period.entities} of {n} entities)" for period in sparse)
+    if n < SPARSE_FROM:
+        return ()
+    sparse = periods["entities"][periods["entities"] <= max(1.0, SPARSE_SHARE * n)]
+    return tuple(f"{day} ({number} of {n} entities)" for day, number in sparse.items())
 
 
 def gaps(periods: Days, days: int) -> Iterator[str]:

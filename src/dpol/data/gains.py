@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,30 +12,16 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.data.cells import BadCells, as_numbers, date_remedy, read_dates, refuse_cells
 from dpol.data.settings import GainsSource
+from dpol.data.stream import GainStream
 from dpol.data.table import RawTable, read_table
 
 Days: TypeAlias = "NDArray[np.datetime64]"
 
 
-@dataclass(frozen=True)
-class GainTable:
-    """Gains of n experts over T rounds, as they are in the table.
+def read_gains(source: GainsSource, label: str, provenance: Mapping[str, Any]) -> GainStream:
+    """The stream `label` of the table of gains that a config describes.
 
-    Args:
-        gains: (T, n), each in [0, gain range].
-        experts: n names.
-        sensitivity: (T,) how far a round's gains can move, as an L2 norm.
-        periods: (T,) dates, strictly increasing; None if rounds have numbers only.
-    """
-
-    gains: Floats
-    experts: tuple[str, ...]
-    sensitivity: Floats
-    periods: Days | None
-
-
-def read_gains(source: GainsSource) -> GainTable:
-    """Read the table of gains that a config describes.
+    Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
 
     Raises:
         DataError: no such file, no table, a column is missing, twice there or without a name,
@@ -63,7 +48,16 @@ def read_gains(source: GainsSource) -> GainTable:
         raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
     if periods is not None:
         _refuse_backwards(raw, str(source.period), periods)
-    return GainTable(gains, tuple(experts), sensitivity, periods)
+    return GainStream(
+        label=label,
+        gains=gains,
+        capacity=None,
+        given_sensitivity=sensitivity,
+        entities=tuple(experts),
+        periods=np.datetime64("2000-01-01") + np.arange(len(gains)) if periods is None else periods,
+        gain_range=top,
+        provenance={**provenance, "undated": periods is None},
+    )
 
 
 def _experts(raw: RawTable, source: GainsSource) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from dpol.core.randomness import Floats
 from dpol.data.cells import MOST_VALUES, BadCells, Flags, Texts, as_numbers, matches
@@ -78,28 +79,15 @@ def _negative_rule(role: Role, rules: Cleaning) -> tuple[str, str]:
 
 def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
     """What to do about the bad cells of columns, with the lines of the config to paste."""
-    advice: list[str] = []
-    keys: dict[str, str] = {}
-    missing: dict[str, None] = {}
-    hidden: dict[str, None] = {}
-    unreadable = False
+    found: dict[str, list[str]] = {"unreadable": [], "negative": [], "missing": [], "hidden": []}
     for column in columns:
-        if column.bad is None:
-            continue
-        texts = column.bad.texts.drop_duplicates()
-        for text, value in zip(texts, as_numbers(texts), strict=True):
-            if -np.inf < value < 0:
-                key, _ = _negative_rule(column.role, rules)
-                keys[key] = "missing"
-            elif not np.isnan(value) or len(text) > LONGEST or not text.isprintable():
-                unreadable = True
-            elif _HIDDEN.fullmatch(text):
-                hidden[text] = None
-            elif any(character.isdigit() for character in text):
-                unreadable = True
-            else:
-                missing[text] = None
-    if unreadable:
+        texts = () if column.bad is None else column.bad.texts.unique()
+        for text, value in zip(texts, as_numbers(pd.Series(texts, dtype=str)), strict=True):
+            kind = _kind(text, value)
+            key, _ = _negative_rule(column.role, rules)
+            found[kind].append(key if kind == "negative" else text)
+    advice, keys = [], dict.fromkeys(found["negative"], "missing")
+    if found["unreadable"]:
         advice.append(
             "Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no"
             " unit."
@@ -109,20 +97,31 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
             f"Fix the negative numbers in the table, or take them as missing ({', '.join(keys)})."
             " One that stands for a hidden number belongs under suppressed_markers."
         )
-    if len(missing) + len(hidden) > MOST_VALUES:
+    markers = {*found["missing"], *found["hidden"]}
+    if len(markers) > MOST_VALUES:
         advice.append("So many different texts: do dataset.columns name the right columns?")
-    else:
-        if missing or hidden:
-            advice.append("Fix the texts in the table, or name them as markers of missing numbers"
-                          " or of suppressed ones.")  # fmt: skip
-        if missing:
-            keys["missing_markers"] = _yaml([*rules.missing_markers, *missing])
-        if hidden:
-            keys["suppressed_markers"] = _yaml([*rules.suppressed_markers, *hidden])
+    elif markers:
+        advice.append("Fix the texts in the table, or name them as markers of missing numbers"
+                      " or of suppressed ones.")  # fmt: skip
+        if found["missing"]:
+            keys["missing_markers"] = _yaml([*rules.missing_markers, *found["missing"]])
+        if found["hidden"]:
+            keys["suppressed_markers"] = _yaml([*rules.suppressed_markers, *found["hidden"]])
     if keys:
         advice += ["In the config:", "dataset:", "  cleaning:"]
         advice += [f"    {key}: {value}" for key, value in keys.items()]
     return advice
+
+
+def _kind(text: str, value: float) -> Literal["unreadable", "negative", "missing", "hidden"]:
+    """What a bad cell may stand for; a long text, or one with a digit, is no marker."""
+    if -np.inf < value < 0:
+        return "negative"
+    if not np.isnan(value) or len(text) > LONGEST or not text.isprintable():
+        return "unreadable"
+    if _HIDDEN.fullmatch(text):
+        return "hidden"
+    return "unreadable" if any(character.isdigit() for character in text) else "missing"
 
 
 def _yaml(markers: Sequence[str]) -> str:

@@ -3,65 +3,77 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 import pyarrow as arrow
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, sha256
-from dpol.data.cleaning import RULES, CleanPanel, StreamReport
+from dpol.data.cleaning import RULES, CleanPanel
 from dpol.data.selection import SELECTIONS
 from dpol.data.stream import SELECTION
-from dpol.show.words import escape_markdown
+from dpol.show.words import counted, escape_markdown
 
-PANEL_SCHEMA = pa.DataFrameSchema(
-    {
-        "stream": pa.Column(str),
-        "group": pa.Column(str),
-        "entity": pa.Column(str, pa.Check.str_length(min_value=1)),
-        "name": pa.Column(str),
-        "period": pa.Column("datetime64[ns]"),
-        "count": pa.Column(float, pa.Check.in_range(0, float("inf"), include_max=False)),
-        "capacity": pa.Column(
-            float, pa.Check.in_range(0, float("inf"), include_min=False, include_max=False)
-        ),
-        "density": pa.Column(float, pa.Check.in_range(0, 1)),
-        "count_source": pa.Column(
-            str, pa.Check.isin(["reported", "suppressed", "carried", "zero"])
-        ),
-        "capacity_source": pa.Column(str, pa.Check.isin(["reported", "carried", "backfilled"])),
-    },
-    unique=["stream", "period", "entity"],
-    strict=True,
-    ordered=True,
-    coerce=True,
+_SOURCES = {
+    "count_source": ("reported", "suppressed", "carried", "zero"),
+    "capacity_source": ("reported", "carried", "backfilled"),
+}
+PANEL_COLUMNS = (
+    *("stream", "group", "entity", "name", "period", "count", "capacity", "density"),
+    *_SOURCES,
 )
 """One row per stream, period and entity; count in persons, capacity in beds, density = their ratio
 clipped to 1; the sources say how a cell was filled."""
 
-PANEL_COLUMNS = tuple(PANEL_SCHEMA.columns)
-
 
 def check_panel(table: pd.DataFrame, place: str) -> pd.DataFrame:
-    """The table with the schema's types.
+    """The table, its rows numbered from 0, with numbers and dates where they belong.
 
     Raises:
-        DataError: the table breaks the schema; every broken rule is listed.
+        DataError: the table is no canonical panel; each broken rule, with its first row.
     """
-    try:
-        return PANEL_SCHEMA.validate(table.reset_index(drop=True), lazy=True)
-    except pa.errors.SchemaErrors as error:
-        cases = error.failure_cases
-        rules = cases.fillna({"column": ""}).drop_duplicates(["column", "check"])
-        lines = "\n".join(
-            f"  {it.column or 'column'}: {it.failure_case!r} breaks {it.check}"
-            for it in rules.itertuples()
-        )
-        raise DataError(f"{place} is not a canonical panel:\n{lines}") from None
+    if list(table.columns) != list(PANEL_COLUMNS):
+        found = f"its columns are {', '.join(table.columns)}, not {', '.join(PANEL_COLUMNS)}"
+        raise DataError(f"{place} is not a canonical panel: {found}; delete it and run again")
+    numbers = {
+        name: pd.to_numeric(table[name], errors="coerce").astype(float)
+        for name in ("count", "capacity", "density")
+    }
+    period = pd.to_datetime(table["period"], errors="coerce").astype("datetime64[ns]")
+    checked = table.assign(period=period, **numbers).reset_index(drop=True)
+    broken = [
+        f"  column {name}, row {row + 1}: {table[name].tolist()[row]!r} is not {wanted}"
+        f" ({counted(int((~good).sum()), 'such cell')})"
+        for name, good, wanted in _rules(checked)
+        for row in np.flatnonzero(~good)[:1]
+    ]
+    again = checked.duplicated(["stream", "period", "entity"])
+    if again.any():
+        row = int(again.argmax()) + 1
+        broken.append(f"  row {row}: repeats stream, period and entity of an earlier row")
+    if broken:
+        lines = [f"{place} is not a canonical panel:", *broken, "Delete it and run again."]
+        raise DataError("\n".join(lines))
+    return checked
+
+
+def _rules(panel: pd.DataFrame) -> list[tuple[str, pd.Series[bool], str]]:
+    """Each rule of a panel: its column, where it holds, and what the column should hold."""
+    finite = panel[["count", "capacity"]].abs() < np.inf
+    return [
+        *((name, panel[name].notna(), "text") for name in ("stream", "group", "name")),
+        ("entity", panel["entity"].fillna("") != "", "the name of an entity"),
+        ("period", panel["period"].notna(), "a date"),
+        ("count", (panel["count"] >= 0) & finite["count"], "a number of at least 0"),
+        ("capacity", (panel["capacity"] > 0) & finite["capacity"], "a number above 0"),
+        ("density", panel["density"].between(0, 1), "a number in [0, 1]"),
+        *((name, panel[name].isin(of), " or ".join(of)) for name, of in _SOURCES.items()),
+    ]
 
 
 def write_panel(table: pd.DataFrame, path: Path | str) -> None:
@@ -133,72 +145,87 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     raise DataError(f"the cleaning report has no stream {label}; clean the table again")
 
 
-def report_as_markdown(panel: CleanPanel, provenance: dict[str, Any]) -> str:
-    """The cleaning report for people."""
-    streams = panel.reports
-    idle = {rule for rule in RULES if not any(report.cells[rule] for report in streams)}
+def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]], list[str]]:
+    """Rows of the cleaning report: a title and a number for each stream, and the idle rules.
+
+    Args:
+        report: of `report_as_dict`.
+
+    Returns:
+        The rows, and the texts of the rules that concerned nothing, which have no row.
+    """
+    streams = report["streams"]
+    cells = {
+        text: [stream["cells"][rule] for stream in streams]
+        for rule, text in report["rules"].items()
+    }
+    rows = {
+        "entities kept": [stream["entities"] for stream in streams],
+        "entities dropped": [len(stream["dropped"]) for stream in streams],
+        "periods": [stream["periods"] for stream in streams],
+        "cells": [stream["entities"] * stream["periods"] for stream in streams],
+        **{text: numbers for text, numbers in cells.items() if any(numbers)},
+        "smallest capacity": [stream["smallest_capacity"] for stream in streams],
+        "largest density": [stream["largest_density"] for stream in streams],
+    }
+    return list(rows.items()), [text for text in cells if text not in rows]
+
+
+def report_as_markdown(report: Mapping[str, Any]) -> str:
+    """The cleaning report of `report_as_dict` for people."""
+    streams, provenance = report["streams"], report["provenance"]
+    rows, idle = report_rows(report)
+    retrieved = provenance.get("fetched", {}).get("retrieved")
     lines = [
         "# Cleaning report",
         "",
         f"Table `{provenance['file']}`"
         + (" (simulated data)" if provenance["simulated"] else "")
         + f", SHA-256 `{provenance['sha256']}`"
-        + (f", retrieved {when}" if (when := _retrieved(provenance)) else "")
-        + f". {panel.rows_read} rows read, {panel.rows_outside} of them outside the chosen groups"
-        " and periods.",
+        + (f", retrieved {retrieved}" if retrieved else "")
+        + f". {report['rows_read']} rows read, {report['rows_outside']} of them outside the chosen"
+        " groups and periods.",
         "",
-        "| | " + " | ".join(report.stream for report in streams) + " |",
+        "| | " + " | ".join(stream["stream"] for stream in streams) + " |",
         "|---|" + "---:|" * len(streams),
-        _row("entities kept", [report.entities for report in streams]),
-        _row("entities dropped", [len(report.dropped) for report in streams]),
-        _row("periods", [report.periods for report in streams]),
-        _row("cells", [report.entities * report.periods for report in streams]),
-        *(
-            _row(text, [report.cells[rule] for report in streams])
-            for rule, text in RULES.items()
-            if rule not in idle
-        ),
-        _row("smallest capacity", [f"{report.smallest_capacity:g}" for report in streams]),
-        _row("largest density", [f"{report.largest_density:.3f}" for report in streams]),
+        *(_row(title, [_shown(title, number) for number in numbers]) for title, numbers in rows),
     ]
     if idle:
-        none = "; ".join(text for rule, text in RULES.items() if rule in idle)
-        lines += ["", f"None of these: {none}."]
-    for report in streams:
-        lines += ["", f"## {report.stream}", "", *_details(report)]
+        lines += ["", f"None of these: {'; '.join(idle)}."]
+    for stream in streams:
+        lines += ["", f"## {stream['stream']}", "", *_details(stream)]
     return "\n".join(lines) + "\n"
 
 
-def _retrieved(provenance: dict[str, Any]) -> str | None:
-    value = provenance.get("fetched", {}).get("retrieved")
-    return None if value is None else str(value)
+def _shown(title: str, number: float) -> str:
+    if isinstance(number, int):
+        return str(number)
+    return f"{number:.3f}" if title == "largest density" else f"{number:g}"
 
 
-def _row(title: str, values: list[Any]) -> str:
-    return f"| {title} | " + " | ".join(str(value) for value in values) + " |"
+def _row(title: str, values: Sequence[object]) -> str:
+    return f"| {title} | " + " | ".join(map(str, values)) + " |"
 
 
-def _plain(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
-    return escape_markdown(" ".join(text.split()))
-
-
-def _details(report: StreamReport) -> list[str]:
-    gaps = "; ".join(report.missing_periods) or "none"
+def _details(stream: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"Entities that play: {SELECTIONS[report.selection]}.",
+        f"Entities that play: {SELECTIONS[stream['selection']]}.",
         "",
-        f"Periods missing for the whole stream, left out: {gaps}.",
+        "Periods missing for the whole stream, left out:"
+        f" {'; '.join(stream['missing_periods']) or 'none'}.",
         "",
     ]
-    if report.sparse_periods:
-        sparse = "; ".join(report.sparse_periods)
+    if stream["sparse_periods"]:
+        sparse = "; ".join(stream["sparse_periods"])
         lines += [f"Periods in which almost no entity has a row, check their dates: {sparse}.", ""]
-    if not report.dropped:
+    if not stream["dropped"]:
         return [*lines, "No entity dropped."]
     return [
         *lines,
         "| dropped | name | reason |",
         "|---|---|---|",
-        *(_row(_plain(d["entity"]), [_plain(d["name"]), d["reason"]]) for d in report.dropped),
+        *(
+            _row(escape_markdown(drop["entity"]), [escape_markdown(drop["name"]), drop["reason"]])
+            for drop in stream["dropped"]
+        ),
     ]

@@ -179,19 +179,18 @@ def _check_periods(label: str, periods: NDArray[np.datetime64]) -> None:
 
 def _check_values(stream: GainStream) -> None:
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
-    if not (np.isfinite(stream.gain_range) and stream.gain_range > 0):
-        raise DataError(f"stream {stream.label}: gain range {stream.gain_range} is not positive")
-    if not (np.isfinite(stream.count_sensitivity) and stream.count_sensitivity > 0):
-        raise DataError(
-            f"stream {stream.label}: count sensitivity {stream.count_sensitivity} is not positive"
-        )
+    for name in ("gain_range", "count_sensitivity"):
+        value = getattr(stream, name)
+        if not 0 < value < np.inf:
+            what = name.replace("_", " ")
+            raise DataError(f"stream {stream.label}: {what} {value} is not positive")
     good = (gains >= 0) & (gains <= stream.gain_range)
     _refuse_cell(stream, "gain", gains, good, f"a number in [0, {stream.gain_range:g}]")
     if capacity is not None:
-        good = (capacity > 0) & np.isfinite(capacity)
+        good = (capacity > 0) & (capacity < np.inf)
         _refuse_cell(stream, "capacity", capacity, good, "a positive number")
-    if given is not None and not ((given > 0) & np.isfinite(given)).all():
-        t = int(np.argmin((given > 0) & np.isfinite(given)))
+    if given is not None and not (good := (given > 0) & (given < np.inf)).all():
+        t = int(np.argmin(good))
         raise DataError(
             f"stream {stream.label}: sensitivity of round {t + 1} is {given[t]}, not a positive"
             " number; mend the table or dataset.source.sensitivity"
@@ -241,12 +240,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
             **last,
         }
     )
-    about = {
-        "label": stream.label,
-        "gain_range": stream.gain_range,
-        "count_sensitivity": stream.count_sensitivity,
-        "provenance": stream.provenance,
-    }
+    about = {key: getattr(stream, key) for key in _FACTS}
     table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
     with atomic_path(path) as temporary:
         pq.write_table(table, temporary)
@@ -281,13 +275,12 @@ def _grid(path: Path | str, columns: dict[str, NDArray[Any]], rounds: int, n: in
     """The columns as arrays over rounds and experts; every cell must be there exactly once."""
     order = np.lexsort((columns["expert"], columns["round"]))
     size = len(order)
-    full = np.arange(size)
-    if (
-        size != rounds * n
-        or not size
-        or (columns["round"][order] != full // n + 1).any()
-        or (columns["expert"][order] != full % n).any()
-    ):
+    whole = size > 0 and size == rounds * n
+    if whole:
+        t, i = np.divmod(np.arange(size), n)
+        whole = np.array_equal(columns["round"][order], t + 1)
+        whole = whole and np.array_equal(columns["expert"][order], i)
+    if not whole:
         raise DataError(
             f"{path}: {size} rows are not {rounds} rounds of {n} experts; delete it and run again"
         )

@@ -133,27 +133,21 @@ def _odd_row(path: Path) -> str | None:
     with _rows(path) as lines:
         _, header = next(lines)
         odd = next(((n, cells) for n, cells in lines if len(cells) != len(header)), None)
-        is_last = next(lines, None) is None
     if odd is None:
         return None
     line, cells = odd
-    place = (
-        f"{path}, row {line}: has {counted(len(cells), 'cell')}, but the header has {len(header)}"
-    )
     if len(cells) > len(header):
-        return (
-            f"{place}. A comma within a cell is taken for the end of the cell: put the cell in"
-            " quotes, or write the number with a decimal point (16.8)"
+        cause = (
+            "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
+            " write the number with a decimal point (16.8)"
         )
-    with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
-        broken = next(itertools.islice(text, line - 1, None), "")
-    if broken.endswith("\r"):
-        return (
-            f"{place}. A carriage return in column {header[len(cells) - 1]} ends the row: take it"
-            " out, or put the cell in quotes"
+    else:
+        cause = (
+            "A cell or a comma is missing, or a cell with a line break or carriage return needs"
+            f" quotes, or the file is cut short here: {_again(path)}"
         )
-    cut = f", or the file is cut short here: {_again(path)}" if is_last else ""
-    return f"{place}. A cell or a comma is missing{cut}"
+    held = f"has {counted(len(cells), 'cell')}, but the header has {len(header)}"
+    return f"{path}, row {line}: {held}. {cause}"
 
 
 @contextmanager

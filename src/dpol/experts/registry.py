@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
@@ -16,7 +17,6 @@ from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import LABEL, check_algorithm, check_bank
-from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.learners import LEARNERS, EmpiricalBayesBank, KalmanBank, LearnerBank
 from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.empirical_bayes import Pooling
@@ -139,7 +139,7 @@ def _call(name: str, make: Callable[..., Any], parameters: dict[Any, Any]) -> An
         raise ValueError(f"{name}: parameters do not fit: {error}") from None
 
 
-REGISTRY: dict[str, Make] = {
+REGISTRY: dict[str, Make | str] = {
     "rw-ftpl": RandomWalkFTPL,
     "rw-adabatch": RWAdaBatch,
     "rw-meta": _rw_meta,
@@ -149,18 +149,31 @@ REGISTRY: dict[str, Make] = {
     "bayesian-average": partial(_empirical_bayes, pooling="common", forgetting=1.0),
     "exponential-weights": _exponential_weights,
     "fixed-share": partial(_exponential_weights, share=0.02),
-    "l2p": LazyWeights,
+    "l2p": "dpol.lazy.algorithm:LazyWeights",
     "tree-ftpl-min-noise": partial(TreeFTPL, "min-noise"),
     "tree-ftpl-min-regret": partial(TreeFTPL, "min-regret"),
     "follow-the-leader": FollowTheLeader,
     "multiplicative-weights": MultiplicativeWeights,
 }
-"""What makes an algorithm, or a family of them by label, from its parameters."""
+"""What makes an algorithm, or a family of them by label, from its parameters.
+
+`module:Class` names a class of a package above this one; `maker` imports it.
+"""
 
 # A bank of learners that has no line above is a family whose learners are played one by one.
 REGISTRY |= {
     name: _each_alone(name, make) for name, make in LEARNERS.items() if name not in REGISTRY
 }
+
+
+def maker(name: str) -> Make:
+    """What makes the algorithm, or the family, of a registered name."""
+    make = REGISTRY[name]
+    if isinstance(make, str):
+        module, _, attribute = make.partition(":")
+        found: Make = getattr(import_module(module), attribute)
+        return found
+    return make
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
@@ -182,7 +195,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     label = parameters.pop("label", None)
     if label is not None and not (isinstance(label, str) and LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
-    made = _call(family, REGISTRY[family], parameters)
+    made = _call(family, maker(family), parameters)
     if not isinstance(made, Mapping):
         made = {family: made}
     if label is not None and len(made) > 1:

@@ -3,6 +3,6 @@
 Source: "Private Online Learning via Lazy Algorithms", section 3.
 """
 
-from dpol.lazy.transform import LazyParameters, LazyState, Measure, advance, start
+from dpol.lazy.transform import LazyParameters, LazyState, Measure, advance, play, start
 
-__all__ = ["LazyParameters", "LazyState", "Measure", "advance", "start"]
+__all__ = ["LazyParameters", "LazyState", "Measure", "advance", "play", "start"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -99,6 +100,7 @@ def _regroup(blocks: Iterator[Floats], size: int) -> Iterator[Floats]:
         yield np.concatenate(waiting)
 
 
+@lru_cache(maxsize=64)
 def best_loss(losses: Losses) -> float:
     """The total loss of the best expert in hindsight."""
     total = np.zeros(losses.n_experts)

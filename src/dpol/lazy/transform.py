@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -36,6 +37,16 @@ class Measure(Protocol):
 
     def log_ratio(self, batch: Any, points: Points) -> Floats:
         """(R,) log nu_{s+1}(x) / nu_s(x), unnormalised: a function of the batch's losses only."""
+
+    def loss(self, batch: Any, points: Points) -> Floats:
+        """(R,) summed losses of the points in a batch."""
+
+
+class Losses(Protocol):
+    """T rounds of losses, the same for all replicates."""
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """(rounds, d) losses of consecutive batches; the last may be shorter."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,24 @@ def advance(
         state.redraws + redraw,
         state.shadow_redraws + redraw_shadow,
     )
+
+
+def play(
+    measure: Measure, parameters: LazyParameters, losses: Losses, generators: ReplicateGenerators
+) -> tuple[Floats, Floats]:
+    """The total losses (R,) and the redraws of x (R,) of a whole game.
+
+    A batch is given to the measure as the sum of its rounds. The cost of a round does not depend
+    on T.
+    """
+    state, total = start(measure, generators), np.zeros(generators.n_replicates)
+    batch: Floats | None = None
+    for rounds in losses.batches(parameters.batch_size):
+        if batch is not None:
+            state = advance(measure, parameters, state, batch, generators)
+        batch = rounds.sum(axis=0)
+        total += measure.loss(batch, state.played)
+    return total, state.redraws.astype(float)
 
 
 def _redrawn(

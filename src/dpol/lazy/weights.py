@@ -41,6 +41,9 @@ class WeightsMeasure:
     def log_ratio(self, batch: Floats, points: NDArray[np.int32]) -> Floats:
         return np.asarray(-self.eta * batch[points])
 
+    def loss(self, batch: Floats, points: NDArray[np.int32]) -> Floats:
+        return np.asarray(batch[points])
+
     def probabilities(self, state: Floats) -> Floats:
         """(d,) the normalised measure."""
         weights = self._weights(state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dpol.data.panel import report_rows
 from dpol.show.plain import Cell, PlainTable, number
 
 
@@ -32,14 +33,13 @@ def cleaning_tables(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> l
         titles: of the streams.
     """
     streams = cleaning["streams"]
-    rows = tuple(
-        (Cell(text), *(number(value) for value in values)) for text, values in _counts(cleaning)
-    )
+    counts, idle = report_rows(cleaning)
+    rows = tuple((Cell(text), *map(number, values)) for text, values in counts)
     notes = [
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
         " chosen groups and periods."
     ]
-    notes += _idle(cleaning)
+    notes += [f"None of these: {'; '.join(idle)}."] if idle else []
     notes += _selections(cleaning, titles)
     notes += _gaps(streams, titles)
     notes += [
@@ -61,31 +61,6 @@ def cleaning_tables(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> l
     if dropped:
         tables.append(_dropped_table(dropped))
     return tables
-
-
-def _counts(cleaning: Mapping[str, Any]) -> Iterator[tuple[str, list[float]]]:
-    streams = cleaning["streams"]
-    yield "entities kept", [it["entities"] for it in streams]
-    yield "entities dropped", [len(it["dropped"]) for it in streams]
-    yield "periods", [it["periods"] for it in streams]
-    yield "cells", [it["entities"] * it["periods"] for it in streams]
-    for rule, text in cleaning["rules"].items():
-        if any(it["cells"][rule] for it in streams):
-            yield text, [it["cells"][rule] for it in streams]
-    yield "smallest capacity", [it["smallest_capacity"] for it in streams]
-    yield "largest density", [it["largest_density"] for it in streams]
-
-
-def _idle(cleaning: Mapping[str, Any]) -> Iterator[str]:
-    """The rules that concerned nothing, which have no row."""
-    streams = cleaning["streams"]
-    idle = [
-        text
-        for rule, text in cleaning["rules"].items()
-        if not any(it["cells"][rule] for it in streams)
-    ]
-    if idle:
-        yield f"None of these: {'; '.join(idle)}."
 
 
 def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:

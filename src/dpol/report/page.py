@@ -15,11 +15,12 @@ from dpol.report.costs import cost_table, losses
 from dpol.report.data import cleaning_tables, source_facts
 from dpol.report.provenance import Provenance, stage_table
 from dpol.report.reading import read_findings, read_json, read_text, unreadable
-from dpol.report.sections import FigureOf, SectionOf, sections_of
+from dpol.report.sections import SectionOf, sections_of
 from dpol.report.setting import describe_setting
 from dpol.report.svg import inline_svg
 from dpol.show.plain import PlainTable, RunTable, cut_table
 from dpol.studies.audits.table import audit_table
+from dpol.studies.study import Figure
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _part(folder: Path, section: SectionOf, plain: tuple[PlainTable, ...]) -> Pa
     )
 
 
-def _picture(folder: Path, figure: FigureOf) -> Picture:
+def _picture(folder: Path, figure: Figure) -> Picture:
     text = read_text(folder / f"figures/{figure.name}.svg")
     svg = inline_svg(text, figure.name, figure.title, figure.description)
     return Picture(f"figure-{figure.name}", figure.title, svg)

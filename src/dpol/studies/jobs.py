@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
+from dpol.core.logs import progress
 from dpol.core.schemas import read_frame, write_frame
-from dpol.data.stream import read_stream
+from dpol.data.stream import GainStream, read_stream
 from dpol.show.style import save_figure
 from dpol.show.table import write_with_numbers
 from dpol.studies.study import Facts, Inputs, Study, load, schemas_of
@@ -62,15 +64,71 @@ def write_results(
     Raises:
         DataError: a table is not what its schema says.
     """
+    rows = {name: list(map(pd.read_parquet, paths)) for name, paths in parts.items()}
+    frames = join(study, study.settings.model_validate(settings), facts, rows)
+    for name, path in files.items():
+        write_frame(frames[name], path)
+
+
+def join(
+    study: Study, settings: Any, facts: Facts, rows: Mapping[str, Sequence[pd.DataFrame]]
+) -> dict[str, pd.DataFrame]:
+    """The result tables of a study, checked.
+
+    Args:
+        study: the study.
+        settings: its settings.
+        facts: what is known of the run.
+        rows: of each result table, those of the points in their order.
+
+    Raises:
+        DataError: a table is not what its schema says.
+    """
+    # A point may have no rows, and then no columns.
     frames: Mapping[str, pd.DataFrame] = {
-        name: pd.concat([pd.read_parquet(path) for path in paths], ignore_index=True)
-        for name, paths in parts.items()
+        name: pd.concat([part for part in parts if len(part)], ignore_index=True)
+        for name, parts in rows.items()
     }
     if study.collect:
-        frames = load(study.collect)(frames, study.settings.model_validate(settings), facts)
+        frames = load(study.collect)(frames, settings, facts)
     schemas = schemas_of(study)
-    for name, path in files.items():
-        write_frame(schemas[name].check(frames[name], f"{study.name}: {name}"), path)
+    return {
+        name: schemas[name].check(frame, f"{study.name}: {name}") for name, frame in frames.items()
+    }
+
+
+def compute(
+    study: Study,
+    settings: Any,
+    *,
+    seed: int,
+    delta: float = 1e-6,
+    confidence: float = 0.95,
+    streams: Mapping[str, GainStream] = MappingProxyType({}),
+) -> dict[str, pd.DataFrame]:
+    """The result tables of a study, all points in this process.
+
+    Args:
+        study: the study.
+        settings: its settings.
+        seed: root of all randomness.
+        delta: where epsilon is reported beside mu.
+        confidence: of the intervals that are shown together.
+        streams: gain streams by label.
+
+    >>> from dpol.studies.claims import STUDY
+    >>> ledger = compute(STUDY, STUDY.settings(papers=["labels"]), seed=1)["claims"]
+    >>> "holds" in set(ledger["verdict"])
+    True
+    """
+    every = [
+        load(study.run)(settings, point, Inputs(seed, delta, streams.get(point.get("stream", ""))))
+        for point in progress(list(study.points(settings, list(streams)).values()), study.name)
+    ]
+    facts = Facts({label: label for label in streams}, True, confidence)
+    return join(
+        study, settings, facts, {name: [it[name] for it in every] for name in study.results}
+    )
 
 
 def write_shown(

@@ -8,8 +8,11 @@ from dpol.studies.study import Study
 
 STUDIES = (
     "batching",
+    "lazy",
+    "convex",
     "labels",
     "audits",
+    "claims",
 )
 """Folders of the studies, in the order of the report; each has the key of its block in a config."""
 

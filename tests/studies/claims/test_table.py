@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from claims_by_hand import claim_by_hand, ledger_of
 from dpol.core.errors import DataError
 from dpol.show.table import (
     Entry,
@@ -21,26 +21,26 @@ from dpol.show.table import (
     to_markdown,
     write_with_numbers,
 )
-from dpol.studies.claims.core import CLAIM_COLUMNS, WORST_FIRST, Claim, Relation
+from dpol.studies.claims.core import CLAIM_COLUMNS, Verdict
 from dpol.studies.claims.table import claims_table, count_verdicts
 
 NASTY = "a & b_<c>% [d] #1"
+SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
 CLAIMS = (
-    Claim("One", "Theorem 1", "T1 holds", "by hand", 2.0, "<=", 1.5, note="n = 2"),
-    Claim("One", "Lemma 2", NASTY, "sizes", 12345.6, ">=", 30000.0, ours=True, witness="unused"),
-    Claim("Two", "equation (3)", "is 0", "sums", 0.0, "<=", 0.25, witness="x = 1", note="why"),
-    Claim(
+    claim_by_hand("One", "Theorem 1", "T1 holds", "by hand", 2.0, "<=", 1.5, note="n = 2"),
+    claim_by_hand(
+        "One", "Lemma 2", NASTY, "sizes", 12345.6, ">=", 30000.0, ours=True, witness="unused"
+    ),
+    claim_by_hand(
+        "Two", "equation (3)", "is 0", "sums", 0.0, "<=", 0.25, witness="x = 1", note="why"
+    ),
+    claim_by_hand(
         *("One", "Theorem 4", "a mean", "50 runs", 127.1, "<=", 526.04),
-        interval=(511.06, 541.02),
-        confidence=0.9999,
+        **SAMPLED,
         witness="n = 2: mean 526",
         note="n = 2",
     ),
 )
-
-
-def frame(*claims: Claim) -> pd.DataFrame:
-    return pd.DataFrame([it.as_row() for it in claims or CLAIMS], columns=list(CLAIM_COLUMNS))
 
 
 def lines(table: TextTable, section: int) -> list[tuple[str, tuple[Entry, ...]]]:
@@ -49,7 +49,7 @@ def lines(table: TextTable, section: int) -> list[tuple[str, tuple[Entry, ...]]]
 
 
 def test_papers_are_sections_and_what_fails_comes_first() -> None:
-    table = claims_table(frame())
+    table = claims_table(ledger_of(*CLAIMS))
     assert [(it.title, it.note) for it in table.sections] == [
         (
             "“One”",
@@ -63,7 +63,7 @@ def test_papers_are_sections_and_what_fails_comes_first() -> None:
 
 
 def test_every_cell() -> None:
-    table = claims_table(frame())
+    table = claims_table(ledger_of(*CLAIMS))
     found = dict(lines(table, 0) + lines(table, 1))
     assert found["Theorem 1"] == (
         Entry("T1 holds", ("Computed: by hand.",)),
@@ -95,14 +95,14 @@ def test_every_cell() -> None:
 
 
 def test_footers_name_the_confidence_only_if_something_was_sampled() -> None:
-    assert any("99.99%" in text for text in claims_table(frame()).footers)
-    assert not any("%" in text for text in claims_table(frame(*CLAIMS[:3])).footers)
-    assert claims_table(frame()).footers[-1].startswith("†: ours")
+    assert any("99.99%" in text for text in claims_table(ledger_of(*CLAIMS)).footers)
+    assert not any("%" in text for text in claims_table(ledger_of(*CLAIMS[:3])).footers)
+    assert claims_table(ledger_of(*CLAIMS)).footers[-1].startswith("†: ours")
 
 
 def test_undecided_claims_are_shown_and_counted() -> None:
-    it = dataclasses.replace(CLAIMS[3], claimed=520.0)
-    table = claims_table(frame(it))
+    it = claim_by_hand("One", "Theorem 4", "a mean", "runs", 520.0, "<=", 526.04, **SAMPLED)
+    table = claims_table(ledger_of(it))
     assert table.sections[0].note == "1 of the paper: 1 is undecided"
     assert lines(table, 0)[0][1][-1].text == "undecided"
 
@@ -116,18 +116,20 @@ def test_undecided_claims_are_shown_and_counted() -> None:
     ],
 )
 def test_a_loose_claim_says_by_which_factor_of_what(
-    relation: Relation, claimed: float, measured: float, verdict: str
+    relation: str, claimed: float, measured: float, verdict: str
 ) -> None:
-    it = Claim("One", "x", "y", "z", claimed, relation, measured)
-    assert lines(claims_table(frame(it)), 0)[0][1][-1].text == verdict
+    it = claim_by_hand("One", "x", "y", "z", claimed, relation, measured)
+    assert lines(claims_table(ledger_of(it)), 0)[0][1][-1].text == verdict
 
 
 def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
-    unproved = Claim(
+    unproved = claim_by_hand(
         *("One", "Theorem 5", "small", "bounds", 1.0, "<=", 1.247), measured_is="upper bound"
     )
-    silent = Claim("One", "Theorem 6", "regret", "runs", 91739.0, "<=", 1190.0, trivial=2773.0)
-    table = claims_table(frame(silent, unproved))
+    silent = claim_by_hand(
+        "One", "Theorem 6", "regret", "runs", 91739.0, "<=", 1190.0, trivial=2773.0
+    )
+    table = claims_table(ledger_of(silent, unproved))
     (first, entries), (second, others) = lines(table, 0)
     assert (first, second) == ("Theorem 5", "Theorem 6")  # what is open comes first
     assert entries[2] == Entry("1.247", ("upper bound",))
@@ -139,7 +141,7 @@ def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
 
 
 def test_verdicts_of_several_are_counted_in_the_plural() -> None:
-    rows = pd.DataFrame({"verdict": [it for it in WORST_FIRST for _ in range(2)]})
+    rows = pd.DataFrame({"verdict": [it for it in Verdict for _ in range(2)]})
     assert count_verdicts(rows) == (
         "4 hold (2 loosely), 2 do not hold as stated, 2 are not proved, 2 are undecided,"
         " 2 say nothing here"
@@ -148,11 +150,11 @@ def test_verdicts_of_several_are_counted_in_the_plural() -> None:
 
 def test_a_wrong_table_is_refused() -> None:
     with pytest.raises(DataError, match="has no column slack; delete it and run again"):
-        claims_table(frame().drop(columns="slack"))
+        claims_table(ledger_of(*CLAIMS).drop(columns="slack"))
     with pytest.raises(DataError, match="is empty"):
-        claims_table(frame().iloc[:0])
+        claims_table(ledger_of(*CLAIMS).iloc[:0])
     with pytest.raises(DataError, match="verdict 'maybe'"):
-        claims_table(frame().assign(verdict="maybe"))
+        claims_table(ledger_of(*CLAIMS).assign(verdict="maybe"))
 
 
 # ---- tables of sentences -------------------------------------------------------------------------
@@ -165,13 +167,13 @@ def plain() -> TextTable:
 
 
 def test_sentences_are_set_flush_left_in_markdown() -> None:
-    header = to_markdown(claims_table(frame())).splitlines()
+    header = to_markdown(claims_table(ledger_of(*CLAIMS))).splitlines()
     assert header[2] == "| paper | statement | claim | claimed | measured | slack | verdict |"
     assert header[3] == "| --- | --- | --- | ---: | ---: | ---: | --- |"
 
 
 def test_a_table_of_sentences_is_a_long_table_in_latex() -> None:
-    text = to_latex(claims_table(frame()))
+    text = to_latex(claims_table(ledger_of(*CLAIMS)))
     assert r"\begin{longtable}" in text
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
     rows = [line for line in text.splitlines() if line.endswith(r"\\") and " & " in line]
@@ -188,8 +190,8 @@ def test_a_table_of_sentences_is_a_long_table_in_latex() -> None:
 
 def test_every_letter_of_the_ledger_has_a_latex_form() -> None:
     letters = "μδεαβγηλρφΔΦΩ≤≥²"
-    it = dataclasses.replace(CLAIMS[0], claim=letters)
-    assert to_latex(claims_table(frame(it))).isascii()
+    it = claim_by_hand("One", "Theorem 1", letters, "by hand", 2.0, "<=", 1.5)
+    assert to_latex(claims_table(ledger_of(it))).isascii()
 
 
 class Cells(HTMLParser):
@@ -205,12 +207,14 @@ class Cells(HTMLParser):
 
 
 def test_sentences_wrap_in_html_and_cells_name_their_column() -> None:
-    text = to_html(claims_table(frame()))
+    text = to_html(claims_table(ledger_of(*CLAIMS)))
     assert '<table class="prose">' in text
     cells = Cells()
     cells.feed(text)
     assert len(cells.found) == 5 * len(CLAIMS)
-    assert [it["data-header"] for it in cells.found[:5]] == list(claims_table(frame()).headers)
+    assert [it["data-header"] for it in cells.found[:5]] == list(
+        claims_table(ledger_of(*CLAIMS)).headers
+    )
     sentences = [it["data-header"] for it in cells.found if it.get("class") == "sentence"]
     assert sentences == ["claim", "verdict"] * len(CLAIMS)
     assert "a &amp; b_&lt;c&gt;% [d] #1" in text
@@ -219,7 +223,7 @@ def test_sentences_wrap_in_html_and_cells_name_their_column() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    numbers = frame()
+    numbers = ledger_of(*CLAIMS)
     for suffix in (".md", ".tex", ".html", ".csv"):
         write_with_numbers(claims_table(numbers), numbers, tmp_path / f"claims{suffix}")
     back = pd.read_csv(tmp_path / "claims.csv", keep_default_na=False)

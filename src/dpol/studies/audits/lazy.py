@@ -10,23 +10,23 @@ import numpy as np
 
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.experts.lazy_weights import LazyWeights
 from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, setup_of
 from dpol.lazy import transform
+from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
+from dpol.lazy.algorithm import LazyWeights
+from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Measure
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.audit import audit_loss
 from dpol.privacy.audit_laws import audit_fit
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
-from dpol.privacy.lazy_accounting import ACCOUNTANTS, Accountant, LazyGame
-from dpol.privacy.lazy_exact import LazyLaw, paths_and_shadow, worst_epsilon
 from dpol.studies.audits.core import FIT, Audited, Subject
 from dpol.studies.audits.settings import Audits
 
 _BATCHES = 4
 _NAME, _LAW = "L2P for experts", "L2P for experts, law of its outputs"
-_MODEL = "none: dpol.privacy.lazy_exact computes the law"
+_MODEL = "none: dpol.lazy.exact computes the law"
 _LOSS = "epsilon of the worst pair"
 # Batch losses, up to B = 2, of four experts: none has the same in two batches.
 _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 0.0]])

@@ -1,5 +1,29 @@
-"""The claims ledger: what the papers state, beside what a computation finds.
+"""The ledger of claims: statements of the papers that a computation can check."""
 
-Every row is a `Claim` made of two numbers, and its verdict follows from them. To add one: a
-function from the root seed to claims, and its name in `ROWS` of the module of its paper.
-"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpol.studies.claims.settings import Claims
+from dpol.studies.study import Point, Study, Table
+
+_HERE = "dpol.studies.claims"
+
+
+def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
+    """A point for each paper."""
+    return {paper: {"paper": paper} for paper in settings.papers}
+
+
+STUDY = Study(
+    name="claims",
+    title="What the papers state, checked",
+    about="Each statement that a computation can check, what was computed, and the verdict.",
+    settings=Claims,
+    folder=Path(__file__).parent,
+    results=("claims",),
+    points=points,
+    run=f"{_HERE}.study:run",
+    tables=(Table("claims", "Claims of the papers", f"{_HERE}.table:build"),),
+)

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
-from dpol.core import intervals
+from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
 """What was measured: the number that the claim is about, or a proved bound on it."""
-Verdict = Literal[
-    "holds",
-    "holds loosely",
-    "says nothing here",
-    "undecided",
-    "not proved",
-    "does not hold as stated",
-]
 
-HOLDS: Verdict = "holds"
-LOOSE: Verdict = "holds loosely"
-SILENT: Verdict = "says nothing here"
-UNDECIDED: Verdict = "undecided"
-NOT_PROVED: Verdict = "not proved"
-FAILS: Verdict = "does not hold as stated"
-WORST_FIRST: tuple[Verdict, ...] = (FAILS, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SILENT)
-"""All verdicts; of several settings the claim is judged by the first."""
+
+class Verdict(StrEnum):
+    """What follows for a claim, worst first; of several settings it is judged by the first."""
+
+    FAILS = "does not hold as stated"
+    NOT_PROVED = "not proved"
+    UNDECIDED = "undecided"
+    HOLDS = "holds"
+    LOOSE = "holds loosely"
+    SILENT = "says nothing here"
+
 
 CONFIDENCE = 0.9999
 """Of the interval of every sampled row, all comparisons in that row together."""
@@ -42,193 +39,209 @@ WIDEST = 0.1
 _TINY = 1e-12
 
 CLAIM_COLUMNS = (
-    *("paper", "statement", "claim", "computed", "claimed", "relation", "trivial"),
-    *(
-        "measured",
-        "measured_is",
-        "lower",
-        "upper",
-        "confidence",
-        "slack",
-        "verdict",
-        "counterexample",
-        "note",
-        "ours",
-    ),
+    *("paper", "statement", "claim", "computed", "claimed", "relation", "trivial", "measured"),
+    *("measured_is", "lower", "upper", "confidence", "slack", "verdict", "counterexample"),
+    *("note", "ours"),
 )
 """Columns of the ledger (docs/reference/tables.md)."""
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A statement of a paper beside what a computation found: measured `relation` claimed?
+class Statement(BaseModel):
+    """A statement of a paper, in words: an entry of statements.yaml.
+
+    `statement`, `computed`, `witness` and `note` may hold fields in braces, which are filled with
+    the numbers of a finding: `claimed`, `measured`, `case`, and its own `facts`.
 
     Args:
         paper: its title.
-        statement: its number in the paper, or where it stands.
-        claim: the statement in one line.
-        computed: what was computed, with its sizes.
-        claimed: the number that the statement gives.
-        relation: how `measured` should compare with it.
-        measured: the number that was found.
-        measured_is: whether `measured` is the number itself or a bound on it. An upper bound
+        place: its number in the paper, or where it stands.
+        statement: what is stated, in one line.
+        claimed: the number that is claimed, in words or as a formula.
+        relation: how the measured number should compare with the claimed one.
+        refuted_by: what would refute the statement.
+        computed: what is computed, with its sizes.
+        measured_is: whether the number itself is measured, or a bound on it. An upper bound
             cannot refute that the number is small, and a lower bound cannot prove it.
+        rounding: relative accuracy of the computation.
+        witness: the numbers of the worst case; the counterexample if the claim fails.
+        note: what else a reader must know.
+        ours: whether the statement is ours and not the paper's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    paper: str
+    place: str
+    statement: str
+    claimed: str
+    relation: Relation
+    refuted_by: str
+    computed: str
+    measured_is: MeasuredIs = "number"
+    rounding: float = 1e-9
+    witness: str = "{case}"
+    note: str = ""
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a computation found of a claim in one setting.
+
+    Args:
+        claimed: the number that the statement gives.
+        measured: the number that was found.
+        case: the setting in words.
+        facts: further numbers that the texts of the statement name.
         trivial: what is reached without what the claim is about (no messages, no learning), or
             known of any number of this kind; None if there is no such number. A claim that is no
             better than this says nothing.
         interval: confidence interval of `measured`; None if nothing was sampled.
         confidence: of the interval; 1 if nothing was sampled.
-        rounding: relative accuracy of the computation.
-        witness: the numbers of the worst case; the counterexample if the claim fails.
-        note: what else a reader must know.
-        ours: whether the statement is ours and not the paper's.
 
     Raises:
-        ValueError: a number is not finite, the interval does not hold `measured`, or an equality
-            has a bound or a trivial number.
+        ValueError: a number is not finite, the interval does not hold `measured`, or interval and
+            confidence do not fit.
     """
 
-    paper: str
-    statement: str
-    claim: str
-    computed: str
     claimed: float
-    relation: Relation
     measured: float
-    measured_is: MeasuredIs = "number"
+    case: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
     trivial: float | None = None
     interval: tuple[float, float] | None = None
     confidence: float = 1.0
-    rounding: float = 1e-9
-    witness: str = ""
-    note: str = ""
-    ours: bool = False
 
     def __post_init__(self) -> None:
-        numbers = (self.claimed, self.measured, self.trivial or 0.0, *self.bounds)
-        if not all(map(math.isfinite, numbers)):
-            raise ValueError(f"{self.statement}: numbers must be finite, got {numbers}")
         lower, upper = self.bounds
+        numbers = (self.claimed, self.measured, self.trivial or 0.0, lower, upper)
+        if not all(map(math.isfinite, numbers)):
+            raise ValueError(f"numbers of a claim must be finite, got {numbers}")
         if not lower <= self.measured <= upper:
-            raise ValueError(f"{self.statement}: {self.measured} is not in its {self.bounds}")
+            raise ValueError(f"{self.measured} is not in its interval {self.bounds}")
         if (self.interval is None) != (self.confidence == 1.0):
-            raise ValueError(f"{self.statement}: an interval needs a confidence below 1")
-        if self.relation == "=" and (self.measured_is != "number" or self.trivial is not None):
-            raise ValueError(f"{self.statement}: an equality has no bound and no trivial number")
+            raise ValueError("an interval needs a confidence below 1")
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The interval, or twice `measured`."""
         return self.interval or (self.measured, self.measured)
 
+
+Findings = Iterator[tuple[str, Finding]]
+"""Findings, each with the id of the statement that it is about."""
+Check = Callable[[int], Findings]
+"""What makes findings, of one statement or several, from the root seed."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement beside a finding: measured `relation` claimed?
+
+    Raises:
+        ValueError: an equality has a bound or a trivial number.
+    """
+
+    statement: Statement
+    finding: Finding
+
+    def __post_init__(self) -> None:
+        bounded = self.statement.measured_is != "number" or self.finding.trivial is not None
+        if self.statement.relation == "=" and bounded:
+            raise ValueError(
+                f"{self.statement.place}: an equality has no bound and no trivial number"
+            )
+
     @property
     def verdict(self) -> Verdict:
-        """See `verdict_of`."""
-        return verdict_of(
-            self.claimed,
-            self.relation,
-            *self.bounds,
-            measured_is=self.measured_is,
-            trivial=self.trivial,
-            rounding=self.rounding,
+        """What follows from the numbers, and from nothing else.
+
+        A claim fails if the number is on its wrong side, and holds if it is on its right side.
+        What an interval leaves open is undecided; what a bound leaves open is not proved. A claim
+        that holds and is no better than the trivial number says nothing. An equality holds if the
+        interval contains it and is narrow.
+        """
+        it, relation, measured_is = (
+            self.finding,
+            self.statement.relation,
+            self.statement.measured_is,
         )
+        claimed, trivial, (lower, upper) = it.claimed, it.trivial, it.bounds
+        slop = self.statement.rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
+        if measured_is == "upper bound":
+            lower = -math.inf
+        elif measured_is == "lower bound":
+            upper = math.inf
+        if relation == ">=":
+            wrong, doubtful = upper < claimed - slop, lower < claimed - slop
+            loose = lower >= LOOSE_FACTOR * claimed > 0
+        elif relation == "<=":
+            wrong, doubtful = lower > claimed + slop, upper > claimed + slop
+            loose = LOOSE_FACTOR * upper <= claimed and claimed > 0
+        else:
+            wrong = lower > claimed + slop or upper < claimed - slop
+            doubtful, loose = upper - lower > WIDEST * abs(claimed) + slop, False
+        if wrong:
+            return Verdict.FAILS
+        if doubtful:
+            return Verdict.UNDECIDED if measured_is == "number" else Verdict.NOT_PROVED
+        if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
+            return Verdict.SILENT
+        return Verdict.LOOSE if loose else Verdict.HOLDS
 
-    @property
-    def slack(self) -> float:
-        """measured / claimed, or their difference where the claim is 0."""
-        return self.measured / self.claimed if self.claimed else self.measured
+    def text(self, of: Literal["statement", "computed", "witness", "note"]) -> str:
+        """A text of the statement, with the numbers of the finding.
 
-    @property
-    def counterexample(self) -> str:
-        """The witness if the claim fails, else nothing."""
-        return self.witness if self.verdict == FAILS else ""
+        Raises:
+            KeyError: the text names what the finding does not have.
+        """
+        it = self.finding
+        known = {"claimed": it.claimed, "measured": it.measured, "case": it.case, **it.facts}
+        return str(getattr(self.statement, of)).format_map(known)
 
     def as_row(self) -> dict[str, Any]:
         """A row of the ledger, by `CLAIM_COLUMNS`."""
-        lower, upper = self.bounds
-        trivial = math.nan if self.trivial is None else self.trivial
-        values = {"lower": lower, "upper": upper, "trivial": trivial}
+        statement, it = self.statement, self.finding
+        lower, upper = it.bounds
         return {
-            column: values[column] if column in values else getattr(self, column)
-            for column in CLAIM_COLUMNS
+            "paper": statement.paper,
+            "statement": statement.place,
+            "claim": self.text("statement"),
+            "computed": self.text("computed"),
+            "claimed": it.claimed,
+            "relation": statement.relation,
+            "trivial": math.nan if it.trivial is None else it.trivial,
+            "measured": it.measured,
+            "measured_is": statement.measured_is,
+            "lower": lower,
+            "upper": upper,
+            "confidence": it.confidence,
+            # Their difference where the claim is 0.
+            "slack": it.measured / it.claimed if it.claimed else it.measured,
+            "verdict": self.verdict.value,
+            "counterexample": self.text("witness") if self.verdict == Verdict.FAILS else "",
+            "note": self.text("note"),
+            "ours": statement.ours,
         }
 
 
-Row = Callable[[int], Iterable[Claim]]
-"""What makes rows of the ledger from the root seed."""
-
-
-def verdict_of(
-    claimed: float,
-    relation: Relation,
-    lower: float,
-    upper: float,
-    *,
-    measured_is: MeasuredIs = "number",
-    trivial: float | None = None,
-    rounding: float = 1e-9,
-) -> Verdict:
-    """The verdict on a claim, from what was measured of its number, `lower` to `upper`.
-
-    A claim fails if the number is on its wrong side, and holds if it is on its right side. What
-    an interval leaves open is undecided; what a bound leaves open is not proved. A claim that
-    holds and is no better than the trivial number says nothing. An equality holds if the interval
-    contains it and is narrow.
-
-    Args:
-        claimed: the number of the claim.
-        relation: how the number should compare with it.
-        lower: lower end of the interval of what was measured.
-        upper: upper end.
-        measured_is: what was measured: the number, or a bound on it.
-        trivial: what is known without the claim.
-        rounding: relative accuracy of the computation.
-
-    >>> verdict_of(127.0, "<=", 520.0, 532.0), verdict_of(127.0, "<=", 30.0, 40.0)
-    ('does not hold as stated', 'holds loosely')
-    >>> verdict_of(1.0, "<=", 1.2, 1.2, measured_is="upper bound")
-    'not proved'
-    >>> verdict_of(127.0, "<=", 30.0, 40.0, trivial=100.0)
-    'says nothing here'
-    """
-    slop = rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
-    if measured_is == "upper bound":
-        lower = -math.inf
-    elif measured_is == "lower bound":
-        upper = math.inf
-    if relation == ">=":
-        wrong, doubtful = upper < claimed - slop, lower < claimed - slop
-        loose = lower >= LOOSE_FACTOR * claimed > 0
-    elif relation == "<=":
-        wrong, doubtful = lower > claimed + slop, upper > claimed + slop
-        loose = LOOSE_FACTOR * upper <= claimed and claimed > 0
-    else:
-        wrong = lower > claimed + slop or upper < claimed - slop
-        doubtful, loose = upper - lower > WIDEST * abs(claimed) + slop, False
-    if wrong:
-        return FAILS
-    if doubtful:
-        return UNDECIDED if measured_is == "number" else NOT_PROVED
-    if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
-        return SILENT
-    return LOOSE if loose else HOLDS
-
-
 def worst(claims: Iterable[Claim]) -> Claim:
-    """The claim that comes off worst: by its verdict (`WORST_FIRST`), then by the least slack."""
+    """The claim that comes off worst: by its verdict (in their order), then by the least slack."""
 
     def badness(claim: Claim) -> tuple[bool, int, float]:
-        lower, upper = claim.bounds
-        if claim.relation == ">=":
-            excess = claim.claimed - lower
-        elif claim.relation == "<=":
-            excess = upper - claim.claimed
+        it, relation = claim.finding, claim.statement.relation
+        lower, upper = it.bounds
+        if relation == ">=":
+            excess = it.claimed - lower
+        elif relation == "<=":
+            excess = upper - it.claimed
         else:
-            excess = abs(claim.measured - claim.claimed)
-        # What holds is judged by the settings in which the claim says something.
-        open_or_failed = claim.verdict in WORST_FIRST[:3]
-        rank = -WORST_FIRST.index(claim.verdict) if open_or_failed else -(claim.verdict == SILENT)
-        return open_or_failed, rank, excess / abs(claim.claimed) if claim.claimed else excess
+            excess = abs(it.measured - it.claimed)
+        rank = list(Verdict).index(claim.verdict)
+        open_or_failed = rank < list(Verdict).index(Verdict.HOLDS)
+        if not open_or_failed:  # judged by the settings in which the claim says something
+            rank = int(claim.verdict == Verdict.SILENT)
+        return open_or_failed, -rank, excess / abs(it.claimed) if it.claimed else excess
 
     return max(claims, key=badness)
 
@@ -238,18 +251,28 @@ def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:
     return np.random.default_rng(seed_sequence(seed, ("claims", *purpose)))
 
 
-def mean_interval(sample: Floats, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Student's interval for the mean of a sample, at the confidence of the ledger."""
-    return intervals.mean_interval(sample, confidence)
-
-
-def share_interval(
-    successes: int, trials: int, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
-    """The Clopper-Pearson interval of a probability, at the confidence of the ledger."""
-    return intervals.share_interval(successes, trials, confidence)
-
-
 def shared(comparisons: int) -> float:
     """The confidence of each of several comparisons, so that all hold with `CONFIDENCE`."""
     return 1 - (1 - CONFIDENCE) / comparisons
+
+
+def of_mean(claimed: float, sample: Floats, comparisons: int = 1, **more: Any) -> Finding:
+    """The mean of a sample (R,), with Student's interval unless all of it is 0.
+
+    Args:
+        claimed: the number that the statement gives.
+        sample: what is averaged.
+        comparisons: the number of intervals that hold together.
+        more: further arguments of `Finding`.
+    """
+    if sample.any():
+        confidence = shared(comparisons)
+        more |= {"interval": mean_interval(sample, confidence), "confidence": confidence}
+    return Finding(claimed, float(sample.mean()), **more)
+
+
+def of_share(claimed: float, count: int, runs: int, comparisons: int, **more: Any) -> Finding:
+    """A probability from `count` of `runs`, with its Clopper-Pearson interval; see `of_mean`."""
+    confidence = shared(comparisons)
+    interval = share_interval(count, runs, confidence)
+    return Finding(claimed, count / runs, interval=interval, confidence=confidence, **more)

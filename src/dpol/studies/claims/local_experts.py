@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -14,39 +14,29 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import CuratorSetup, play
+from dpol.experts.learners import LeaderBank, RidgeBank
+from dpol.experts.meta import MetaState, RWMeta, shared_noise
+from dpol.experts.play import Actions, CuratorSetup, LocalSetup, Observation, play, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.show.papers import EXPERTS
 from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
-from dpol.studies.claims.core import Claim, Row, generator, mean_interval, shared, worst
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 # ---- the local mechanism ---------------------------------------------------------------------
 
 
-def local_noise(seed: int, share: float = 1.0) -> Iterator[Claim]:
-    """The Gaussian mechanism on gain vectors, with `share` of the noise that it asks for."""
+def local_noise(seed: int) -> Findings:
+    """The Gaussian mechanism on gain vectors: what one person who moves can tell."""
     stream, mu = _hospitals(seed), 0.5
-    for name, ours in (("isotropic", False), ("capacity", True)):
-        scale = share * noise_scale(stream, name, mu)
-        shift = 1 / (stream.capacities_for("the claim") * scale)
+    for name in ("isotropic", "capacity"):
+        shift = 1 / (stream.capacities_for("the claim") * noise_scale(stream, name, mu))
         # One person leaves hospital i for j: the two coordinates move by independent noises.
-        pairs = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
-        pairs[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
-        yield Claim(
-            EXPERTS,
-            "section 2.2" if not ours else "capacity noise",
-            f"the noise of the {name} calibration gives every round μ-Gaussian DP",
-            f"hockey-stick divergence by quadrature at the worst of {pairs.size:,} moves of one"
-            f" person ({stream.n_experts} hospitals, {stream.n_rounds} rounds)",
-            claimed=mu,
-            relation="<=",
-            measured=_mu_of_shift(float(pairs.max())),
-            rounding=1e-5,
-            witness=f"a move shifts the noisy gains by {pairs.max():.4f} standard deviations",
-            ours=ours,
-        )
+        moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
+        moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
+        largest = float(moves.max())
+        facts = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds, "shift": largest}
+        yield f"{name}-noise", Finding(mu, _mu_of_shift(largest), facts=facts)
 
 
 def _hospitals(seed: int) -> GainStream:
@@ -73,67 +63,25 @@ def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
 
 # ---- regret ----------------------------------------------------------------------------------
 
-_ROUNDS, _REPLICATES = 1000, 100
+_ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 4.0
 
 
-def regrets(seed: int, alpha: float = 4.0, allowed: float = 1.0) -> Iterator[Claim]:
-    """Regret of RW-FTPL and RW-AdaBatch, and what batching adds; bounds times `allowed`."""
-    plain, batched, extra = [], [], []
-    confidence = shared(16)
+def regrets(seed: int) -> Findings:
+    """Regret of RW-FTPL and RW-AdaBatch, and what batching adds, against random experts."""
     for n in (2, 10):
-        games = itertools.product(_streams(seed, n).items(), (0.5, 1.0))
-        for (label, gains), mu in games:
+        for (label, gains), mu in itertools.product(_streams(seed, n).items(), (0.5, 1.0)):
             eta = math.sqrt(n) / mu
-            bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n)) * allowed
-            own, other = _regrets(seed, label, gains, mu, alpha)
-            case = f"{label}, n = {n}, η = {eta:.3g}"
+            bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
+            own, other = _regrets(seed, label, gains, mu)
             random = float(gains.sum(axis=0).max() - gains.sum(axis=0).mean())
-            batches = (1 + alpha / 2) * bound
-            plain.append(_regret_claim("ftpl", own, bound, random, case, confidence))
-            batched.append(_regret_claim("adabatch", other, batches, random, case, confidence))
-            added, most = other - own, random - float(own.mean())
-            extra.append(_regret_claim("extra", added, alpha / 2 * bound, most, case, confidence))
-    yield from (worst(claims) for claims in (plain, batched, extra))
-
-
-_Kind = Literal["ftpl", "adabatch", "extra"]
-_REGRETS: dict[_Kind, tuple[str, str]] = {
-    "ftpl": (
-        "section 3, regret of RW-FTPL",
-        "expected regret is at most (η + 2/η) sqrt(2 T log n) for gains in [0, 1]",
-    ),
-    "adabatch": (
-        "Corollary 2",
-        "expected regret of RW-AdaBatch is at most 1 + α/2 times the bound of RW-FTPL",
-    ),
-    "extra": (
-        "Corollary 2, factor",
-        "batching adds at most α/2 times the bound of RW-FTPL to the expected regret",
-    ),
-}
-
-
-def _regret_claim(
-    kind: _Kind, sample: Floats, bound: float, random: float, case: str, confidence: float
-) -> Claim:
-    """`random` is the same number of an algorithm that plays a random expert in every round."""
-    statement, claim = _REGRETS[kind]
-    case = f"{case}; a random expert has {random:.0f}"
-    return Claim(
-        EXPERTS,
-        statement,
-        claim,
-        f"{_REPLICATES} runs of {_ROUNDS:,} rounds on each of 16 games (adversarial and random"
-        " streams, n = 2 and 10, two noise scales); the worst game",
-        claimed=bound,
-        relation="<=",
-        measured=float(sample.mean()),
-        trivial=random,
-        interval=mean_interval(sample, confidence) if sample.any() else None,
-        confidence=confidence if sample.any() else 1.0,
-        witness=f"{case}: mean {sample.mean():.1f}, bound {bound:.1f}",
-        note=f"{case}; α = 4" if kind != "ftpl" else case,
-    )
+            for name, claimed, sample, trivial in (
+                ("regret-of-ftpl", bound, own, random),
+                ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, other, random),
+                ("regret-of-batches", _ALPHA / 2 * bound, other - own, random - float(own.mean())),
+            ):
+                case = f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}"
+                facts = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
+                yield name, of_mean(claimed, sample, 16, trivial=trivial, case=case, facts=facts)
 
 
 def _streams(seed: int, n: int) -> dict[str, Floats]:
@@ -149,73 +97,122 @@ def _streams(seed: int, n: int) -> dict[str, Floats]:
     }
 
 
-def _regrets(
-    seed: int, label: str, gains: Floats, mu: float, alpha: float
-) -> tuple[Floats, Floats]:
+def _regrets(seed: int, label: str, gains: Floats, mu: float) -> tuple[Floats, Floats]:
     """Regrets (R,) of RW-FTPL and RW-AdaBatch on the same noisy gains."""
     stream = synthetic_stream(f"claims: {label}, n = {gains.shape[1]}", gains)
     noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_REPLICATES))
     none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
     time, best = np.arange(len(gains)), gains.sum(axis=0).max()
     plain = play(RandomWalkFTPL(), noisy, none)
-    batched, _ = play_batches(RWAdaBatch(alpha), noisy, none)
+    batched, _ = play_batches(RWAdaBatch(_ALPHA), noisy, none)
     return best - gains[time, plain].sum(axis=1), best - gains[time, batched].sum(axis=1)
 
 
-def expected_maximum(seed: int, factor: float = 2.0) -> Iterator[Claim]:
-    """The mean of the largest of N standard normals against sqrt(factor log N)."""
-    del seed
+def expected_maximum(_: int) -> Findings:
+    """The mean of the largest of N standard normals."""
     z = np.linspace(-12.0, 12.0, 24_001)
-    step = z[1] - z[0]
-    claims: list[Claim] = []
     for N in (2, 3, 10, 100, 10**4, 10**6):
         below = np.exp(N * special.log_ndtr(z))
-        mean = float(((z > 0) - below).sum() * step)
-        claims.append(
-            Claim(
-                EXPERTS,
-                "Lemma 5",
-                "the mean of the largest of N standard normals is at most sqrt(2 log N)",
-                "quadrature for six N from 2 to 1,000,000; the worst N",
-                claimed=math.sqrt(factor * math.log(N)),
-                relation="<=",
-                measured=mean,
-                rounding=1e-3,
-                witness=f"N = {N:,}: mean {mean:.4f}",
-                note=f"N = {N:,}",
-            )
-        )
-    yield worst(claims)
+        mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
+        yield "expected-maximum", Finding(math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
 
 
 # ---- the central baseline --------------------------------------------------------------------
 
 
-def tree(seed: int, share: float = 1.0) -> Iterator[Claim]:
-    """The binary tree with `share` of its noise."""
-    del seed
+def tree(_: int) -> Findings:
+    """The binary tree: what one round can tell by all nodes that it enters."""
     mu, sensitivity = 0.5, math.sqrt(2.0)
-    claims = []
     for T in (2, 3, 5, 8, 9, 100, 148, 500):
         setup = CuratorSetup(1, T, 2, 1.0, sensitivity, 1.0, mu)
-        scale = share * TreeFTPL("min-noise").init(setup).node_scale
+        scale = TreeFTPL("min-noise").init(setup).node_scale
         entered = np.zeros(T + 1, dtype=int)
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
         measured = sensitivity * math.sqrt(entered.max()) / scale
-        claims.append(
-            Claim(
-                EXPERTS,
-                "section 4, tree baseline",
-                "node noise Δ sqrt(L)/μ makes all noisy prefix sums together μ-Gaussian DP",
-                "all nodes that a round enters, counted, for eight T from 2 to 500",
-                claimed=mu,
-                relation="<=",
-                measured=measured,
-                witness=f"T = {T}: a round enters {entered.max()} nodes, μ = {measured:.4f}",
-            )
-        )
-    yield worst(claims)
+        yield "tree-noise", Finding(mu, measured, f"T = {T}", {"nodes": entered.max()})
 
 
-ROWS: tuple[Row, ...] = (local_noise, regrets, expected_maximum, tree)
+# ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
+
+_RUNS = 50
+
+
+@dataclass(frozen=True)
+class ConstantBank:
+    """Two learners who see nothing: each always takes its own one of two actions."""
+
+    labels: ClassVar[tuple[str, ...]] = ("zero", "one")
+
+    def init(self, setup: LocalSetup) -> int:
+        return setup.n_replicates
+
+    def step(self, state: int, observation: Observation | None) -> tuple[int, Actions]:
+        return state, np.tile(np.arange(2, dtype=np.int32), (state, 1))
+
+
+@dataclass(frozen=True)
+class TurncoatBank:
+    """Two learners who see the noise: who leads by noisy gains takes action 1, the other 0."""
+
+    labels: ClassVar[tuple[str, ...]] = ("one", "two")
+
+    def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
+        shape = (setup.n_replicates, 2)
+        return np.zeros(shape), np.zeros(shape, dtype=np.int32)
+
+    def step(
+        self, state: tuple[Floats, Actions], observation: Observation | None
+    ) -> tuple[Any, Actions]:
+        gains, actions = state
+        if observation is not None:
+            gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
+        actions = (np.arange(2) == gains.argmax(axis=1)[:, None]).astype(np.int32)
+        return (gains, actions), actions
+
+
+def _play(algorithm: RWMeta, label: str, raw: Floats, mu: float, seed: int, name: str) -> Finding:
+    """Play RW-Meta on gains (T, n) and follow what the bound of Theorem 3 depends on."""
+    T, n = raw.shape
+    stream = synthetic_stream(f"claims: {label}", raw)
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_RUNS))
+    generators = replicate_generators(seed, ("claims", name), range(_RUNS), "RW-Meta")
+    own: Floats = np.zeros(_RUNS)
+    learners: Floats = np.zeros((_RUNS, algorithm.n_learners))
+    largest: Floats = np.zeros(_RUNS)
+    state: MetaState
+    for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
+        own += raw[t, chosen]
+        learners += raw[t, state.actions]
+        covariance = state.covariance + shared_noise(state.actions, noisy.noise_scale[t])
+        centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
+        largest = np.maximum(largest, np.linalg.eigvalsh(centred)[:, -1])
+    eta = np.sqrt(np.maximum(largest, 0.0) / T)
+    factor = np.maximum(math.sqrt(2), eta) + math.sqrt(2)
+    bound = factor * math.sqrt(2 * T * math.log(algorithm.n_learners))
+    best = learners.max(axis=1)
+    # Without learning: who follows a random learner.
+    random = float((best - learners.mean(axis=1)).mean())
+    facts = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
+    return of_mean(float(bound.mean()), best - own, trivial=random, facts=facts)
+
+
+def meta_of_two(seed: int) -> Findings:
+    """Two learners on gains (1, 0) in every round, noise scale 2: they see the noise, or do not.
+
+    The proof needs learners who are independent of the noise.
+    """
+    raw = np.tile([1.0, 0.0], (1000, 1))
+    for bank in (TurncoatBank(), ConstantBank()):
+        name = type(bank).__name__
+        found = _play(RWMeta(learners=(bank,)), name, raw, math.sqrt(2) / 2, seed, name)
+        yield "meta-of-turncoats" if name == "TurncoatBank" else "meta-of-constants", found
+
+
+def meta_of_thirteen(seed: int) -> Findings:
+    """The paper's thirteen learners on gains that drift."""
+    rng, T, n = generator(seed, "drifting gains"), 150, 12
+    phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
+    raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
+    algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
+    yield "meta-of-thirteen", _play(algorithm, "drifting gains", raw, 0.5, seed, "ridge")

@@ -9,32 +9,31 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.frames import check_frame
 from dpol.show.table import Entry, Group, Section, TextTable
-from dpol.studies.claims.core import (
-    CLAIM_COLUMNS,
-    FAILS,
-    HOLDS,
-    LOOSE,
-    NOT_PROVED,
-    SILENT,
-    UNDECIDED,
-    WORST_FIRST,
-)
+from dpol.studies.claims.core import CLAIM_COLUMNS, Verdict
+from dpol.studies.claims.settings import Claims
+from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
+_WORST_FIRST = list(Verdict)
 _COUNTED = {
-    FAILS: ("does not hold as stated", "do not hold as stated"),
-    NOT_PROVED: ("is not proved", "are not proved"),
-    UNDECIDED: ("is undecided", "are undecided"),
-    SILENT: ("says nothing here", "say nothing here"),
+    Verdict.FAILS: ("does not hold as stated", "do not hold as stated"),
+    Verdict.NOT_PROVED: ("is not proved", "are not proved"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.SILENT: ("says nothing here", "say nothing here"),
 }
 """Verdicts other than that a claim holds, of one and of several."""
+
+
+def build(frames: Frames, settings: Claims, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
+    """The table of the ledger, and its numbers."""
+    return claims_table(frames["claims"]), frames["claims"]
 
 
 def claims_table(frame: pd.DataFrame) -> TextTable:
     """The ledger, one section for each paper; what fails or is open comes first in its section.
 
     Args:
-        frame: table of `dpol.studies.claims.study.study_claims`.
+        frame: table of `dpol.studies.claims.study.ledger`.
 
     Raises:
         DataError: a column is missing, the table is empty, or a verdict is unknown.
@@ -42,7 +41,9 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
     _check(frame)
     sections = []
     for paper, rows in frame.groupby("paper", sort=False):
-        order = rows["verdict"].map(WORST_FIRST.index).clip(upper=WORST_FIRST.index(HOLDS))
+        order = (
+            rows["verdict"].map(_WORST_FIRST.index).clip(upper=_WORST_FIRST.index(Verdict.HOLDS))
+        )
         ordered = rows.iloc[order.to_numpy().argsort(kind="stable")]
         lines = tuple((_statement(row), _entries(row)) for row in ordered.to_dict("records"))
         sections.append(Section(f"“{paper}”", _counts(rows), (Group("", lines),)))
@@ -71,7 +72,7 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
 
 def _check(frame: pd.DataFrame) -> None:
     check_frame(frame, CLAIM_COLUMNS, "claims")
-    unknown = sorted(set(frame["verdict"]) - set(WORST_FIRST))
+    unknown = sorted(set(frame["verdict"]) - set(_WORST_FIRST))
     if unknown:
         raise DataError(
             f"the table of claims has the verdict {unknown[0]!r}; delete it and run again"
@@ -81,12 +82,12 @@ def _check(frame: pd.DataFrame) -> None:
 def count_verdicts(claims: pd.DataFrame) -> str:
     """How many claims hold, and how many do not.
 
-    >>> count_verdicts(pd.DataFrame({"verdict": [HOLDS, LOOSE, FAILS]}))
+    >>> count_verdicts(pd.DataFrame({"verdict": [Verdict.HOLDS, Verdict.LOOSE, Verdict.FAILS]}))
     '2 hold (1 loosely), 1 does not hold as stated'
     """
     counts = claims["verdict"].value_counts()
-    loose = int(counts.get(LOOSE, 0))
-    held = int(counts.get(HOLDS, 0)) + loose
+    loose = int(counts.get(Verdict.LOOSE, 0))
+    held = int(counts.get(Verdict.HOLDS, 0)) + loose
     hold = f"{held} {'holds' if held == 1 else 'hold'}"
     parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
     for verdict, (one, several) in _COUNTED.items():
@@ -140,15 +141,15 @@ def _entries(row: dict[Any, Any]) -> tuple[Entry, ...]:
 
 def _verdict(row: dict[Any, Any]) -> str:
     """The verdict; of a loose claim also by which factor it is loose."""
-    if row["verdict"] != LOOSE:
+    if row["verdict"] != Verdict.LOOSE:
         return str(row["verdict"])
     larger, smaller = row["claimed"], row["measured"]
     names = "claimed", "measured"
     if row["relation"] == ">=":
         larger, smaller, names = smaller, larger, names[::-1]
     if not smaller > 0:
-        return f"{LOOSE}: measured is not above 0"
-    return f"{LOOSE}: {names[0]} is {_number(larger / smaller, 3)} times {names[1]}"
+        return f"{Verdict.LOOSE}: measured is not above 0"
+    return f"{Verdict.LOOSE}: {names[0]} is {_number(larger / smaller, 3)} times {names[1]}"
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -1,1 +1,0 @@
-"""Private online convex optimisation on a ball."""

@@ -1,1 +1,0 @@
-"""Playing, scoring and summing up."""

@@ -1,0 +1,177 @@
+"""What L2P guarantees, by the published theorem and by our own argument.
+
+The published constants ("Private Online Learning via Lazy Algorithms", Theorem 3.2) are not
+covered by their proof as written; `sound` is ours and is the default. Both are for a measure
+whose normalised log ratio changes by at most eta in a round (multiplicative weights).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+from dpol.lazy.transform import NORMALISERS, Normaliser
+
+Accountant = Literal["published", "sound"]
+"""Names of the accountants."""
+AccountantFunction = Callable[["LazyGame", int, float, float], float]
+
+
+@dataclass(frozen=True)
+class LazyGame:
+    """What the accountants have to know about a game.
+
+    Args:
+        n_rounds: T, the number of rounds.
+        delta: delta of the guarantee, in (0, 1).
+        largest_change: s, how far one person can move a loss in one round; 1 in general.
+        normaliser: c of the keep probability, 1 (`tight`) or 2 (`published`).
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    n_rounds: int
+    delta: float
+    largest_change: float = 1.0
+    normaliser: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.n_rounds < 1:
+            raise ValueError(f"n_rounds must be at least 1, got {self.n_rounds}")
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
+        if not 0 < self.largest_change <= 1:
+            raise ValueError(f"largest_change must lie in (0, 1], got {self.largest_change}")
+
+    @property
+    def normaliser_name(self) -> Normaliser:
+        """The name of c."""
+        return next(name for name, c in NORMALISERS.items() if c == self.normaliser)
+
+
+def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
+    """epsilon by Theorem 3.2 of the paper, with delta_0 = 0 and delta = 2 T delta_1.
+
+    inf where its preconditions eta B log(1/delta_1) / p <= 1 and T p / B >= 1 do not hold. The
+    proof has a gap (its equation (3) charges eta for a switch that costs up to 2 eta in each of
+    x and y, and counts fake switches only); the value was safe wherever it was tried.
+
+    Args:
+        game: what is played.
+        batch_size: B, rounds in a batch.
+        eta: learning rate.
+        fake_switch: p, probability of a fake switch.
+
+    >>> game = LazyGame(n_rounds=10_000, delta=1e-6, normaliser=2.0)
+    >>> round(published_epsilon(game, 10, 0.0001, 0.1), 3)
+    0.06
+    """
+    T, B, p = game.n_rounds, batch_size, fake_switch
+    log_term = math.log(2 * T / game.delta)
+    if p <= 0 or eta * B * log_term / p > 1 or T * p / B < 1:
+        return math.inf
+    variance = T * eta**2 * p / B
+    return 2 * eta / p + eta + 1.5 * variance * log_term + math.sqrt(6 * variance * log_term**2)
+
+
+def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
+    """epsilon by our accounting: valid for every eta, B and p > 0. Ours, not in the paper.
+
+    Only the indicator after the differing round depends on it: pure eps_I-DP. Every later
+    redraw is from one of two distributions with log ratio in a range of 2 eta s, that is
+    eta^2 s^2 / 2 zCDP. The numbers of redraws of x and y are truncated at quantiles that are
+    exceeded with probability at most delta / 4 each; the rest of delta goes to the conversion.
+
+    Args:
+        game: what is played.
+        batch_size: B, rounds in a batch.
+        eta: learning rate.
+        fake_switch: p; inf is returned for 0.
+
+    >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
+    >>> round(sound_epsilon(game, 10, 0.001, 0.1), 3)
+    0.09
+    """
+    s = game.largest_change
+    return account_redraws(
+        batches=-(-game.n_rounds // batch_size),
+        fake_switch=fake_switch,
+        indicator_change=2 * eta * s,
+        log_keep=-(game.normaliser + 1) * batch_size * eta,
+        redraw_zcdp=(eta * s) ** 2 / 2,
+        delta=game.delta,
+    )
+
+
+def account_redraws(
+    *,
+    batches: int,
+    fake_switch: float,
+    indicator_change: float,
+    log_keep: float,
+    redraw_zcdp: float,
+    delta: float,
+) -> float:
+    """epsilon at `delta` of any L2P: one indicator that depends on the data, and the redraws.
+
+    Args:
+        batches: number of batches.
+        fake_switch: p; inf is returned for 0.
+        indicator_change: how far the log probability of keeping x can move.
+        log_keep: the least log probability of keeping x, fake switches apart.
+        redraw_zcdp: zCDP of one redraw.
+        delta: delta of the guarantee.
+    """
+    p = fake_switch
+    indicator = _indicator_epsilon(indicator_change, p)
+    if math.isinf(indicator):
+        return math.inf
+    redraw = -math.expm1(math.log1p(-p) + log_keep) if p < 1 else 1.0
+    count = _upper_quantile(batches, redraw, delta / 4) + _upper_quantile(batches, p, delta / 4)
+    rho = count * redraw_zcdp
+    together = zcdp_epsilon(indicator**2 / 2 + rho, delta / 2)
+    return min(together, indicator + zcdp_epsilon(rho, delta / 2))
+
+
+def _indicator_epsilon(change: float, p: float) -> float:
+    """Pure epsilon of the indicator whose log probability of keeping x moves by `change`."""
+    if p <= 0:
+        return math.inf
+    return max(change, math.log1p((1 - p) * -math.expm1(-change) / p))
+
+
+@lru_cache(maxsize=65536)
+def _upper_quantile(trials: int, probability: float, tail: float) -> int:
+    """The smallest k with P(Bin(trials, probability) > k) <= tail."""
+    from scipy import stats
+
+    return int(stats.binom.isf(tail, trials, min(max(probability, 0.0), 1.0)))
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """epsilon of a rho-zCDP mechanism at `delta`, by the library's Renyi conversion."""
+    from dp_accounting import rdp
+
+    if rho == 0:
+        return 0.0
+    orders = _orders()
+    return float(rdp.compute_epsilon(orders, rho * orders, delta)[0])
+
+
+@lru_cache(maxsize=1)
+def _orders() -> Floats:
+    return 1.0 + np.geomspace(1e-2, 1e9, 265)
+
+
+ACCOUNTANTS: dict[str, AccountantFunction] = {
+    "published": published_epsilon,
+    "sound": sound_epsilon,
+}
+"""The accountants by name."""

@@ -1,0 +1,163 @@
+"""L2P over multiplicative weights: private expert advice in the central model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
+from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
+from dpol.lazy.parameters import AccountedParameters, choose_parameters
+from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.guarantee import Guarantee, Model
+
+
+@dataclass(frozen=True)
+class LazyWeightsState:
+    """What L2P over multiplicative weights carries from round to round.
+
+    Args:
+        measure: multiplicative weights.
+        parameters: of the transformation.
+        gain_range: r; losses are (r - gain) / r.
+        lazy: state of the transformation; None before round 1.
+        batch: (n,) losses of the current batch so far.
+        rounds: rounds of the current batch so far.
+    """
+
+    measure: WeightsMeasure
+    parameters: LazyParameters
+    gain_range: float
+    lazy: LazyState | None
+    batch: Floats
+    rounds: int
+
+
+@dataclass(frozen=True)
+class LazyWeights:
+    """L2P: resample an expert from multiplicative weights only when it must, or at random.
+
+    Its parameters reach the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
+    largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
+    Algorithms", Algorithm 1 and section 3.1; the accountant `sound` and the normaliser
+    `tight` are ours.
+
+    Args:
+        delta: delta of the guarantee.
+        accountant: `sound` (ours) or `published` (Theorem 3.2).
+        normaliser: `tight` (ours) or `published`.
+
+    Raises:
+        ValueError: a parameter is unknown or out of range.
+
+    >>> from dpol.experts.play import RawGains, guarantee_of
+    >>> from dpol.data.stream import GainStream
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
+    >>> beds = np.full((100, 2), 50.0)
+    >>> stream = GainStream("example", np.full((100, 2), 0.2), beds, ("a", "b"), periods)
+    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5, n_replicates=1))
+    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # what mu = 0.5 has
+    ('central', True)
+    """
+
+    delta: float = 1e-6
+    accountant: Accountant = "sound"
+    normaliser: Normaliser = "tight"
+
+    model: ClassVar[Model] = "central"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
+        if self.accountant not in ACCOUNTANTS:
+            raise ValueError(f"accountant must be sound or published, got {self.accountant!r}")
+        if self.normaliser not in NORMALISERS:
+            raise ValueError(f"normaliser must be tight or published, got {self.normaliser!r}")
+
+    @property
+    def origin(self) -> Origin:
+        return "paper" if (self.accountant, self.normaliser) == ("published",) * 2 else "ours"
+
+    def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
+        """The parameters for a game.
+
+        Raises:
+            ValueError: fewer than two experts.
+            DataError: the game cannot be made private.
+        """
+        if setup.n_experts < 2:
+            raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
+        game = LazyGame(
+            setup.n_rounds,
+            self.delta,
+            min(setup.largest_change / setup.gain_range, 1.0),
+            NORMALISERS[self.normaliser],
+        )
+        epsilon = epsilon_of_delta(self.delta, setup.mu)
+        try:
+            return _parameters(game, epsilon, setup.n_experts, self.accountant)
+        except ValueError as error:
+            raise DataError(
+                f"L2P at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
+                f" {self.delta:g}: {error}; take a larger mu, a smaller delta of l2p, or leave l2p"
+                " out of the suite"
+            ) from None
+
+    def init(self, setup: CuratorSetup) -> LazyWeightsState:
+        found = self.parameters_for(setup)
+        return LazyWeightsState(
+            measure=WeightsMeasure(setup.n_experts, found.eta),
+            parameters=found,
+            gain_range=setup.gain_range,
+            lazy=None,
+            batch=np.zeros(setup.n_experts),
+            rounds=0,
+        )
+
+    def step(
+        self,
+        state: LazyWeightsState,
+        observation: Observation | None,
+        generators: ReplicateGenerators,
+    ) -> tuple[LazyWeightsState, Actions]:
+        lazy, batch, rounds = state.lazy, state.batch, state.rounds
+        if lazy is None:
+            lazy = start(state.measure, generators)
+        if observation is not None:
+            # A curator's observation is the same in every row.
+            batch, rounds = batch + (1 - observation.gains[0] / state.gain_range), rounds + 1
+        if rounds == state.parameters.batch_size:
+            lazy = advance(state.measure, state.parameters, lazy, batch, generators)
+            batch, rounds = np.zeros_like(batch), 0
+        return replace(state, lazy=lazy, batch=batch, rounds=rounds), lazy.played
+
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """(epsilon, delta)-DP of the actions."""
+        found = self.parameters_for(setup)
+        private = math.isfinite(found.epsilon)
+        return Guarantee(
+            mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
+            " accountant",
+            **setup.neighbours.as_fields(),
+            sensitivity=setup.largest_change,
+            sensitivity_unit="L-infinity, gain",
+            mu=math.nan if private else math.inf,
+            model="central",
+            sampler="seeded",
+            epsilon_delta=(found.epsilon, self.delta) if private else None,
+        )
+
+
+@lru_cache(maxsize=64)
+def _parameters(
+    game: LazyGame, epsilon: float, n_experts: int, accountant: Accountant
+) -> AccountedParameters:
+    return choose_parameters(game, epsilon=epsilon, n_experts=n_experts, accountant=accountant)

@@ -1,1 +1,0 @@
-"""Figures: one module each, and the look they share."""

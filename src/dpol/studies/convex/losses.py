@@ -1,0 +1,99 @@
+"""Linear losses on a ball around 0, the same for all replicates.
+
+The paper's Theorem 3.12 is about all convex losses; linear ones are its hard case, and the only
+ones whose measure can be drawn from exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.core.randomness import Floats, seed_sequence
+from dpol.studies.convex.ball import check_positive
+
+# Relative slack of the Lipschitz check, for vectors scaled to norm L in floating point.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLosses:
+    """T losses l_t(x) = <a_t, x>; rounds are counted from 0.
+
+    Args:
+        gradients: (T, d), row t is a_t.
+        lipschitz: L, a bound on the norms that does not depend on the data.
+
+    Raises:
+        ValueError: a shape does not fit, or a gradient is longer than L.
+    """
+
+    gradients: Floats
+    lipschitz: float
+
+    def __post_init__(self) -> None:
+        check_positive(lipschitz=self.lipschitz)
+        copy = np.array(self.gradients, dtype=float)
+        if copy.ndim != 2 or 0 in copy.shape:
+            raise ValueError(f"gradients must have shape (T, d) with T, d >= 1, got {copy.shape}")
+        norms = np.linalg.norm(copy, axis=1)
+        wrong = np.flatnonzero(~(norms <= self.lipschitz * (1 + ROUNDING)))
+        if len(wrong):
+            raise ValueError(
+                f"round {wrong[0] + 1}: gradient with norm {norms[wrong[0]]} exceeds"
+                f" L = {self.lipschitz} ({len(wrong)} of {len(copy)} rounds do)"
+            )
+        copy.setflags(write=False)
+        object.__setattr__(self, "gradients", copy)
+
+    @property
+    def n_rounds(self) -> int:
+        """T."""
+        return int(self.gradients.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+        return int(self.gradients.shape[1])
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """(rounds, d) gradients of consecutive batches; the last may be shorter."""
+        for first in range(0, self.n_rounds, size):
+            yield self.gradients[first : first + size]
+
+    def value(self, t: int, points: Floats) -> Floats:
+        """(R,) losses of (R, d) points in round t."""
+        return np.asarray((points * self.gradients[t]).sum(axis=1))
+
+    def total(self, points: Iterable[Floats]) -> Floats:
+        """(R,) summed losses of what is played in each round, (R, d) a round."""
+        return np.asarray(sum(self.value(t, x) for t, x in enumerate(points)))
+
+    def best_fixed_point(self, diameter: float) -> Floats:
+        """(d,) `-D/2 A/|A|` for the summed gradients A; 0 for A = 0."""
+        total = self.gradients.sum(axis=0)
+        norm = float(np.linalg.norm(total))
+        return -diameter / 2 * total / norm if norm else np.zeros(self.dimension)
+
+    def least_total(self, diameter: float) -> float:
+        """The total loss of the best fixed point."""
+        return float((self.best_fixed_point(diameter) * self.gradients.sum(axis=0)).sum())
+
+
+def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) -> LinearLosses:
+    """Linear losses with a direction to learn: unit vectors around a drift of length 0.3, times L.
+
+    Args:
+        n_rounds: T.
+        dimension: d.
+        lipschitz: L.
+        seed: root seed.
+    """
+    rng = np.random.default_rng(seed_sequence(seed, ("convex losses", "linear", dimension)))
+    hidden = rng.standard_normal(dimension)
+    hidden /= np.linalg.norm(hidden)
+    vectors = rng.standard_normal((n_rounds, dimension))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return LinearLosses(lipschitz * (0.7 * vectors + 0.3 * hidden), lipschitz)

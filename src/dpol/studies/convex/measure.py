@@ -1,0 +1,67 @@
+"""Regularised multiplicative weights on a ball, as a measure for L2P.
+
+nu_s(x) is proportional to `exp(-beta (losses of x so far + lambda |x|^2))` for `|x| <= D/2`.
+Source: "Private Online Learning via Lazy Algorithms", section 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.studies.convex.ball import check_positive
+from dpol.studies.convex.truncated_gaussian import sample_truncated_gaussian
+
+
+@dataclass(frozen=True)
+class RegularisedWeights:
+    """The measure for linear losses <a_t, x>, drawn from without approximation.
+
+    The state is the (d,) sum of the gradients so far, a batch the (d,) sum of its own; points
+    are (R, d). For summed gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated to
+    the ball.
+
+    Args:
+        dimension: d of the space.
+        diameter: D of the ball around 0.
+        beta: inverse temperature.
+        regulariser: lambda.
+
+    Raises:
+        ValueError: a parameter is not above 0.
+    """
+
+    dimension: int
+    diameter: float
+    beta: float
+    regulariser: float
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.dimension, int) and self.dimension >= 1):
+            raise ValueError(f"dimension must be a whole number >= 1, got {self.dimension!r}")
+        check_positive(diameter=self.diameter, beta=self.beta, regulariser=self.regulariser)
+
+    def initial(self) -> Floats:
+        return np.zeros(self.dimension)
+
+    def absorb(self, state: Floats, batch: Floats) -> Floats:
+        return state + batch
+
+    def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
+        return sample_truncated_gaussian(
+            -state / (2 * self.regulariser), self.sigma, self.diameter, generators
+        )
+
+    def log_ratio(self, batch: Floats, points: Floats) -> Floats:
+        return -self.beta * self.loss(batch, points)
+
+    def loss(self, batch: Floats, points: Floats) -> Floats:
+        return np.asarray((points * batch).sum(axis=1))
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of a coordinate before truncation."""
+        return 1 / math.sqrt(2 * self.beta * self.regulariser)

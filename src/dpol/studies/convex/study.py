@@ -1,0 +1,104 @@
+"""Regret of L2P for online convex optimisation beside its competitors, on linear losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from dpol.core.intervals import add_intervals
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.lazy.transform import play
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.convex.accounting import (
+    ConvexGame,
+    ConvexParameters,
+    choose_convex_parameters,
+    theorem_3_12,
+)
+from dpol.studies.convex.follow_the_leader import PrivateFTRL
+from dpol.studies.convex.gradient_descent import OnlineGradientDescent
+from dpol.studies.convex.losses import LinearLosses, drifting_losses
+from dpol.studies.convex.measure import RegularisedWeights
+from dpol.studies.convex.settings import Convex
+from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row
+from dpol.studies.study import Facts, Frames, Inputs, Point
+
+
+def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """One row per epsilon and algorithm, without intervals.
+
+    Where no parameters of L2P reach epsilon there is no row.
+    """
+    T, d, D = point["n_rounds"], point["dimension"], settings.diameter
+    losses = drifting_losses(T, d, settings.lipschitz, inputs.seed)
+    least = losses.least_total(D)
+    # It has no randomness: every replicate is the same.
+    plain = losses.total(OnlineGradientDescent(D).points(losses)).repeat(settings.replicates)
+    without = ("gradient-descent", Run(plain, None, NO_PRIVACY))
+    names = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
+    rows = []
+    for epsilon in settings.epsilons:
+        for algorithm, found in (*_private_runs(settings, losses, epsilon, inputs.seed), without):
+            setting = {
+                "T": T,
+                "d": d,
+                "epsilon": epsilon,
+                "delta": settings.delta,
+                "algorithm": algorithm,
+                "accountant": "sound" if found.parameters else "",
+            }
+            rows.append(regret_row(setting, found, least, names))
+    return {"convex": pd.DataFrame(rows)}
+
+
+def collect(frames: Frames, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
+    """All points as one table, with intervals that hold together."""
+    errors = {"standard_error": "ci_half_width"}
+    return {"convex": add_intervals(frames["convex"], errors, facts.confidence)}
+
+
+def _private_runs(
+    settings: Convex, losses: LinearLosses, epsilon: float, seed: int
+) -> Iterator[tuple[str, Run]]:
+    d, D, L, delta = losses.dimension, settings.diameter, losses.lipschitz, settings.delta
+
+    def generators(name: str) -> ReplicateGenerators:
+        key = ("convex", "linear", losses.n_rounds, d, float(epsilon))
+        return replicate_generators(seed, key, range(settings.replicates), f"algorithm {name}")
+
+    game = ConvexGame(losses.n_rounds, d, D, L, delta)
+    for name, parameters in (
+        ("l2p-sound", _reaching(game, epsilon)),
+        ("l2p-theorem-3.12", theorem_3_12(game, epsilon=epsilon)),
+    ):
+        if parameters is None:
+            continue
+        guarantee = central_guarantee(
+            mechanism="lazy resampling from regularised multiplicative weights (L2P)",
+            sensitivity=L,
+            sensitivity_unit="Lipschitz constant, loss",
+            mu=math.nan,
+            epsilon_delta=(parameters.epsilon, delta),
+        )
+        measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
+        played = play(measure, parameters, losses, generators(name))
+        yield name, Run(*played, guarantee, parameters)
+    mu = mu_of_epsilon(epsilon, delta)
+    guarantee = central_guarantee(
+        mechanism="Gaussian noise on tree-aggregated sums of gradients",
+        sensitivity=2 * L,
+        sensitivity_unit="L2, gradient",
+        mu=mu,
+    )
+    private = losses.total(PrivateFTRL(mu, D).points(losses, generators("dp-ftrl")))
+    yield "dp-ftrl", Run(private, None, guarantee)
+
+
+def _reaching(game: ConvexGame, epsilon: float) -> ConvexParameters | None:
+    try:
+        return choose_convex_parameters(game, epsilon=epsilon)
+    except ValueError:
+        return None

@@ -1,0 +1,307 @@
+"""Independent draws from a Gaussian truncated to a ball, without a Markov chain.
+
+In units of sigma, with rho the radius of the ball and M the norm of the mean, let s >= 0 be
+the distance from the far end of the ball, rho e with `e = m/|m|`, along e. Its density on
+[0, 2 rho] is log-concave (a marginal of a log-concave density):
+
+    log f(s) = (rho - M) s - s^2/2 + log P((d-1)/2, s (2 rho - s)/2) + constant,
+
+P the regularised lower incomplete gamma function. s is drawn by rejection from a hull of
+tangents, which is exact for any choice of tangents; the squared norm of the other d - 1
+coordinates is then a truncated gamma variable, and their direction uniform. The error is that
+of P, gammaincinv and the arithmetic: 1e-11 relative in f for d <= 1000, measured against
+40-digit arithmetic.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.studies.convex.ball import check_positive, into_ball
+
+# Tangents: multiples of the width of f around its mode, and of the mode itself.
+OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
+FRACTIONS = np.array([0.02, 0.1, 0.3, 0.6])
+# Below this value P is computed by its series, in logarithms.
+TINY = 1e-200
+
+
+def sample_truncated_gaussian(
+    mean: Floats, sigma: float, diameter: float, generators: ReplicateGenerators
+) -> Floats:
+    """(R, d) independent draws of N(mean, sigma^2 I) given `|x| <= diameter/2`.
+
+    A replicate's draw depends on its own generator only. Where `|mean|^2 + d sigma^2` is at
+    most the squared radius, more than half of the untruncated draws fall into the ball and
+    they are drawn until one does; elsewhere the decomposition at the top is used.
+
+    Args:
+        mean: (d,), anywhere.
+        sigma: standard deviation of each coordinate before truncation, above 0.
+        diameter: D of the ball around 0, above 0.
+        generators: one for each draw.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    >>> from dpol.core.randomness import replicate_generators
+    >>> generators = replicate_generators(1, ("ball",), range(3), "draws")
+    >>> draws = sample_truncated_gaussian(np.array([5.0, 0.0]), 1.0, 2.0, generators)
+    >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())
+    ((3, 2), True)
+    """
+    mean = _checked(mean, sigma, diameter)
+    radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
+    if math.hypot(centre, math.sqrt(len(mean))) <= radius:
+        return _by_rejection(mean, sigma, diameter / 2, generators)
+    depth = _envelope(radius, centre, len(mean)).sample(generators)
+    points = np.empty((generators.n_replicates, len(mean)))
+    points[:, 0] = radius - depth
+    if len(mean) > 1:
+        shape, limit = (len(mean) - 1) / 2, depth * (2 * radius - depth) / 2
+        norm = np.sqrt(2 * _truncated_gamma(shape, limit, generators))
+        direction = generators.standard_normal(len(mean) - 1)
+        points[:, 1:] = direction * (norm / np.linalg.norm(direction, axis=1))[:, None]
+    return into_ball(sigma * _first_axis_to(mean, points), diameter)
+
+
+def log_lower_gamma(shape: float, z: Floats) -> Floats:
+    """log P(shape, z), the regularised lower incomplete gamma function, z > 0; no underflow."""
+    value = np.asarray(special.gammainc(shape, z))
+    tiny = value < TINY
+    out = np.log(np.where(tiny, 1.0, value))
+    if tiny.any():
+        small = z[tiny]
+        head = shape * np.log(small) - small - special.gammaln(shape + 1)
+        out[tiny] = head + np.log(_kummer(shape, small))
+    return np.asarray(out)
+
+
+def _kummer(shape: float, z: Floats) -> Floats:
+    """Sum of z^k / ((shape+1) ... (shape+k)), for z well below shape."""
+    term, total, k = np.ones_like(z), np.ones_like(z), 0
+    while (term > 1e-17 * total).any():
+        k += 1
+        term = term * z / (shape + k)
+        total = total + term
+    return total
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The density of s, the depth along the mean, in units of sigma.
+
+    Args:
+        radius: rho.
+        centre: M, the norm of the mean.
+        shape: (d-1)/2; for 0 the other coordinates are absent.
+    """
+
+    radius: float
+    centre: float
+    shape: float
+
+    def log_density(self, s: Floats) -> Floats:
+        """log f up to a constant, 0 <= s <= 2 rho (both exclusive for d > 1)."""
+        line = (self.radius - self.centre) * s - s * s / 2
+        return line + log_lower_gamma(self.shape, self._z(s)) if self.shape else line
+
+    def slope(self, s: Floats) -> Floats:
+        """Derivative of log f: falls in s."""
+        return self.radius - self.centre - s + self._hazard(s) * (self.radius - s)
+
+    def curvature(self, s: Floats) -> Floats:
+        """Second derivative of log f, negative up to rounding."""
+        hazard = self._hazard(s)
+        if not self.shape:
+            return hazard - 1
+        change = hazard * ((self.shape - 1) / self._z(s) - 1 - hazard)
+        return change * (self.radius - s) ** 2 - hazard - 1
+
+    def mode(self) -> float:
+        """An approximate mode; 0 <= mode <= rho, since f(s) >= f(2 rho - s) there."""
+        if not self.shape:
+            return max(self.radius - self.centre, 0.0)
+        # Here the slope is positive: P'/P >= shape/(e z) for z <= 1.
+        low = min(self.radius / 2, 1 / self.radius)
+        low = min(low, self.shape / (6 * (self.centre + self.radius)))
+        high = self.radius
+        for _ in range(3):
+            grid = np.geomspace(low, high, 24)
+            rising = int((self.slope(grid) > 0).sum())
+            low, high = float(grid[max(rising - 1, 0)]), float(grid[min(rising, len(grid) - 1)])
+        return high
+
+    def _z(self, s: Floats) -> Floats:
+        return s * (2 * self.radius - s) / 2
+
+    def _hazard(self, s: Floats) -> Floats:
+        """d log P / dz."""
+        if not self.shape:
+            return np.zeros_like(s)
+        z = self._z(s)
+        head = (self.shape - 1) * np.log(z) - z - special.gammaln(self.shape)
+        return np.asarray(np.exp(head - log_lower_gamma(self.shape, z)))
+
+
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Tangents to a log-concave density on [0, 2 rho]: their minimum is nowhere below it.
+
+    Args:
+        marginal: the density.
+        tops: (n,) log density at the points of contact, the largest is 0.
+        slopes: (n,) slopes there.
+        contacts: (n,) the points of contact, rising.
+        edges: (n + 1,) tangent i is the lowest from edges[i] to edges[i + 1].
+        cumulative: (n,) mass under tangents 0..i.
+        shift: what was subtracted from the log density.
+    """
+
+    marginal: Marginal
+    tops: Floats
+    slopes: Floats
+    contacts: Floats
+    edges: Floats
+    cumulative: Floats
+    shift: float
+
+    def sample(self, generators: ReplicateGenerators) -> Floats:
+        """(R,) independent draws from the density."""
+        out, pending = np.empty(generators.n_replicates), np.arange(generators.n_replicates)
+        while len(pending):
+            where, height = generators.of(pending).uniforms(2).T
+            s, bound = self._propose(where)
+            accepted = np.log1p(-height) <= self.marginal.log_density(s) - self.shift - bound
+            out[pending[accepted]] = s[accepted]
+            pending = pending[~accepted]
+        return out
+
+    def _propose(self, uniform: Floats) -> tuple[Floats, Floats]:
+        """Draws from the density proportional to the hull, and the log of the hull there."""
+        target = uniform * self.cumulative[-1]
+        piece = np.minimum(
+            np.searchsorted(self.cumulative, target, side="right"), len(self.cumulative) - 1
+        )
+        before = np.where(piece > 0, self.cumulative[piece - 1], 0.0)
+        left, right, slope = self.edges[piece], self.edges[piece + 1], self.slopes[piece]
+        share = np.clip((target - before) / (self.cumulative[piece] - before), 0.0, 1.0)
+        s = np.clip(_inverse_exponential(share, slope, right - left) + left, left, right)
+        if self.marginal.shape:
+            # The two ends themselves have density 0.
+            end = 2 * self.marginal.radius
+            s = np.clip(s, np.nextafter(0.0, 1.0), np.nextafter(end, 0.0))
+        return s, self.tops[piece] + slope * (s - self.contacts[piece])
+
+
+@functools.lru_cache(maxsize=8)
+def _envelope(radius: float, centre: float, dimension: int) -> Envelope:
+    marginal = Marginal(radius, centre, (dimension - 1) / 2)
+    mode = marginal.mode()
+    at_mode = np.array([mode])
+    steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
+    width = 1 / max(steepness, abs(float(marginal.slope(at_mode)[0])), 1e-300)
+    contacts = np.unique(np.concatenate([mode + width * OFFSETS, mode * FRACTIONS]))
+    inside = (contacts > 0) & (contacts < 2 * radius)
+    if not marginal.shape:
+        inside |= contacts == 0
+    return _tangents(marginal, contacts[inside])
+
+
+def _tangents(marginal: Marginal, contacts: Floats) -> Envelope:
+    tops, slopes = marginal.log_density(contacts), marginal.slope(contacts)
+    shift = float(tops.max())
+    tops = tops - shift
+    gap, drop = np.diff(contacts), -np.diff(slopes)
+    # Tangents i and i + 1 meet here; parallel ones anywhere between.
+    step = np.diff(tops) - slopes[1:] * gap
+    share = np.divide(step, drop * gap, out=np.full_like(gap, 0.5), where=drop * gap > 0)
+    inner = contacts[:-1] + gap * np.clip(share, 0.0, 1.0)
+    edges = np.concatenate([[0.0], inner, [2 * marginal.radius]])
+    mass = _masses(tops, slopes, contacts, edges)
+    return Envelope(marginal, tops, slopes, contacts, edges, np.cumsum(mass), shift)
+
+
+def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Floats:
+    """(n,) integral of exp(top + slope (s - contact)) between neighbouring edges."""
+    left = tops + slopes * (edges[:-1] - contacts)
+    right = tops + slopes * (edges[1:] - contacts)
+    change = np.abs(right - left)
+    # (1 - e^-c)/c, 1 in the limit.
+    mean = np.divide(-np.expm1(-change), change, out=np.ones_like(change), where=change > 0)
+    return np.asarray(np.diff(edges) * np.exp(np.maximum(left, right)) * mean)
+
+
+def _inverse_exponential(share: Floats, slope: Floats, length: Floats) -> Floats:
+    """Where exp(slope x) on [0, length] has this share of its mass to the left."""
+    change = slope * length
+    flat = np.abs(change) < 1e-12
+    safe = np.where(flat, 1.0, change)
+    down = np.log1p(share * np.expm1(-np.abs(safe)))
+    up = np.log1p((1 - share) * np.expm1(-np.abs(safe)))
+    part = np.where(safe < 0, down / -np.abs(safe), 1 + up / np.abs(safe))
+    return np.asarray(length * np.where(flat, share, part))
+
+
+def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerators) -> Floats:
+    """(R,) v with density proportional to v^(shape-1) e^-v on [0, limit].
+
+    By inversion unless the limit lies far in the lower tail. There v = limit e^-w, w of
+    density exp(-shape w - limit e^-w), by rejection from its tangent at 0; more than a third
+    of the proposals is accepted.
+    """
+    out, tail = np.empty(len(limit)), limit <= max(shape / 2, shape - math.sqrt(shape))
+    rows = np.flatnonzero(~tail)
+    if len(rows):
+        level = generators.of(rows).uniform() * special.gammainc(shape, limit[rows])
+        out[rows] = np.minimum(special.gammaincinv(shape, level), limit[rows])
+    pending = np.flatnonzero(tail)
+    while len(pending):
+        where, height = generators.of(pending).uniforms(2).T
+        end = limit[pending]
+        w = -np.log1p(-where) / (shape - end)
+        accepted = np.log1p(-height) <= -end * (np.expm1(-w) + w)
+        out[pending[accepted]] = (end * np.exp(-w))[accepted]
+        pending = pending[~accepted]
+    return out
+
+
+def _by_rejection(
+    mean: Floats, sigma: float, radius: float, generators: ReplicateGenerators
+) -> Floats:
+    out = np.empty((generators.n_replicates, len(mean)))
+    pending = np.arange(generators.n_replicates)
+    while len(pending):
+        drawn = mean + sigma * generators.of(pending).standard_normal(len(mean))
+        inside = np.linalg.norm(drawn, axis=1) <= radius
+        out[pending[inside]] = drawn[inside]
+        pending = pending[~inside]
+    return out
+
+
+def _first_axis_to(mean: Floats, points: Floats) -> Floats:
+    """Reflect (R, d) points such that the first axis becomes the direction of the mean."""
+    norm = np.linalg.norm(mean)
+    if norm == 0:
+        return points
+    normal = -mean / norm
+    normal[0] += 1.0
+    square = float(normal @ normal)
+    if square == 0:
+        return points
+    along = (points * normal).sum(axis=1)
+    return np.asarray(points - (2 / square) * along[:, None] * normal)
+
+
+def _checked(mean: Floats, sigma: float, diameter: float) -> Floats:
+    mean = np.asarray(mean, dtype=float)
+    if mean.ndim != 1 or not len(mean) or not np.isfinite(mean).all():
+        raise ValueError(f"mean must be a vector of finite numbers, got {mean}")
+    check_positive(sigma=sigma, diameter=diameter)
+    return mean

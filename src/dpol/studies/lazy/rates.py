@@ -1,0 +1,93 @@
+"""The figure of rates: Figure 1 of "Private Online Learning via Lazy Algorithms"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpol.core.randomness import Floats
+from dpol.show import style
+from dpol.studies.lazy.settings import Lazy
+from dpol.studies.study import Facts, Frames
+
+_NEW: dict[str, Any] = {"color": style.ALGORITHM_STYLES["l2p"].colour, "lw": 1.4}
+_PRIOR: dict[str, Any] = {"color": style.GREY, "ls": "--", "lw": 1.2}
+_LOWER_BOUND: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 2.0}
+
+
+@dataclass(frozen=True)
+class RatePanel:
+    """One panel: exponents b of regret T^b, at most 1, as functions of a, where eps = T^-a."""
+
+    title: str
+    new: Callable[[Floats], Floats]
+    prior: Callable[[Floats], Floats]
+    lower_bound: bool = False
+
+
+def _largest(*terms: Floats | float) -> Floats:
+    """The exponent of a sum of powers of T."""
+    found: Floats = np.max(np.broadcast_arrays(*terms), axis=0)
+    return found
+
+
+def _least(*rates: Floats | float) -> Floats:
+    """The exponent of the best of several rates, at most 1."""
+    found: Floats = np.min(np.broadcast_arrays(1.0, *rates), axis=0)
+    return found
+
+
+RATE_PANELS = (
+    RatePanel(
+        "OCO, d = polylog T",
+        lambda a: _least(_largest(1 / 2, 1 / 3 + 2 * a / 3)),
+        lambda a: _least(1 / 2 + a / 2, _largest(1 / 2, 1 / 3 + a, 3 / 8 + 3 * a / 4)),
+    ),
+    RatePanel(
+        "OCO, d = T^(1/3)",
+        lambda a: _least(_largest(1 / 2, 1 / 2 + 2 * a / 3)),
+        lambda a: _least(1 / 12 + 1 / 2 + a / 2, _largest(1 / 2, 1 / 2 + a, 13 / 24 + 3 * a / 4)),
+    ),
+    RatePanel(
+        "OPE, d = T",
+        lambda a: _least(_largest(1 / 2, 1 / 3 + 2 * a / 3)),
+        lambda a: _least(1 / 2 + a, _largest(1 / 2, 1 / 3 + a), _largest(1 / 2, 2 / 5 + 4 * a / 5)),
+        lower_bound=True,
+    ),
+)
+"""Rates of "Private Online Learning via Lazy Algorithms", Figure 1; logarithms dropped."""
+
+
+def draw(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
+    """The figure of rates, which no result changes."""
+    return draw_lazy_rates()
+
+
+def draw_lazy_rates() -> Figure:
+    """The paper's Figure 1: rates of L2P beside prior work, and the lower bound where known."""
+    a = np.linspace(0, 1, 401)
+    with style.figure_style():
+        figure = style.new_figure(7.0, 2.8)
+        axes = figure.subplots(1, len(RATE_PANELS), sharey=True)
+        for ax, panel in zip(axes, RATE_PANELS, strict=True):
+            ax.plot(a, panel.prior(a), **_PRIOR)
+            ax.plot(a, panel.new(a), **_NEW)
+            if panel.lower_bound:
+                ax.plot(a, panel.new(a), **_LOWER_BOUND)
+            ax.set(title=panel.title, xlabel="a, where ε = T^(−a)", xlim=(0, 1), ylim=(0.45, 1.02))
+        axes[0].set_ylabel("b, where regret = T^b")
+        lines = [Line2D([], [], **look) for look in (_NEW, _PRIOR, _LOWER_BOUND)]
+        names = ("L2P", "prior work", "lower bound (low switching)")
+        figure.legend(lines, names, loc="outside lower center", ncols=3)
+        figure.suptitle(
+            "Rates as the paper states them, logarithms dropped; nothing here is measured",
+            x=0.01,
+            ha="left",
+        )
+        style.freeze_layout(figure)
+    return figure

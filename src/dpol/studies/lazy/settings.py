@@ -1,0 +1,40 @@
+"""Settings of the study of L2P for experts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, PositiveInt
+
+from dpol.core.settings import Settings
+from dpol.lazy.accounting import Accountant
+
+ADVERSARIES = ("stochastic", "lower-bound")
+"""What makes the losses."""
+PRESET, WEIGHTS, TREE = "l2p-theorem-3.10", "multiplicative-weights", "tree-ftpl-min-noise"
+
+
+class Lazy(Settings):
+    """Regret of L2P for experts on synthetic losses, beside its competitors."""
+
+    n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=10_000_000)]], Field(min_length=1)]
+    """Numbers of rounds T."""
+    n_experts: Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
+    """Numbers of experts d."""
+    epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
+    """Privacy of a change of one round's whole loss vector."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """delta of the guarantee."""
+    gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
+    """Advantage of the best expert in the stochastic losses."""
+    accountants: Annotated[list[Accountant], Field(min_length=1)] = ["sound", "published"]
+    """Accountants by which the parameters of L2P are chosen."""
+    replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
+    """Runs of every setting."""
+    largest_tree: PositiveInt = 3_000_000
+    """Largest T times d at which the tree FTPL is run beside."""
+
+
+def algorithms_of(settings: Lazy) -> tuple[str, ...]:
+    """Names in the order of the rows; the tree, which long games leave out, is the last."""
+    return (*(f"l2p-{name}" for name in settings.accountants), PRESET, WEIGHTS, TREE)

@@ -1,0 +1,152 @@
+"""Regret of L2P for experts beside its competitors, on synthetic losses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import add_intervals
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.lazy.accounting import Accountant, LazyGame
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.transform import NORMALISERS, play
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row
+from dpol.studies.lazy.settings import ADVERSARIES, PRESET, TREE, WEIGHTS, Lazy, algorithms_of
+from dpol.studies.study import Facts, Frames, Inputs, Point
+
+
+def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """One row per epsilon, adversary and algorithm of a point, without intervals.
+
+    Multiplicative weights share their work across epsilons. Where no parameters of L2P reach
+    epsilon there is no row.
+    """
+    rows, T, d = [], point["n_rounds"], point["n_experts"]
+    games = itertools.product(settings.epsilons, point["adversaries"], point["algorithms"])
+    for epsilon, adversary, algorithm in games:
+        losses: Losses = EpochLosses(T, d, epsilon, inputs.seed)
+        if adversary == "stochastic":
+            losses = GapLosses(T, d, settings.gap, inputs.seed)
+        found = _play(settings, losses, algorithm, epsilon, inputs.seed)
+        if found is None:
+            continue
+        setting = {
+            "adversary": adversary,
+            "T": T,
+            "d": d,
+            "epsilon": epsilon,
+            "delta": settings.delta,
+            "algorithm": algorithm,
+        }
+        names = ("batch_size", "eta", "fake_switch")
+        rows.append(regret_row(setting, found, best_loss(losses), names))
+    return {"lazy": pd.DataFrame(rows)}
+
+
+def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
+    """All points as one table in the order of the settings, with intervals that hold together."""
+    order: dict[Any, Sequence[Any]] = {
+        "T": settings.n_rounds,
+        "d": settings.n_experts,
+        "epsilon": settings.epsilons,
+        "adversary": ADVERSARIES,
+        "algorithm": algorithms_of(settings),
+    }
+    whole = frames["lazy"].sort_values(
+        list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
+    )
+    errors = {"standard_error": "ci_half_width"}
+    return {"lazy": add_intervals(whole, errors, facts.confidence)}
+
+
+@lru_cache(maxsize=64)
+def weights_loss(losses: Losses) -> float:
+    """Expected total loss of multiplicative weights without privacy: eta = sqrt(8 log(d) / T)."""
+    eta = math.sqrt(8 * math.log(losses.n_experts) / losses.n_rounds)
+    measure = WeightsMeasure(losses.n_experts, eta)
+    state, total = measure.initial(), 0.0
+    for rounds in losses.batches(1):
+        total += float(rounds[0] @ measure.probabilities(state))
+        state = measure.absorb(state, rounds[0])
+    return total
+
+
+def play_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> tuple[Floats, Floats]:
+    """Tree FTPL of least noise at mu: (R,) total losses and (R,) switches.
+
+    For arbitrary losses in [0, 1], of L2 sensitivity sqrt(d).
+    """
+    d, levels = losses.n_experts, tree_levels(losses.n_rounds)
+    scale = math.sqrt(d * levels) / mu
+    replicates = generators.n_replicates
+    prefix, total = np.zeros(d), np.zeros(replicates)
+    tree = TreeNoise()
+    switches, last = np.zeros(replicates), np.full(replicates, -1)
+    for rounds in losses.batches(1):
+        # Every prefix has the noise of as many nodes as the one with the most.
+        noise = math.sqrt(levels - len(tree.nodes)) * scale * generators.standard_normal(d)
+        chosen = (prefix + noise + tree.total()).argmin(axis=1)
+        switches += chosen != last
+        last = chosen
+        total += rounds[0][chosen]
+        prefix += rounds[0]
+        tree = tree.next(scale * generators.standard_normal(d))
+    return total, switches - 1
+
+
+def _play(settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: int) -> Run | None:
+    """One algorithm; None where no parameters reach epsilon."""
+    d, delta = losses.n_experts, settings.delta
+    if algorithm == WEIGHTS:
+        return Run(np.full(settings.replicates, weights_loss(losses)), None, NO_PRIVACY)
+    key = (type(losses).__name__, losses.n_rounds, d, float(epsilon))
+    generators = replicate_generators(
+        seed, key, range(settings.replicates), f"algorithm {algorithm}"
+    )
+    if algorithm == TREE:
+        mu = mu_of_epsilon(epsilon, delta)
+        guarantee = central_guarantee(
+            mechanism="Gaussian noise on tree-aggregated prefix sums",
+            sensitivity=math.sqrt(d),
+            sensitivity_unit="L2, loss",
+            mu=mu,
+        )
+        return Run(*play_tree(losses, mu, generators), guarantee)
+    parameters = _parameters(losses, algorithm, epsilon, delta)
+    if parameters is None:
+        return None
+    guarantee = central_guarantee(
+        mechanism="lazy resampling from multiplicative weights (L2P)",
+        sensitivity=1.0,
+        sensitivity_unit="L-infinity, loss",
+        mu=math.nan,
+        epsilon_delta=(parameters.epsilon, delta),
+    )
+    measure = WeightsMeasure(d, parameters.eta)
+    return Run(*play(measure, parameters, losses, generators), guarantee, parameters)
+
+
+def _parameters(
+    losses: Losses, algorithm: str, epsilon: float, delta: float
+) -> AccountedParameters | None:
+    """Those of Theorem 3.10, or the best by an accountant; None where none reach epsilon."""
+    accountant: Accountant = "sound" if algorithm == "l2p-sound" else "published"
+    c = NORMALISERS["tight" if accountant == "sound" else "published"]
+    game, d = LazyGame(losses.n_rounds, delta, normaliser=c), losses.n_experts
+    if algorithm == PRESET:
+        return theorem_3_10(game, epsilon=epsilon, n_experts=d)
+    try:
+        return choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
+    except ValueError:
+        return None

@@ -1,1 +1,0 @@
-"""Tables: what they show, the sentences below them, and how they are written."""

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import lazy_plain as plain
+from dpol.core.errors import DataError
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, setup_of
+from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
+from dpol.lazy.algorithm import LazyWeights
+from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.transform import NORMALISERS
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.guarantee import ONE_PERSON, UNIT
+
+# A sound library fails a statistical test with probability at most this.
+ERROR = 1e-6
+
+
+def generators(replicates, seed=0):
+    return replicate_generators(seed, ("lazy weights",), range(replicates), "algorithm")
+
+
+def mean_gains(stream, actions):
+    """(R,) the average gain of every replicate."""
+    return np.array([stream.gains[np.arange(stream.n_rounds), row].mean() for row in actions])
+
+
+@pytest.fixture(scope="module")
+def one_good(make_stream):
+    """One expert of ten gains 0.9, the others 0.1, for 300 rounds; five beds each."""
+    gains = np.full((300, 10), 0.1)
+    gains[:, 6] = 0.9
+    return make_stream(gains, 5.0)
+
+
+# ---- what is played ------------------------------------------------------------------------------
+
+
+def is_plain(stream, mu, algorithm, seed=0):
+    """B; whether replicates are Algorithm 1 on losses (r - gain) / r; whether on 1 - gain."""
+    rng = np.random.default_rng(seed)
+    tapes = [plain.Tape(rng.random(5 * stream.n_rounds + 10).tolist()) for _ in range(30)]
+    source = RawGains(stream, mu, 30)
+    actions = play(algorithm, source, ReplicateGenerators(tuple(tapes)))
+    found = algorithm.parameters_for(setup_of(source))
+    facts = {
+        "B": found.batch_size,
+        "eta": found.eta,
+        "p": found.fake_switch,
+        "c": NORMALISERS[algorithm.normaliser],
+    }
+    equal = []
+    for r in (stream.gain_range, 1.0):
+        losses = (r - stream.gains) / r
+        plays = [plain.play(losses, tape.numbers, **facts)[0] for tape in tapes]
+        equal.append(plays == actions.tolist())
+    return (found.batch_size, *equal)
+
+
+@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.parametrize(("mu", "T"), [(0.05, 50), (1.0, 23), (math.inf, 20)])
+def test_it_plays_algorithm_one_on_losses(random_stream, normaliser, mu, T):
+    stream = random_stream(T, 4, seed=T)
+    _, equal, _ = is_plain(stream, mu, LazyWeights(normaliser=normaliser, delta=1e-3))
+    assert equal
+
+
+def test_losses_are_divided_by_the_gain_range(make_stream):
+    gains = 4 * np.random.default_rng(1).random((40, 3))
+    stream = make_stream(gains, 5.0, gain_range=4.0)
+    _, equal, equal_without = is_plain(stream, math.inf, LazyWeights())
+    assert equal
+    assert not equal_without
+
+
+def test_a_batch_is_one_action_and_a_last_one_may_be_shorter(random_stream):
+    stream = random_stream(100, 3, seed=2)
+    algorithm, source = LazyWeights(delta=1e-6), RawGains(stream, 0.02, 200)
+    B = algorithm.parameters_for(setup_of(source)).batch_size
+    assert B > 1
+    assert 100 % B
+    actions = play(algorithm, source, generators(200))
+    changes = (np.diff(actions, axis=1) != 0).any(axis=0)
+    starts = np.arange(1, 100) % B == 0
+    assert not changes[~starts].any()
+    assert changes[starts].all()
+    assert is_plain(stream, 0.02, algorithm)[:2] == (B, True)
+
+
+# ---- how good it is ------------------------------------------------------------------------------
+
+
+def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
+    """A random expert gains 0.18, the best 0.9. Normal margins of 400 replicates, error 1e-6."""
+    margin = stats.norm.isf(ERROR)
+    means, errors = [], []
+    for mu in (0.02, 0.05, 0.3, math.inf):
+        actions = play(LazyWeights(), RawGains(one_good, mu, 400), generators(400))
+        gains = mean_gains(one_good, actions)
+        means.append(gains.mean())
+        errors.append(gains.std(ddof=1) / math.sqrt(400))
+    assert means[0] - margin * errors[0] > 0.18
+    for k in range(3):
+        assert means[k + 1] - means[k] > margin * math.hypot(errors[k], errors[k + 1])
+    assert means[-1] > 0.8
+
+
+def regret_and_bound(stream, mu, replicates=300):
+    algorithm, source = LazyWeights(), RawGains(stream, mu, replicates)
+    bound = algorithm.parameters_for(setup_of(source)).objective
+    gains = mean_gains(stream, play(algorithm, source, generators(replicates)))
+    regrets = (stream.gains.sum(axis=0).max() - stream.n_rounds * gains) / stream.gain_range
+    margin = stats.norm.isf(ERROR) * regrets.std(ddof=1) / math.sqrt(replicates)
+    return regrets.mean(), margin, bound
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, math.inf])
+def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, mu):
+    """A stream with a gap and a uniform one; normal margin, error 1e-6 each."""
+    for stream in (one_good, random_stream(300, 10, seed=4)):
+        regret, margin, bound = regret_and_bound(stream, mu)
+        assert regret - margin <= bound
+
+
+def test_the_bound_is_broken_by_an_expert_who_never_learns(one_good):
+    """The check above can fail: a random expert's regret is beyond the bound at mu = 0.3."""
+    _, _, bound = regret_and_bound(one_good, 0.3, 2)
+    assert bound < 300 * (0.9 - 0.18)
+
+
+# ---- its guarantee -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accountant", ["sound", "published"])
+def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accountant):
+    stream = random_stream(60, 4)
+    algorithm = LazyWeights(accountant=accountant, delta=1e-5)
+    guarantee = guarantee_of(algorithm, RawGains(stream, 0.1, 3))
+    found = algorithm.parameters_for(setup_of(RawGains(stream, 0.1, 3)))
+    account = {"sound": sound_epsilon, "published": published_epsilon}[accountant]
+    game = LazyGame(60, 1e-5, stream.largest_change)
+    epsilon = account(game, found.batch_size, found.eta, found.fake_switch)
+    assert guarantee.epsilon_delta == (epsilon, 1e-5)
+    assert 0 < epsilon <= epsilon_of_delta(1e-5, 0.1)
+    assert epsilon > 0.95 * epsilon_of_delta(1e-5, 0.1)
+    assert math.isnan(guarantee.mu)
+    assert guarantee.model == algorithm.model == "central"
+    assert guarantee.sensitivity == stream.largest_change == 1 / stream.capacity.min()
+    assert guarantee.sensitivity_unit.startswith("L-infinity")
+    assert guarantee.adjacency == ONE_PERSON
+    assert guarantee.unit == UNIT
+    assert guarantee.sampler == "seeded"
+    assert accountant in guarantee.mechanism
+
+
+def test_a_smaller_delta_is_not_covered(random_stream):
+    guarantee = guarantee_of(LazyWeights(delta=1e-5), RawGains(random_stream(30, 3), 1.0, 2))
+    epsilon = guarantee.epsilon_delta[0]
+    assert guarantee.epsilon(1e-5) == guarantee.epsilon(1e-3) == epsilon
+    assert math.isinf(guarantee.epsilon(9.99e-6))
+
+
+def test_without_privacy_there_is_no_guarantee_and_no_fake_switch(random_stream):
+    source = RawGains(random_stream(50, 4), math.inf, 2)
+    found = LazyWeights().parameters_for(setup_of(source))
+    guarantee = guarantee_of(LazyWeights(), source)
+    assert (found.fake_switch, found.batch_size) == (0.0, 1)
+    assert math.isinf(found.epsilon)
+    assert guarantee.epsilon_delta is None
+    assert math.isinf(guarantee.mu)
+    assert math.isinf(guarantee.epsilon(1e-6))
+
+
+def setup_with(**fields):
+    facts = {
+        "n_replicates": 2,
+        "n_rounds": 150,
+        "n_experts": 20,
+        "gain_range": 1.0,
+        "sensitivity": 0.3,
+        "largest_change": 0.2,
+        "mu": 1.0,
+    }
+    return CuratorSetup(**{**facts, **fields})
+
+
+@pytest.mark.parametrize(
+    ("fields", "s"),
+    [
+        ({}, 0.2),
+        ({"largest_change": 0.05}, 0.05),
+        ({"gain_range": 4.0}, 0.05),
+        ({"largest_change": 3.0}, 1.0),
+        ({"sensitivity": 0.9}, 0.2),
+    ],
+)
+def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
+    game = LazyGame(150, 1e-6, s, 1.0)
+    expected = choose_parameters(game, epsilon=epsilon_of_delta(1e-6, 1.0), n_experts=20)
+    assert LazyWeights().parameters_for(setup_with(**fields)) == expected
+
+
+def test_one_small_ward_in_one_round_decides_for_all(make_stream):
+    gains = np.random.default_rng(0).random((150, 20))
+    capacity = np.full((150, 20), 50.0)
+    capacity[149, 19] = 2.0
+    small, mixed = (setup_of(RawGains(make_stream(gains, c), 1.0, 2)) for c in (2.0, capacity))
+    assert LazyWeights().parameters_for(small) == LazyWeights().parameters_for(mixed)
+
+
+def test_the_published_normaliser_is_accounted_with_its_constant():
+    tight, published = (LazyWeights(normaliser=n) for n in ("tight", "published"))
+    setup = setup_with(largest_change=1.0)
+    found = published.parameters_for(setup)
+    game = LazyGame(150, 1e-6, 1.0, 2.0)
+    epsilon = sound_epsilon(game, found.batch_size, found.eta, found.fake_switch)
+    assert found.epsilon == epsilon <= epsilon_of_delta(1e-6, 1.0)
+    assert found.objective > tight.parameters_for(setup).objective
+
+
+def test_only_the_published_pair_is_the_papers():
+    for accountant in ("sound", "published"):
+        for normaliser in ("tight", "published"):
+            origin = LazyWeights(accountant=accountant, normaliser=normaliser).origin
+            assert (origin == "paper") == (accountant == normaliser == "published")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"delta": 0.0}, "delta"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": math.nan}, "delta"),
+        ({"accountant": "hopeful"}, "accountant"),
+        ({"normaliser": "loose"}, "normaliser"),
+    ],
+)
+def test_wrong_parameters_are_refused(fields, message):
+    with pytest.raises(ValueError, match=message):
+        LazyWeights(**fields)
+
+
+def test_a_level_that_cannot_be_reached_is_an_error():
+    algorithm = LazyWeights(accountant="published", delta=1e-9)
+    tiny = setup_with(n_rounds=2, mu=4e-9)
+    assert 0 < epsilon_of_delta(1e-9, tiny.mu) < 1e-7
+    with pytest.raises(DataError, match="L2P at mu = 4e-09.* take a larger mu"):
+        algorithm.parameters_for(tiny)
+
+
+def test_a_mu_without_an_epsilon_at_this_delta_is_named():
+    """mu = 0.001 is already (0, 0.01)-private."""
+    with pytest.raises(DataError, match="L2P at mu = 0.001, which is epsilon = 0 at delta = 0.01"):
+        LazyWeights(delta=0.01).parameters_for(setup_with(mu=1e-3))

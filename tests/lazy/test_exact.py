@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import lazy_plain as plain
+from dpol.lazy.exact import (
+    LazyLaw,
+    exact_epsilon,
+    neighbours,
+    output_laws,
+    paths_and_shadow,
+    worst_epsilon,
+)
+
+# d, batches with a successor, batch sums tried, B
+GAMES = [
+    (2, 1, (0, 0.5, 1), 1),
+    (2, 3, (0, 1), 1),
+    (2, 3, (0, 1, 2), 2),
+    (2, 2, (0, 0.5, 1, 1.5, 2), 2),
+    (3, 2, (0, 1), 1),
+]
+
+
+def by_paths(sums, *, B, eta, p, c):
+    """{(x_1, ..., x_S, y_S): probability} of Algorithm 1, following every draw by itself."""
+    d = len(sums[0])
+    total = [0.0] * d
+    law = {((x,), y): 1 / d**2 for x, y in itertools.product(range(d), repeat=2)}
+    for batch in sums:
+        total = [a + b for a, b in zip(total, batch, strict=True)]
+        nu = plain.weights(total, eta)
+        after = {}
+        for (xs, y), chance in law.items():
+            ratio = math.exp(eta * (batch[y] - batch[xs[-1]]))
+            keep = (1 - p) * min(1.0, ratio / math.exp(c * B * eta))
+            for x, z in itertools.product(range(d), repeat=2):
+                played = keep * (x == xs[-1]) + (1 - keep) * nu[x]
+                shadow = (1 - p) * (z == y) + p * nu[z]
+                key = ((*xs, x), z)
+                after[key] = after.get(key, 0.0) + chance * played * shadow
+        law = after
+    return law
+
+
+@pytest.mark.parametrize("c", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize(("B", "eta", "p"), [(1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0)])
+def test_laws_are_those_of_every_draw_by_itself(B, eta, p, c):
+    sums = np.random.default_rng(0).uniform(0, B, size=(2, 3, 2))
+    laws = paths_and_shadow(sums, LazyLaw(B, eta, p, c))
+    assert laws.shape == (2, 16, 2)
+    for row, law in zip(sums.tolist(), laws, strict=True):
+        for (xs, y), chance in by_paths(row, B=B, eta=eta, p=p, c=c).items():
+            number = int("".join(map(str, xs)), 2)
+            assert law[number, y] == pytest.approx(chance, rel=1e-12)
+    np.testing.assert_allclose(output_laws(sums, LazyLaw(B, eta, p, c)), laws.sum(axis=2))
+
+
+@pytest.mark.parametrize("c", [1.0, 2.0])
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("eta", "p"), [(0.05, 0.1), (1.0, 0.5), (2.0, 0.0), (3.0, 1.0)])
+def test_marginals_are_the_measures(game, eta, p, c):
+    d, rest, values, B = game
+    cells = list(itertools.product(values, repeat=d))
+    rng = np.random.default_rng(0)
+    sums = np.array(cells, dtype=float)[rng.integers(len(cells), size=(40, rest))]
+    for row, law in zip(sums, output_laws(sums, LazyLaw(B, eta, p, c)), strict=True):
+        nu = [plain.weights(row[:s].sum(axis=0).tolist(), eta) for s in range(rest + 1)]
+        np.testing.assert_allclose(plain.marginals(law, d), nu, rtol=0, atol=1e-12)
+
+
+def test_without_a_normaliser_the_marginals_are_wrong():
+    sums = np.array([[[1.0, 0.0], [1.0, 0.0]]])
+    law = output_laws(sums, LazyLaw(1, 1.0, 0.1, 0.0))[0]
+    nu = plain.weights([2.0, 0.0], 1.0)
+    assert abs(plain.marginals(law, 2)[2] - nu).max() > 0.01
+
+
+def test_exact_epsilon_by_hand():
+    """P = (3/4, 1/4), Q = (1/4, 3/4): 3/4 - e^eps / 4 = delta."""
+    first, second = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
+    for delta in (0.0, 0.1, 0.4):
+        found = exact_epsilon(first, second, delta)
+        np.testing.assert_allclose(found, math.log(3 - 4 * delta), rtol=1e-12)
+    assert exact_epsilon(first, second, 0.5).tolist() == [0]
+    assert exact_epsilon(first, np.array([[0.0, 1.0]]), 0.7).tolist() == [50]
+    assert exact_epsilon(first, np.array([[0.0, 1.0]]), 0.76).tolist() == [0]
+
+
+@pytest.mark.parametrize("change", [0.5, 1.0])
+def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
+    values = (0, 0.5, 1, 1.5)
+    batches = list(neighbours(2, 2, LazyLaw(2, 0.1, 0.1, 1.0), values, change))
+    assert len(batches) == 2
+    for s, (sequences, first, second) in enumerate(batches):
+        assert len(np.unique(sequences, axis=0)) == len(sequences) == 4**4
+        gap = np.abs(sequences[:, None] - sequences).max(axis=3)
+        wanted = (gap[..., s] > 0) & (gap[..., s] <= change) & (gap[..., 1 - s] == 0)
+        found = np.zeros_like(wanted)
+        found[first, second] = True
+        np.testing.assert_array_equal(found, wanted)
+        assert len(first) == wanted.sum()
+
+
+def test_the_worst_pair_is_found():
+    law = LazyLaw(1, 0.7, 0.2, 1.0)
+    settings = {"B": 1, "eta": 0.7, "p": 0.2, "c": 1.0}
+    cells = list(itertools.product((0.0, 1.0), repeat=2))
+    plays = list(itertools.product((0, 1), repeat=3))
+
+    def law_of(game):
+        found = by_paths(game, **settings)
+        return np.array([[found[xs, 0] + found[xs, 1] for xs in plays]])
+
+    laws = {game: law_of(game) for game in itertools.product(cells, repeat=2)}
+    worst = max(
+        float(exact_epsilon(laws[one], laws[other], 0.01)[0])
+        for one, other in itertools.permutations(laws, 2)
+        if (one[0] == other[0]) + (one[1] == other[1]) == 1
+    )
+    assert worst_epsilon(2, 2, law, (0, 1), delta=0.01) == pytest.approx(worst, rel=1e-9)
+
+
+def test_losses_must_fit_the_batch():
+    with pytest.raises(ValueError, match=r"values must lie in \[0, 1\], got \(0, 2\)"):
+        worst_epsilon(2, 1, LazyLaw(1, 0.1, 0.1, 1.0), (0, 2), delta=0.1)

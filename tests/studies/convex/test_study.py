@@ -1,0 +1,197 @@
+"""Regret of L2P for online convex optimisation beside its competitors."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.core.intervals import half_width
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.lazy import LazyParameters, advance, play, start
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.convex import STUDY
+from dpol.studies.convex.accounting import (
+    ConvexGame,
+    ConvexParameters,
+    choose_convex_parameters,
+    convex_epsilon,
+    theorem_3_12,
+)
+from dpol.studies.convex.follow_the_leader import PrivateFTRL
+from dpol.studies.convex.losses import drifting_losses
+from dpol.studies.convex.measure import RegularisedWeights
+from dpol.studies.convex.settings import Convex
+from dpol.studies.jobs import compute
+
+COLUMNS = [
+    *("T", "d", "epsilon", "delta", "algorithm", "accountant", "batch_size", "eta"),
+    *("fake_switch", "beta", "regulariser", "accounted_epsilon", "replicates", "mean_regret"),
+    *("standard_error", "redraws", *NO_PRIVACY.as_columns()),
+    *("ci_half_width", "confidence", "ci_comparisons"),
+]
+NAMES = ["l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"]
+
+
+def generators(replicates: int, seed: int = 0) -> ReplicateGenerators:
+    return replicate_generators(seed, ("test",), range(replicates), "algorithm")
+
+
+# ---- L2P -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normaliser", ["published", "tight"])
+@pytest.mark.parametrize("B", [1, 4, 50])
+def test_l2p_is_that_of_the_library_played_by_hand(normaliser, B):
+    losses, measure = drifting_losses(30, 2, 1.0, 0), RegularisedWeights(2, 2.0, 0.025, 20.0)
+    parameters = LazyParameters(B, 0.05, 0.3, normaliser)
+    total, redraws = play(measure, parameters, losses, generators(6))
+    own = generators(6)
+    state, expected = start(measure, own), np.zeros(6)
+    for t in range(30):
+        if t and t % B == 0:
+            batch = losses.gradients[t - B : t].sum(axis=0)
+            state = advance(measure, parameters, state, batch, own)
+        expected += [float(losses.gradients[t] @ point) for point in state.played]
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(redraws, state.redraws)
+    assert np.any(redraws > 0) == (B < 30)
+
+
+def test_regret_is_below_its_bound():
+    """lambda D^2/4 + B T L^2/(2 lambda) + (d/beta) (1 + log(beta R/d)), R = D L T + lambda D^2/4.
+
+    The last term is -log of the mass that nu gives to the best point's surroundings, over beta.
+    The true mean is larger than is taken here with probability 1e-6 at most (normal).
+    """
+    game = ConvexGame(1000, 2, 2.0, 1.0, 1e-2)
+    found = choose_convex_parameters(game, epsilon=8.0)
+    losses = drifting_losses(1000, 2, 1.0, 3)
+    measure = RegularisedWeights(2, 2.0, found.beta, found.regulariser)
+    regret = play(measure, found, losses, generators(15))[0] - losses.least_total(2.0)
+    R = 2.0 * game.n_rounds + found.regulariser
+    spread = found.batch_size * game.n_rounds / (2 * found.regulariser)
+    logarithm = 1 + math.log(found.beta * R / game.dimension)
+    bound = found.regulariser + spread + game.dimension / found.beta * logarithm
+    of_zero = -losses.least_total(2.0)
+    assert regret.mean() + 4.75 * np.std(regret, ddof=1) / math.sqrt(15) < bound < 0.7 * of_zero
+    assert regret.mean() > 0
+
+
+# ---- the study -----------------------------------------------------------------------------------
+
+
+def config(**fields: object) -> Convex:
+    facts = {
+        **{"n_rounds": [3], "dimensions": [2], "epsilons": [4.0]},
+        **{"replicates": 3, "diameter": 3.0, "lipschitz": 0.5},
+    }
+    return Convex.model_validate({**facts, **fields})
+
+
+def study_convex(settings: Convex, *, seed: int) -> pd.DataFrame:
+    return compute(STUDY, settings, seed=seed)["convex"]
+
+
+@functools.lru_cache
+def small() -> pd.DataFrame:
+    return study_convex(config(), seed=5)
+
+
+def test_every_setting_has_its_rows():
+    table = small()
+    assert list(table.columns) == COLUMNS
+    assert table["algorithm"].tolist() == NAMES
+    assert (table["replicates"] == 3).all()
+    assert (table["ci_comparisons"] == 4).all()
+    assert table["accountant"].tolist() == ["sound", "sound", "", ""]
+    assert table["redraws"].isna().tolist() == [False, False, True, True]
+    assert (table.loc[table["algorithm"] == "gradient-descent", "ci_half_width"] == 0).all()
+    parameters = ["batch_size", "eta", "fake_switch", "beta", "regulariser", "accounted_epsilon"]
+    private = table["algorithm"].str.startswith("l2p")
+    assert table.loc[private, parameters].notna().all(axis=None)
+    assert table.loc[~private, parameters].isna().all(axis=None)
+
+
+def test_accounted_epsilons_are_those_of_the_parameters():
+    game = ConvexGame(3, 2, 3.0, 0.5, 1e-6)
+    sound, preset = small().itertuples(index=False), theorem_3_12(game, epsilon=4.0)
+    for row, c in zip(sound, (1.0, 2.0), strict=False):
+        assert row.accounted_epsilon == convex_epsilon(
+            game,
+            batch_size=int(row.batch_size),
+            eta=row.eta,
+            fake_switch=row.fake_switch,
+            beta=row.beta,
+            regulariser=row.regulariser,
+            normaliser=c,
+        )
+    assert 3.6 < small()["accounted_epsilon"][0] <= 4.0
+    assert small()["beta"][1] == preset.beta
+
+
+def test_a_row_is_what_its_parameters_give():
+    """Against a closed form of the best point's loss: -D/2 |sum of a_t|."""
+    losses = drifting_losses(3, 2, 0.5, 5)
+    best = -1.5 * float(np.linalg.norm(losses.gradients.sum(axis=0)))
+    for row in small().itertuples():
+        key = ("convex", "linear", 3, 2, 4.0)
+        own = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
+        if row.algorithm.startswith("l2p"):
+            normaliser = "tight" if row.algorithm == "l2p-sound" else "published"
+            parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
+            measure = RegularisedWeights(2, 3.0, row.beta, row.regulariser)
+            total, redraws = play(measure, parameters, losses, own)
+            assert row.redraws == redraws.mean()
+        elif row.algorithm == "dp-ftrl":
+            total = losses.total(PrivateFTRL(mu_of_epsilon(4.0, 1e-6), 3.0).points(losses, own))
+        else:
+            x, total = np.zeros(2), np.zeros(1)
+            for t, gradient in enumerate(losses.gradients, start=1):
+                total += gradient @ x
+                x = x - 3.0 / (0.5 * math.sqrt(t)) * gradient
+                x *= min(1.0, 1.5 / float(np.linalg.norm(x)))
+        assert row.mean_regret == pytest.approx(total.mean() - best, rel=1e-9)
+        expected = float(half_width(total - best, 0.95, 4)) if len(total) > 1 else 0.0
+        assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.fixture
+def unreachable(monkeypatch):
+    """The choice of parameters takes seconds; most rows do not need it."""
+
+    def refuse(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
+        raise ValueError("not in this test")
+
+    monkeypatch.setattr("dpol.studies.convex.study.choose_convex_parameters", refuse)
+
+
+@pytest.mark.usefixtures("unreachable")
+def test_a_study_is_the_same_whatever_else_is_studied():
+    """But for the intervals: all rows of a table share their error."""
+    others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[1.0, 4.0])
+    expected = small().query("algorithm != 'l2p-sound'").reset_index(drop=True)
+    for seed in (5, 6):
+        found = study_convex(others, seed=seed).query("T == 3 and d == 2 and epsilon == 4")
+        found = found.reset_index(drop=True)
+        if seed == 5:
+            shared = ["ci_half_width", "ci_comparisons"]
+            pd.testing.assert_frame_equal(found.drop(columns=shared), expected.drop(columns=shared))
+        else:
+            assert (found["mean_regret"] != expected["mean_regret"]).all()
+
+
+@pytest.mark.usefixtures("unreachable")
+def test_rows_come_in_the_order_of_the_settings():
+    settings = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
+    whole = study_convex(settings, seed=5)
+    assert whole["T"].tolist() == [4] * 12 + [3] * 12
+    assert whole["epsilon"].tolist() == ([4.0] * 3 + [1.0] * 3) * 4
+
+
+def test_an_epsilon_that_no_parameters_reach_has_no_row():
+    assert study_convex(config(epsilons=[1e-12]), seed=5)["algorithm"].tolist() == NAMES[1:]

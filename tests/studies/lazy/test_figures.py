@@ -1,0 +1,273 @@
+"""Figures of regret: measured, and the rates that the paper states."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpol.show import style
+from dpol.studies.convex.shown import CONVEX, convex_rate
+from dpol.studies.lazy.figures import draw_regret
+from dpol.studies.lazy.rates import RATE_PANELS, draw_lazy_rates
+from dpol.studies.lazy.shown import EXPERTS, Game
+
+ROUNDS = (10_000, 100, 1000)
+ALGORITHMS = {
+    "experts": ("l2p-sound", "l2p-published", "tree-ftpl-min-noise", "multiplicative-weights"),
+    "convex": ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"),
+}
+BOTH = pytest.mark.parametrize("game", [EXPERTS, CONVEX], ids=["experts", "convex"])
+
+
+def regret(kind: int, T: int, d: int, epsilon: float, algorithm: int) -> float:
+    """A number that tells its setting from all others."""
+    return math.sqrt(T) * (1 + kind / 2 + d / 10 + algorithm / 7) + 3 / epsilon
+
+
+def table(game: Game, sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
+    """Rows of T and epsilon come in no order."""
+    rows = []
+    for (kind, adversary), T, d, epsilon, (number, algorithm) in itertools.product(
+        enumerate(game.losses), ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS[game.name])
+    ):
+        value = regret(kind, T, d, epsilon, number)
+        own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm, "adversary": adversary}
+        rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
+    found = pd.DataFrame(rows).assign(delta=1e-6, replicates=20, confidence=0.9, ci_comparisons=48)
+    return found if len(game.losses) > 1 else found.drop(columns="adversary")
+
+
+def panels(figure: Figure) -> list[list[Axes]]:
+    """Axes by rows, from where they lie."""
+    rows: dict[float, list[Axes]] = {}
+    for ax in figure.axes:
+        rows.setdefault(round(ax.get_position().y0, 6), []).append(ax)
+    return [
+        sorted(rows[y], key=lambda ax: ax.get_position().x0) for y in sorted(rows, reverse=True)
+    ]
+
+
+def shown(ax: Axes, colour: str, linestyle: str) -> list[Line2D]:
+    return [
+        line
+        for line in ax.lines
+        if line.get_color() == colour
+        and line.get_linestyle() == linestyle
+        and len(np.asarray(line.get_xdata()))
+    ]
+
+
+def bars(ax: Axes) -> list[float]:
+    """The ends of all intervals."""
+    segments = [
+        it for c in ax.collections if isinstance(c, LineCollection) for it in c.get_segments()
+    ]
+    return [float(y) for segment in segments for _, y in segment]
+
+
+@BOTH
+def test_there_is_a_panel_for_each_size_and_epsilon(game: Game) -> None:
+    figure = draw_regret(table(game), game)
+    grid = panels(figure)
+    assert [len(row) for row in grid] == [2, 2, 2]
+    assert [ax.get_title() for ax in grid[0]] == ["ε = 0.5", "ε = 4"]
+    labels = [row[0].get_ylabel() for row in grid]
+    assert labels == [f"d = {d}\nmean regret" for d in (2, 10, 30)]
+    assert {ax.get_xlabel() for ax in grid[-1]} == {"rounds T"}
+    for ax in figure.axes:
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+
+
+@BOTH
+def test_every_line_has_the_regrets_of_its_setting(game: Game) -> None:
+    grid = panels(draw_regret(table(game), game))
+    settings = itertools.product(enumerate((2, 10, 30)), enumerate((0.5, 4.0)))
+    for (row, d), (column, epsilon) in settings:
+        ax = grid[row][column]
+        for kind, algorithm in itertools.product(range(len(game.losses)), range(4)):
+            colour = style.VARIANT_STYLES[ALGORITHMS[game.name][algorithm]].colour
+            (line,) = shown(ax, colour, ("-", "--")[kind])
+            expected = [regret(kind, T, d, epsilon, algorithm) for T in sorted(ROUNDS)]
+            xs, ys = np.asarray(line.get_xydata()).T
+            np.testing.assert_allclose(ys, expected)
+            np.testing.assert_allclose(xs, sorted(ROUNDS), rtol=0.16)  # side by side
+        # Bars: from 0.9 to 1.1 of the mean here.
+        assert sorted(bars(ax)) == pytest.approx(
+            sorted(
+                (share * regret(kind, T, d, epsilon, algorithm))
+                for kind, algorithm, T in itertools.product(
+                    range(len(game.losses)), range(4), ROUNDS
+                )
+                for share in (0.9, 1.1)
+            )
+        )
+
+
+@BOTH
+def test_two_horizons_are_no_rate_and_have_no_line(game: Game) -> None:
+    rows = table(game).query("T != 100")
+    figure, kinds = draw_regret(rows, game), len(game.losses)
+    for ax in figure.axes:
+        found = [line for line in ax.lines if line.get_color() != style.BLACK]
+        assert {line.get_linestyle() for line in found} == {"None"}
+        # Side by side.
+        assert len({float(np.asarray(line.get_xdata())[0]) for line in found}) == 4 * kinds
+        # Filled and open markers tell the two kinds of losses apart.
+        assert sum(line.get_markerfacecolor() == "white" for line in found) == 4 * (kinds - 1)
+    legend = {it.get_label(): it for it in figure.legends[0].legend_handles}
+    names = [name for name in legend if "losses" in str(name) or "adversary" in str(name)]
+    fills = [legend[name].get_markerfacecolor() for name in names]
+    assert fills == ([style.BLACK, "white"] if kinds > 1 else [])
+
+
+def test_one_kind_of_losses_is_not_in_the_legend() -> None:
+    legend = draw_regret(table(CONVEX), CONVEX).legends[0]
+    assert not any("losses" in text.get_text() for text in legend.get_texts())
+
+
+@BOTH
+def test_the_title_says_how_many_runs_and_intervals(game: Game) -> None:
+    title = draw_regret(table(game), game).get_suptitle().replace("\xa0", " ").replace("\n", " ")
+    assert "means over 20 runs; bars: 90% intervals (Student's t), all 48 together" in title
+
+
+def test_all_regrets_are_inside_their_panel() -> None:
+    for game in (EXPERTS, CONVEX):
+        figure = draw_regret(table(game), game)
+        for row in panels(figure):
+            assert len({ax.get_ylim() for ax in row}) == 1
+        for ax in figure.axes:
+            (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+            for line in ax.lines:
+                points = np.asarray(line.get_xydata())
+                assert ((points > [left, bottom]) & (points < [right, top])).all()
+
+
+@BOTH
+def test_a_run_that_is_missing_is_a_line_less(game: Game) -> None:
+    rows = table(game).query(f"algorithm != '{ALGORITHMS[game.name][1]}'")
+    figure = draw_regret(rows, game)
+    for ax in figure.axes:
+        missing, there = (style.VARIANT_STYLES[name].colour for name in ALGORITHMS[game.name][1:3])
+        assert not shown(ax, missing, "-")
+        assert shown(ax, there, "-")
+    full = [text.get_text() for text in draw_regret(table(game), game).legends[0].get_texts()]
+    found = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(full) == (6 if game is EXPERTS else 5)
+    assert len(found) == len(full) - 1
+    assert set(found) < set(full)
+
+
+def test_negative_regrets_are_not_drawn() -> None:
+    rows = table(EXPERTS, sizes=(2,)).query("adversary == 'stochastic'")
+    chosen = (rows["algorithm"] == "multiplicative-weights") & (rows["T"] == 1000)
+    rows.loc[chosen, "mean_regret"] = -5.0
+    for ax in draw_regret(rows, EXPERTS).axes:
+        (line,) = shown(ax, style.GREY, "-")
+        np.testing.assert_allclose(np.asarray(line.get_xdata()), [100, 10_000], rtol=0.16)
+
+
+def test_rate_of_theorem_3_12_by_hand() -> None:
+    """T = 10^6, d = 4, eps = 1/8: 1000 + 100 sqrt(4 log 10^6) log(10^12) 4."""
+    log = math.log(10)
+    expected = 1000 + 400 * math.sqrt(24 * log) * 12 * log
+    assert convex_rate(np.array([1e6]), 4, 0.125, 1e-6)[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
+    grid = panels(draw_regret(table(CONVEX), CONVEX))
+    for (row, d), (column, epsilon) in itertools.product(
+        enumerate((2, 10, 30)), enumerate((0.5, 4.0))
+    ):
+        (line,) = shown(grid[row][column], style.BLACK, ":")
+        xs, ys = np.asarray(line.get_xydata()).T
+        assert xs.tolist() == [100, 1000, 10_000]
+        assert ys[0] == pytest.approx(regret(0, 100, d, epsilon, 0))
+        rates = [
+            math.sqrt(T)
+            + T ** (1 / 3) * math.sqrt(d * math.log(T)) * math.log(T / 1e-6) / epsilon ** (2 / 3)
+            for T in sorted(ROUNDS)
+        ]
+        np.testing.assert_allclose(ys / ys[0], np.array(rates) / rates[0])
+    for ax in draw_regret(table(EXPERTS), EXPERTS).axes:
+        assert not shown(ax, style.BLACK, ":")
+
+
+@BOTH
+def test_files_are_byte_stable(game: Game, tmp_path: Path) -> None:
+    rows = table(game, sizes=(2,))
+    other = rows.assign(mean_regret=rows["mean_regret"] * 1.5)
+    for name, shown_rows in (("one", rows), ("two", rows), ("other", other)):
+        figure = draw_regret(shown_rows, game)
+        style.save_figure(figure, [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])
+    for suffix in ("svg", "png"):
+        one, two, three = (
+            (tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two", "other")
+        )
+        assert one == two != three
+
+
+# ---- the rates of the paper ----------------------------------------------------------------------
+
+RATES = [
+    # title, then new and prior at a = 0, 1/4, 1/2, 1
+    ("OCO, d = polylog T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 3 / 4, 1]),
+    ("OCO, d = T^(1/3)", [1 / 2, 2 / 3, 5 / 6, 1], [13 / 24, 17 / 24, 5 / 6, 1]),
+    ("OPE, d = T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 4 / 5, 1]),
+]
+"""By hand. Prior of the first at 1/4: min(5/8, max(1/2, 7/12, 9/16)) = 7/12; at 1/2: min(3/4,
+max(5/6, 3/4)) = 3/4. Of the second at 0: min(7/12, max(1/2, 1/2, 13/24)); at 1/4: min(17/24,
+max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4, 7/12, 3/5); at
+1/2: min(1, 5/6, 4/5). At 1 all are capped.
+"""
+POINTS = np.array([0.0, 0.25, 0.5, 1.0])
+
+
+def test_the_rates_at_four_points() -> None:
+    assert [panel.title for panel in RATE_PANELS] == [title for title, _, _ in RATES]
+    for panel, (_, new, prior) in zip(RATE_PANELS, RATES, strict=True):
+        np.testing.assert_allclose(panel.new(POINTS), new, rtol=1e-12)
+        np.testing.assert_allclose(panel.prior(POINTS), prior, rtol=1e-12)
+
+
+def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
+    """Only for d = T^(1/3): 1/2 + 2a/3 > 7/12 + a/2 from a = 1/2 to 5/6, where prior is 1."""
+    a = np.linspace(0, 1, 97)
+    for number, panel in enumerate(RATE_PANELS):
+        new, prior = panel.new(a), panel.prior(a)
+        worse = a[new > prior + 1e-12]
+        assert worse.tolist() == (a[(a > 0.5) & (a < 5 / 6 - 1e-9)].tolist() if number == 1 else [])
+        assert (prior - new).max() > 0.03
+        for curve in (new, prior):
+            assert (np.diff(curve) >= 0).all()
+            assert curve.max() <= 1
+            assert curve.min() >= 0.5
+
+
+def test_the_figure_of_rates_shows_them(tmp_path: Path) -> None:
+    figure = draw_lazy_rates()
+    (row,) = panels(figure)
+    assert [ax.get_title() for ax in row] == [title for title, _, _ in RATES]
+    for ax, (_, new, prior) in zip(row, RATES, strict=True):
+        for colour, expected in ((style.ALGORITHM_STYLES["l2p"].colour, new), (style.GREY, prior)):
+            (line,) = [line for line in ax.lines if line.get_color() == colour]
+            ys = np.interp(POINTS, np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
+            np.testing.assert_allclose(ys, expected, rtol=1e-9)
+    # The lower bound, where it is known, is the new rate.
+    bounds = [[line for line in ax.lines if line.get_color() == style.BLACK] for ax in row]
+    assert [len(lines) for lines in bounds] == [0, 0, 1]
+    np.testing.assert_allclose(
+        np.interp(POINTS, *np.asarray(bounds[2][0].get_xydata()).T), RATES[2][1], rtol=1e-9
+    )
+    for name in ("one", "two"):
+        style.save_figure(draw_lazy_rates(), [tmp_path / f"{name}.svg"])
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -1,0 +1,359 @@
+"""Regret of L2P for experts beside its competitors."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import lazy_plain as plain
+from dpol.core.intervals import half_width
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.lazy import LazyParameters, advance, play, start
+from dpol.lazy.accounting import LazyGame, published_epsilon
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.parameters import theorem_3_10
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies import lazy as package
+from dpol.studies.jobs import compute
+from dpol.studies.lazy.settings import Lazy
+from dpol.studies.lazy.study import play_tree, weights_loss
+from replicates import many
+
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
+COLUMNS = [
+    *("adversary", "T", "d", "epsilon", "delta", "algorithm", "batch_size", "eta", "fake_switch"),
+    *("accounted_epsilon", "replicates", "mean_regret", "standard_error", "redraws"),
+    *(*NO_PRIVACY.as_columns(), "ci_half_width", "confidence", "ci_comparisons"),
+]
+ADVERSARIES: list[Losses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
+
+
+def generators(replicates: int, seed: int = 0) -> ReplicateGenerators:
+    return replicate_generators(seed, ("test",), range(replicates), "algorithm")
+
+
+def matrix(losses: Losses) -> np.ndarray:
+    return np.concatenate(list(losses.batches(1)))
+
+
+# ---- L2P -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("losses", ADVERSARIES)
+@pytest.mark.parametrize("normaliser", ["published", "tight"])
+@pytest.mark.parametrize(("B", "p", "eta"), [(1, 0.1, 0.2), (5, 0.3, 0.1), (60, 0.5, 0.1)])
+def test_l2p_is_that_of_the_library_played_by_hand(losses, normaliser, B, p, eta):
+    parameters, measure = LazyParameters(B, eta, p, normaliser), WeightsMeasure(4, eta)
+    found, redraws = play(measure, parameters, losses, generators(20))
+    own, rounds = generators(20), matrix(losses)
+    state, total = start(measure, own), np.zeros(20)
+    for t, loss in enumerate(rounds):
+        if t and t % B == 0:
+            state = advance(measure, parameters, state, rounds[t - B : t].sum(axis=0), own)
+        total += [loss[expert] for expert in state.played]
+    np.testing.assert_allclose(found, total, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(redraws, state.redraws)
+
+
+@pytest.mark.parametrize(("normaliser", "c"), [("published", 2.0), ("tight", 1.0)])
+def test_l2p_is_algorithm_1(normaliser, c):
+    """The plain version on the same uniform numbers."""
+    losses, parameters = ADVERSARIES[0], LazyParameters(4, 0.1, 0.2, normaliser)
+    tapes = np.random.default_rng(0).random((30, 400)).tolist()
+    shared = ReplicateGenerators(tuple(plain.Tape(tape) for tape in tapes))
+    found, _ = play(WeightsMeasure(4, 0.1), parameters, losses, shared)
+    rounds = matrix(losses)
+    for total, tape in zip(found, tapes, strict=True):
+        actions, _ = plain.play(rounds.tolist(), tape, B=4, eta=0.1, p=0.2, c=c)
+        assert total == pytest.approx(sum(rounds[t][a] for t, a in enumerate(actions)))
+
+
+# ---- multiplicative weights ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("losses", ADVERSARIES)
+def test_expected_loss_of_weights_is_that_of_brute_force(losses):
+    eta, expected = math.sqrt(8 * math.log(4) / 57), 0.0
+    totals = [0.0] * 4
+    for loss in matrix(losses):
+        weights = plain.weights(totals, eta)
+        expected += sum(w * x for w, x in zip(weights, loss, strict=True))
+        totals = [total + x for total, x in zip(totals, loss, strict=True)]
+    assert weights_loss(losses) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 10, 100])
+@pytest.mark.parametrize("seed", range(3))
+def test_regret_of_weights_is_below_its_bound(d, seed):
+    """sqrt(T log(d) / 2), for all sequences of losses in [0, 1]."""
+    T = 1000
+    for losses in (
+        GapLosses(T, d, 0.02, seed),
+        EpochLosses(T, d, 0.05, seed),
+        EpochLosses(T, d, 1e-3, seed),
+    ):
+        regret = weights_loss(losses) - best_loss(losses)
+        assert -1e-9 <= regret <= math.sqrt(T * math.log(d) / 2)
+
+
+# ---- the tree ------------------------------------------------------------------------------------
+
+
+def tree_by_intervals(rounds: np.ndarray, mu: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Loss and switches: every prefix is a union of dyadic intervals, each with its own noise.
+
+    Its noise is made up to variance levels * scale^2, whatever their number.
+    """
+    T, d = rounds.shape
+    levels = next(level for level in range(64) if 2**level >= T)
+    scale = math.sqrt(d) * math.sqrt(levels) / mu
+    noise: dict[tuple[int, int], np.ndarray] = {}
+    total, actions = 0.0, []
+    for t in range(T):
+        intervals, first = [], 0
+        for power in (2**level for level in reversed(range(levels + 1))):
+            if first + power <= t:
+                intervals.append((first, first + power))
+                first += power
+        assert first == t
+        fresh = scale * math.sqrt(levels - len(intervals)) * rng.standard_normal(d)
+        noisy = rounds[:t].sum(axis=0) + fresh + sum(noise[it] for it in intervals)
+        actions.append(int(np.argmin(noisy)))
+        total += rounds[t, actions[-1]]
+        length = next(2**k for k in reversed(range(64)) if (t + 1) % 2**k == 0)
+        noise[t + 1 - length, t + 1] = scale * rng.standard_normal(d)
+    return total, sum(a != b for a, b in itertools.pairwise(actions))
+
+
+@pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
+@pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
+def test_the_tree_is_the_plain_one_of_dyadic_intervals(T, mu):
+    losses = GapLosses(T, 3, 0.1, 2)
+    found, switched = play_tree(losses, mu, generators(10))
+    rounds = matrix(losses)
+    plays = [tree_by_intervals(rounds, mu, rng) for rng in generators(10).generators]
+    np.testing.assert_allclose(found, [loss for loss, _ in plays])
+    np.testing.assert_array_equal(switched, [switches for _, switches in plays])
+
+
+@dataclass
+class Probe:
+    """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
+
+    n_rounds: int
+    at: int
+    height: float
+    n_experts: int = 2
+
+    def batches(self, size: int) -> Iterator[np.ndarray]:
+        assert size == 1
+        for t in range(1, self.n_rounds + 1):
+            yield np.array([[0.0, self.height * (t == 1) + 0.5 * (t == self.at)]])
+
+
+@pytest.mark.parametrize("T", [8, 9, 13])
+def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
+    """S = sqrt(d) L / mu in each coordinate: expert 1 is chosen where N(0, 2 S^2) > height.
+
+    A sound library is rejected with probability 1e-6 at most for each prefix.
+    """
+    levels, mu, replicates = math.ceil(math.log2(T)), 0.2, 20_000
+    deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
+    for at in range(2, T + 1):
+        losses = Probe(T, at, height=deviation)
+        found, _ = play_tree(losses, mu, many(replicates, at))
+        chosen = int((found % deviation > 0.25).sum())
+        assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
+        # A tenth more or less noise would be seen.
+        for factor in (0.9, 1.1):
+            rate = stats.norm.cdf(-factor)
+            assert stats.binomtest(chosen, replicates, rate).pvalue < ERROR
+
+
+def test_the_tree_without_noise_follows_the_leader():
+    losses = GapLosses(40, 3, 0.2, 5)
+    rounds = matrix(losses)
+    leaders = [int(rounds[:t].sum(axis=0).argmin()) for t in range(40)]
+    found, switched = play_tree(losses, math.inf, generators(2))
+    assert found.tolist() == [sum(rounds[t, i] for t, i in enumerate(leaders))] * 2
+    switches = sum(a != b for a, b in itertools.pairwise(leaders))
+    assert switched.tolist() == [switches] * 2
+
+
+# ---- the study -----------------------------------------------------------------------------------
+
+
+def config(**fields: object) -> Lazy:
+    facts = {"n_rounds": [12, 24], "n_experts": [3], "epsilons": [1.0, 4.0], "replicates": 4}
+    return Lazy.model_validate({**facts, **fields})
+
+
+def study_lazy(settings: Lazy, *, seed: int, confidence: float = 0.95) -> pd.DataFrame:
+    return compute(package.STUDY, settings, seed=seed, confidence=confidence)["lazy"]
+
+
+@functools.lru_cache
+def small() -> pd.DataFrame:
+    return study_lazy(config(), seed=5)
+
+
+def test_every_setting_has_its_rows():
+    table = small()
+    assert list(table.columns) == COLUMNS
+    keys = table[["adversary", "T", "d", "epsilon", "algorithm"]]
+    assert not keys.duplicated().any()
+    names = {
+        "l2p-sound",
+        "l2p-published",
+        "l2p-theorem-3.10",
+        "multiplicative-weights",
+        "tree-ftpl-min-noise",
+    }
+    settings = table.groupby(["adversary", "T", "d", "epsilon"])
+    assert len(settings) == 2 * 2 * 2
+    for _, rows in settings:
+        assert set(rows["algorithm"]) == names
+    assert (table["replicates"] == 4).all()
+    assert (table["delta"] == 1e-6).all()
+
+
+def test_every_row_has_its_record_of_privacy():
+    table = small()
+    private = table["algorithm"] != "multiplicative-weights"
+    assert (table.loc[private, "model"] == "central").all()
+    assert (table.loc[~private, "model"] == "none").all()
+    tree = table[table["algorithm"] == "tree-ftpl-min-noise"]
+    reached = [epsilon_of_delta(1e-6, mu) for mu in tree["guaranteed_mu"]]
+    assert reached == pytest.approx(tree["epsilon"].tolist())
+    assert tree["sensitivity"].tolist() == pytest.approx(np.sqrt(tree["d"]).tolist())
+    lazy = table[table["algorithm"].str.startswith("l2p")]
+    assert lazy["guaranteed_mu"].isna().all()
+    assert lazy["accounted_epsilon"].notna().all()
+
+
+def test_a_row_is_what_its_parameters_give():
+    """L2P and the tree, run by hand with the row's own parameters and generators."""
+    for row in small().itertuples():
+        stochastic = row.adversary == "stochastic"
+        losses = (
+            GapLosses(row.T, row.d, 0.1, 5)
+            if stochastic
+            else EpochLosses(row.T, row.d, row.epsilon, 5)
+        )
+        key = (type(losses).__name__, row.T, row.d, row.epsilon)
+        own = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
+        redraws = np.full(4, math.nan)
+        if row.algorithm.startswith("l2p"):
+            normaliser = "tight" if row.algorithm == "l2p-sound" else "published"
+            parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
+            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
+        elif row.algorithm == "tree-ftpl-min-noise":
+            total, redraws = play_tree(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
+        else:
+            total = np.full(4, weights_loss(losses))
+        regret = total - matrix(losses).sum(axis=0).min()
+        assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
+        assert (row.confidence, row.ci_comparisons) == (0.95, len(small()))
+        expected = float(half_width(regret, 0.95, len(small())))
+        assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
+        assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
+
+
+def test_accounted_epsilons_are_those_of_the_parameters():
+    for row in small().itertuples():
+        if not row.algorithm.startswith("l2p"):
+            assert all(
+                math.isnan(value)
+                for value in (row.batch_size, row.eta, row.fake_switch, row.accounted_epsilon)
+            )
+            continue
+        B, eta, p = int(row.batch_size), row.eta, row.fake_switch
+        if row.algorithm == "l2p-theorem-3.10":
+            preset = theorem_3_10(
+                LazyGame(row.T, 1e-6, 1.0, 2.0), epsilon=row.epsilon, n_experts=row.d
+            )
+            assert (B, eta, p) == (preset.batch_size, preset.eta, preset.fake_switch)
+        else:
+            assert 0.9 * row.epsilon < row.accounted_epsilon <= row.epsilon
+        if row.algorithm in ("l2p-sound", "l2p-theorem-3.10"):
+            c = 1.0 if row.algorithm == "l2p-sound" else 2.0
+            value = plain.sound_epsilon(row.T, 1e-6, B=B, eta=eta, p=p, c=c, s=1.0)
+            assert value <= row.accounted_epsilon <= value * 1.005
+        else:
+            value = published_epsilon(LazyGame(row.T, 1e-6, 1.0, 2.0), B, eta, p)
+            assert row.accounted_epsilon == value
+
+
+def test_a_study_is_reproducible_and_a_seed_matters():
+    small_study = config(n_rounds=[12], epsilons=[4.0])
+    one = study_lazy(small_study, seed=5)
+    expected = small().query("T == 12 and epsilon == 4").reset_index(drop=True)
+    # The means are the same whatever else is studied; all rows share the error of the intervals.
+    shared = ["ci_half_width", "ci_comparisons"]
+    pd.testing.assert_frame_equal(one.drop(columns=shared), expected.drop(columns=shared))
+    assert (one["ci_comparisons"] == len(one)).all()
+    random = one["ci_half_width"] > 0
+    assert random.any()
+    assert (one["ci_half_width"] < expected["ci_half_width"])[random].all()
+    other = study_lazy(small_study, seed=6)
+    assert (other["mean_regret"] != one["mean_regret"]).any()
+
+
+def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
+    """In the order of the settings."""
+    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
+    whole = study_lazy(settings, seed=5, confidence=0.9)
+    assert len(package.points(settings, [])) == 2
+    monkeypatch.setattr(package, "LONG", 20)
+    assert len(package.points(settings, [])) == 2 * 5 + 1
+    pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
+    assert whole["T"].tolist() == [24] * 20 + [12] * 20
+    assert whole["epsilon"].tolist() == ([4.0] * 10 + [1.0] * 10) * 2
+    assert whole["adversary"].tolist() == (["stochastic"] * 5 + ["lower-bound"] * 5) * 4
+    assert whole["algorithm"].tolist()[:2] == ["l2p-published", "l2p-sound"]
+
+
+def test_accountants_and_trees_that_were_not_asked_for_have_no_row():
+    table = study_lazy(
+        config(n_rounds=[12, 24], epsilons=[4.0], accountants=["sound"], largest_tree=40), seed=5
+    )
+    assert "l2p-published" not in set(table["algorithm"])
+    assert set(table.loc[table["algorithm"] == "tree-ftpl-min-noise", "T"]) == {12}
+
+
+def test_an_epsilon_that_no_parameters_reach_has_no_row():
+    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
+    table = study_lazy(study, seed=5)
+    chosen = table[table["algorithm"].isin(["l2p-sound", "l2p-published"])]
+    assert set(chosen["epsilon"]) == {1.0}
+    assert set(table.loc[table["epsilon"] == 1e-13, "algorithm"]) == {
+        "l2p-theorem-3.10",
+        "multiplicative-weights",
+    }
+
+
+def test_the_sound_accountant_has_less_regret_than_the_published_one():
+    """T = 10^4, d = 300, eps = 1: by more than both intervals."""
+    study = config(
+        n_rounds=[10_000], n_experts=[300], epsilons=[1.0], replicates=12, largest_tree=1
+    )
+    table = study_lazy(study, seed=1)
+    rows = table[table["adversary"] == "stochastic"].set_index("algorithm")
+    sound, published = rows.loc["l2p-sound"], rows.loc["l2p-published"]
+    gain = published["mean_regret"] - sound["mean_regret"]
+    assert gain > sound["ci_half_width"] + published["ci_half_width"]
+    assert sound["eta"] > 6 * published["eta"]
+    without = rows.loc["multiplicative-weights"]
+    assert without["mean_regret"] < sound["mean_regret"] - sound["ci_half_width"]
+    assert without["ci_half_width"] == 0.0

@@ -1,0 +1,153 @@
+"""The tables of measured regrets beside the rates that the paper states."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.show.table import Entry, TextTable, to_html, to_latex, to_markdown, write_table
+from dpol.studies.convex.shown import CONVEX
+from dpol.studies.lazy.shown import COLUMNS, EXPERTS, TITLES, Game
+from dpol.studies.lazy.table import regret_table
+
+Cell = tuple[str, int, int, float, str, float, float, float]
+CELLS: list[Cell] = [
+    # adversary, T, d, epsilon, algorithm, mean regret, half width, accounted epsilon
+    ("stochastic", 1000, 300, 4.0, "multiplicative-weights", 37.2, 0.0, math.nan),
+    ("stochastic", 1000, 300, 4.0, "l2p-sound", 1234.4, 12.6, 3.987),
+    ("stochastic", 1000, 300, 0.5, "l2p-sound", 4321.6, 98.5001, 0.49951),
+    ("stochastic", 1000, 300, 0.5, "l2p-published", 5555.0, 1.0, 0.5),
+    ("stochastic", 1000, 300, 0.5, "multiplicative-weights", 37.2, 0.0, math.nan),
+    ("stochastic", 20, 300, 0.5, "multiplicative-weights", 3.6, 0.0, math.nan),
+    ("stochastic", 20, 300, 0.5, "tree-ftpl-min-noise", -2.4, 2.0, math.nan),
+    ("lower-bound", 20, 300, 0.5, "l2p-sound", 9.0, 0.4, 0.123456),
+    ("stochastic", 20, 7, 0.5, "l2p-sound", 8.0, 1.0, 0.000123),
+]
+SOUND, PUBLISHED, TREE, NONE = (
+    TITLES[name]
+    for name in ("l2p-sound", "l2p-published", "tree-ftpl-min-noise", "multiplicative-weights")
+)
+BOTH = pytest.mark.parametrize("game", [EXPERTS, CONVEX], ids=["experts", "convex"])
+
+
+def frame(cells: list[Cell] = CELLS) -> pd.DataFrame:
+    names = ("T", "d", "epsilon", "algorithm", "mean_regret", "ci_half_width", "accounted_epsilon")
+    rows = pd.DataFrame(cells, columns=["adversary", *names])
+    return rows.assign(delta=1e-5, replicates=17, confidence=0.9, ci_comparisons=1234)
+
+
+def cells_of(table: TextTable) -> dict[tuple[str, str, str, str, str], Entry]:
+    """All cells but dashes."""
+    return {
+        (section.title, section.note, group.title, label, header): entry
+        for section in table.sections
+        for group in section.groups
+        for label, entries in group.lines
+        for header, entry in zip(table.headers, entries, strict=True)
+        if entry != Entry("—")
+    }
+
+
+def test_headers_are_the_algorithms_that_were_run() -> None:
+    assert regret_table(frame(), EXPERTS).headers == (SOUND, PUBLISHED, TREE, NONE)
+    assert regret_table(frame(CELLS[:2]), EXPERTS).headers == (SOUND, NONE)
+
+
+def test_sections_groups_and_lines() -> None:
+    """Losses and d as they come, then T and epsilon rising."""
+    table = regret_table(frame(), EXPERTS)
+    layout = [
+        (section.title, section.note, group.title, [label for label, _ in group.lines])
+        for section in table.sections
+        for group in section.groups
+    ]
+    assert layout == [
+        ("stochastic losses", "d = 300", "20", ["ε = 0.5"]),
+        ("stochastic losses", "d = 300", "1,000", ["ε = 0.5", "ε = 4"]),
+        ("lower-bound losses", "d = 300", "20", ["ε = 0.5"]),
+        ("stochastic losses", "d = 7", "20", ["ε = 0.5"]),
+    ]
+    assert len(table.sections) == 3
+    assert table.corner == ("losses", "T", "privacy")
+
+
+def test_every_cell_has_its_own_number_and_all_others_a_dash() -> None:
+    large, small = ("stochastic losses", "d = 300", "1,000"), ("stochastic losses", "d = 300", "20")
+    assert cells_of(regret_table(frame(), EXPERTS)) == {
+        (*large, "ε = 4", NONE): Entry("37 (all equal)"),
+        (*large, "ε = 4", SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
+        (*large, "ε = 0.5", SOUND): Entry("4,322 ± 99", ("accounted ε = 0.5",)),
+        (*large, "ε = 0.5", PUBLISHED): Entry("5,555 ± 1", ("accounted ε = 0.5",)),
+        (*large, "ε = 0.5", NONE): Entry("37 (all equal)"),
+        (*small, "ε = 0.5", NONE): Entry("4 (all equal)"),
+        (*small, "ε = 0.5", TREE): Entry("-2 ± 2"),
+        ("lower-bound losses", "d = 300", "20", "ε = 0.5", SOUND): Entry(
+            "9 ± <1", ("accounted ε = 0.123",)
+        ),
+        ("stochastic losses", "d = 7", "20", "ε = 0.5", SOUND): Entry(
+            "8 ± 1", ("accounted ε = 0.000123",)
+        ),
+    }
+
+
+def test_the_order_of_the_rows_within_a_section_does_not_matter() -> None:
+    table = regret_table(frame(CELLS[:7]), EXPERTS)
+    assert regret_table(frame(CELLS[:7][::-1]), EXPERTS) == table
+
+
+def test_a_table_without_accounted_epsilons_has_no_notes() -> None:
+    found = cells_of(regret_table(frame().drop(columns="accounted_epsilon"), EXPERTS))
+    assert not any(entry.notes for entry in found.values())
+
+
+def test_convex_regrets_have_one_kind_of_losses() -> None:
+    table = regret_table(frame(CELLS[:2]).drop(columns="adversary"), CONVEX)
+    key = ("linear losses", "d = 300", "1,000", "ε = 4")
+    assert cells_of(table) == {
+        (*key, SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
+        (*key, NONE): Entry("37 (all equal)"),
+    }
+
+
+@BOTH
+def test_footers(game: Game) -> None:
+    table = regret_table(frame(), game)
+    assert game.name in table.caption
+    assert game.name in table.name
+    text = " ".join(table.footers)
+    assert "17 runs" in text
+    assert "90% confidence interval (Student's t), Bonferroni-corrected over 1,234" in text
+    assert "not other losses" in text
+    assert "δ = 1e-05" in text
+    for rate in game.rates:
+        (footer,) = [footer for footer in table.footers if rate in footer]
+        assert "not measured" in footer.lower()
+    other = CONVEX if game is EXPERTS else EXPERTS
+    assert not any(rate in text for rate in other.rates)
+
+
+def test_all_formats_show_the_numbers(tmp_path: Path) -> None:
+    table = regret_table(frame(), EXPERTS)
+    for text in (to_markdown(table), to_latex(table), to_html(table)):
+        for number in ("1,234", "4,322", "5,555", "3.99", "0.000123"):
+            assert number in text
+    path = tmp_path / "table.md"
+    write_table(table, path)
+    assert path.read_text() == to_markdown(table)
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, "adversary"])
+def test_a_missing_column_is_named(name: str) -> None:
+    """The figure asks for the same columns by the same function."""
+    with pytest.raises(DataError, match=f"has no column {name}; delete it and run again"):
+        EXPERTS.checked(frame().drop(columns=name))
+
+
+@BOTH
+def test_an_empty_table_is_refused(game: Game) -> None:
+    with pytest.raises(DataError, match="is empty; delete it and run again"):
+        game.checked(frame().head(0))
