@@ -104,7 +104,7 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 
-    words = "write schema.json, reference.yaml and the keys in README.md of a folder"
+    words = "write what is generated of configs: files in a folder, a page in the manual"
     write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=Path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)

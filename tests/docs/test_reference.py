@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ import dpol
 from code_blocks import ROOT, blocks
 from dpol import cli
 
+sys.path.insert(0, str(ROOT / "docs"))
+
+from reference_modules import modules_of, named
+
 REFERENCE = ROOT / "docs/reference"
 API = REFERENCE / "api"
 MODULES = ["dpol", *(module.name for module in pkgutil.walk_packages(dpol.__path__, "dpol."))]
@@ -29,8 +34,7 @@ INTERNAL: frozenset[str] = frozenset()
 
 def described() -> Counter[str]:
     """How often the pages describe each module."""
-    pages = (page.read_text() for page in API.glob("*.md"))
-    return Counter(re.findall(r"^\.\. automodule:: (\S+)$", "\n".join(pages), re.MULTILINE))
+    return Counter(module for name in named() for module in modules_of(name))
 
 
 def test_every_module_is_on_exactly_one_page() -> None:

@@ -12,29 +12,29 @@ import pandas as pd
 import pytest
 import yaml
 
+from code_blocks import blocks
+
 ROOT = Path(__file__).parents[2]
-COINS = Path(__file__).parent / "coins"
-SMALL = yaml.safe_load((Path(__file__).parent / "small.yaml").read_text())
-STUDIES = ("batching", "lazy", "convex", "labels", "audits", "claims", "comparison")
+PAGE = ROOT / "docs/how-to/add-study.md"
 
 pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with a study of coins, and a config that asks for it."""
+    """A copy of the project with the study of coins that the how-to guide adds."""
     folder = tmp_path_factory.mktemp("project")
     for name in ("src", "workflow", "config", "docs", "profiles"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Snakefile", folder)
-    shutil.copytree(COINS, folder / "src/dpol/studies/coins")
+    for block in blocks(PAGE):
+        if block.file:
+            (folder / block.file).parent.mkdir(exist_ok=True)
+            (folder / block.file).write_text(block.code)
     registry = folder / "src/dpol/studies/registry.py"
     text = registry.read_text()
     registry.write_text(text.replace('    "batching",\n', '    "batching",\n    "coins",\n'))
     assert registry.read_text() != text
-    config = {key: value for key, value in SMALL.items() if key not in STUDIES}
-    config["coins"] = {"biases": [0.5, 0.9]}
-    (folder / "coins.yaml").write_text(yaml.safe_dump(config))
     return folder
 
 
@@ -54,9 +54,9 @@ def run(project: Path, *command: str) -> str:
 
 
 def test_a_new_study_runs_and_is_shown(project: Path) -> None:
-    log = run(project, "snakemake", "--cores", "2", "--configfile", "coins.yaml")
+    log = run(project, "snakemake", "--cores", "2", "--configfile", "config/coins.yaml")
     assert "Coins: coin-0" in log
-    results = project / "results/small"
+    results = project / "results/coins"
     coins = pd.read_parquet(results / "coins.parquet")
     assert coins["bias"].tolist() == [0.5, 0.9]
     assert set(coins["ci_comparisons"]) == {2}
@@ -83,7 +83,9 @@ def test_a_new_study_has_its_place_in_the_manual(project: Path) -> None:
 
 
 def test_a_mistake_in_its_block_is_told(project: Path) -> None:
-    config = yaml.safe_load((project / "coins.yaml").read_text()) | {"coins": {"bias": [0.5]}}
+    config = yaml.safe_load((project / "config/coins.yaml").read_text()) | {
+        "coins": {"bias": [0.5]}
+    }
     (project / "wrong.yaml").write_text(yaml.safe_dump(config))
     with pytest.raises(AssertionError, match=r"coins\.bias = \[0\.5\]: unknown key; .*biases"):
         run(project, "snakemake", "-n", "--configfile", "wrong.yaml")
