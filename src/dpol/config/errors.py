@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import re
 from collections.abc import Iterable, Sequence
@@ -93,7 +94,9 @@ def _allowed(detail: Any) -> str:
     kind = detail["type"]
     for prefix, allowed in _KINDS.items():
         if kind.startswith(prefix):
-            number = kind == "string_type" and isinstance(detail["input"], (int, float))
+            number = kind == "string_type" and isinstance(
+                detail["input"], (int, float, datetime.date)
+            )
             return allowed + ("; put it in quotes" if number else "")
     message = str(detail["msg"]).removeprefix("Value error, ")
     message = message.replace("Input should be", "must be").replace("String should", "must")

@@ -25,7 +25,7 @@ def read_yaml(path: Path | str) -> object:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
-    except (yaml.YAMLError, ValueError, AttributeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: is not YAML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{path}: is nested too deeply; a config has a few levels") from None
@@ -68,12 +68,7 @@ def _in_words(error: yaml.MarkedYAMLError) -> str:
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """YAML that takes no key twice, and whose dates are text: who reads them checks them."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 (as the class above has it)
-        letter: [(tag, pattern) for tag, pattern in each if not tag.endswith(":timestamp")]
-        for letter, each in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+    """YAML that takes no key twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -83,3 +78,13 @@ class _UniqueKeys(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
+
+    def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return super().construct_yaml_timestamp(node)
+        except (ValueError, AttributeError):
+            problem = f"{node.value} is not a date"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
+_UniqueKeys.add_constructor("tag:yaml.org,2002:timestamp", _UniqueKeys.construct_yaml_timestamp)
