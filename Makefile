@@ -62,14 +62,5 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build
 
-$(VENV)/.runtime: requirements/runtime.txt requirements/setup.sh pyproject.toml
-	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) runtime
-
-$(VENV)/.secure: requirements/secure.txt requirements/setup.sh pyproject.toml
-	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) secure
-
-$(VENV)/.dev: requirements/dev.txt requirements/setup.sh pyproject.toml
-	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) dev
-
-$(VENV)/.cluster: requirements/cluster.txt requirements/setup.sh pyproject.toml
-	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) cluster
+$(addprefix $(VENV)/.,runtime secure dev cluster): $(VENV)/.%: requirements/lock.txt requirements/packages.sh requirements/setup.sh pyproject.toml
+	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) $*

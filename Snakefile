@@ -16,17 +16,8 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/clean.smk"
 include: "workflow/rules/streams.smk"
-include: "workflow/rules/run.smk"
-include: "workflow/rules/aggregate.smk"
-include: "workflow/rules/render.smk"
+include: "workflow/rules/hospitals.smk"
 include: "workflow/rules/studies.smk"
-
-
-if settings.comparison is not None:
-
-    include: "workflow/rules/comparison.smk"
-
-
 include: "workflow/rules/report.smk"
 
 

@@ -26,11 +26,12 @@ from dpol.data.settings import Stream
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream
 from dpol.data.table import read_table
-from dpol.experts.learners import EmpiricalBayesBank
-from dpol.experts.learners.alone import LearnerAlone
+from dpol.experts.interface import AnyAlgorithm
+from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
+from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.state_space import MODELS, TRENDS, StateSpaceModel
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import Algorithm, play
+from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 
 DEMO = Path(__file__).parents[1] / "config" / "demo.yaml"
@@ -158,10 +159,10 @@ def adversarial(seed: int) -> Iterator[GainStream]:
             )
 
 
-def candidates() -> Mapping[str, Algorithm]:
+def candidates() -> Mapping[str, AnyAlgorithm]:
     """The default, and what it was compared with."""
 
-    def bank(models: tuple[StateSpaceModel, ...] = MODELS, **parameters: float) -> Algorithm:
+    def bank(models: tuple[StateSpaceModel, ...] = MODELS, **parameters: float) -> AnyAlgorithm:
         return LearnerAlone(EmpiricalBayesBank(models, **parameters))  # type: ignore[arg-type]
 
     scatter = (
@@ -184,7 +185,7 @@ def candidates() -> Mapping[str, Algorithm]:
     }
 
 
-def shares(algorithm: Algorithm, streams: list[GainStream], replicates: int) -> list[float]:
+def shares(algorithm: AnyAlgorithm, streams: list[GainStream], replicates: int) -> list[float]:
     """Mean gain over that of the best expert of every round, at every level of privacy."""
     found = []
     for mu in MUS:
@@ -193,7 +194,7 @@ def shares(algorithm: Algorithm, streams: list[GainStream], replicates: int) -> 
         for stream in streams:
             noisy = privatize(stream, "capacity", mu, seed=1, replicates=range(count))
             own = replicate_generators(1, (), range(count), "design")
-            actions = play(algorithm, noisy, own)
+            actions = play_rounds(algorithm, noisy, own)
             gains = stream.gains[np.arange(stream.n_rounds), actions].sum(axis=1)
             total.append(gains.mean() / stream.gains.max(axis=1).sum())
         found.append(float(np.mean(total)))

@@ -53,8 +53,8 @@ from dpol.data.table import RawTable
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import play
-from dpol.experts.switching import borell_tis
+from dpol.experts.play import play_rounds
+from dpol.experts.switching import BOUNDS
 from dpol.lazy import transform
 from dpol.lazy.accounting import LazyGame
 from dpol.lazy.adversaries import GapLosses
@@ -100,7 +100,7 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
 
     def ours() -> None:
         noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(REPLICATES))
-        play(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
+        play_rounds(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
 
     def paper_way() -> None:
         rw_meta_paper_way(
@@ -202,7 +202,7 @@ def adabatch_by_root_finding(
 
         def excess(size: float, gap: float = best - runner_up, t: int = t) -> float:
             target = alpha * math.sqrt(math.log(n) / (t + size))
-            return float(borell_tis(gap - size, size, n, eta)) - target
+            return float(BOUNDS["borell-tis"].of_gap(gap - size, size, n, eta)) - target
 
         size = 1
         if excess(1.0) < 0:

@@ -18,7 +18,8 @@ from labels import peak_mb
 
 from dpol.core.randomness import replicate_generators
 from dpol.data.stream import GainStream, read_stream, write_stream
-from dpol.experts.learners import LeaderBank, RidgeBank
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members

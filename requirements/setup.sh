@@ -35,7 +35,8 @@ fi
 echo "Setting up $folder ($kind) ..."
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
 pip="$folder/bin/python -m pip --disable-pip-version-check --quiet"
-$pip install --no-deps --require-hashes --requirement "requirements/$kind.txt"
+requirements/packages.sh "$kind" >"$folder/packages.txt"
+$pip install --no-deps --require-hashes --requirement "$folder/packages.txt"
 $pip install --no-deps --no-build-isolation --editable .
 touch "$folder/.runtime"
 touch "$folder/.$kind"

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from dpol.data.settings import Stream
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.hospitals.runs import Played
-from dpol.studies.hospitals.settings import Aim, Comparison, System
+from dpol.studies.hospitals.settings import Aim, Comparison, Report, System
+from dpol.studies.hospitals.shown import Shown
 from dpol.studies.hospitals.summary import Cell
 
 INF = math.inf
@@ -77,3 +80,15 @@ def cells(stream: str = "nm") -> list[Cell]:
         found.append(cell("tree", "isotropic", mu, [8, 9], model="central", stream=stream))
     found.append(cell("leader", "none", INF, [12, 12], model="none", stream=stream))
     return found
+
+
+def shown(
+    summary: pd.DataFrame | None = None, levels: dict[str, float] = LEVELS, **titles: str
+) -> Shown:
+    """Streams by label with their titles; by default of two experts and two rounds each."""
+    titles = titles or {"nm": "New Mexico"}
+    if summary is None:
+        facts = {"n_experts": 2, "n_rounds": 2, "simulated": False}
+        summary = pd.DataFrame([{"stream": label, **facts} for label in titles])
+    streams = {label: Stream(groups=["G"], title=title) for label, title in titles.items()}
+    return Shown(summary, streams, levels, Report(algorithms=["meta"]))

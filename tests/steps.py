@@ -1,12 +1,17 @@
-"""What holds for the steps of algorithms and of banks of learners alike."""
+"""What tests of algorithms and of banks of learners share."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.play import observations, setup_of
+from dpol.noise import NoisyGains
 
 
 def pure_step(name: str, step: Callable[[Any, Any], Any], state: Any, observation: Any) -> Any:
@@ -22,3 +27,43 @@ def pure_step(name: str, step: Callable[[Any, Any], Any], state: Any, observatio
     np.testing.assert_array_equal(actions, same, err_msg=hidden)
     assert pickle.dumps(following) == pickle.dumps(again), hidden
     return following
+
+
+def bank_actions(bank: LearnerBank[Any], noisy: NoisyGains) -> Actions:
+    """(R, T, m) actions of all learners."""
+    state, observation, played = bank.init(setup_of(noisy)), None, []
+    for revealed in observations(noisy):
+        state, actions = bank.step(state, observation)
+        played.append(actions)
+        observation = revealed
+    return np.stack(played, axis=1)
+
+
+def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
+    """The state of an algorithm or a bank once all rounds are seen."""
+    state, observation = algorithm.init(setup_of(noisy)), None
+    for revealed in observations(noisy):
+        state, _ = algorithm.step(state, observation, *generators)
+        observation = revealed
+    return algorithm.step(state, observation, *generators)[0]
+
+
+@dataclass(frozen=True)
+class FixedBank(LearnerBank[tuple[int, int]]):
+    """Learners that follow a schedule, (T, m), whatever they see; the last row goes on."""
+
+    schedule: Sequence[Sequence[int]]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"fixed-{i}" for i in range(len(self.schedule[0])))
+
+    def init(self, setup: LocalSetup) -> tuple[int, int]:
+        return 0, setup.n_replicates
+
+    def step(
+        self, state: tuple[int, int], observation: Observation | None
+    ) -> tuple[tuple[int, int], Actions]:
+        t, replicates = state
+        row = self.schedule[min(t, len(self.schedule) - 1)]
+        return (t + 1, replicates), np.tile(np.asarray(row, dtype=np.int32), (replicates, 1))

@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.settings import Stream
-from dpol.studies.hospitals.average_gain import AverageGain, build_average_gain
-from dpol.studies.hospitals.layout import Cell
+from dpol.show.table import Entry, Table
+from dpol.studies.hospitals.average_gain import average_gain_table
+from dpol.studies.hospitals.findings import conclude
 from dpol.studies.hospitals.settings import Report
+from dpol.studies.hospitals.shown import Shown
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0}
@@ -64,40 +66,49 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def build(
+def shown(
     data: list[dict[str, Any]] | None = None,
     *,
     stream: Stream = STREAM,
     levels: dict[str, float] = LEVELS,
     **report: Any,
-) -> AverageGain:
+) -> Shown:
+    """The summary by hand, with all that follows from it."""
     algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
-    return build_average_gain(
-        pd.DataFrame(rows() if data is None else data),
-        streams={"nm": stream},
-        levels=levels,
-        report=Report(**{"algorithms": algorithms} | report),
-    )
+    asked = Report(**{"algorithms": algorithms} | report)
+    summary = pd.DataFrame(rows() if data is None else data)
+    return Shown(conclude(summary, {"nm": stream}, asked), {"nm": stream}, levels, asked)
 
 
-def column(table: AverageGain, title: str) -> list[Cell | None]:
-    index = [header.column for header in table.headers].index(title)
-    return [row.cells[index] for row in table.rows]
+def build(data: list[dict[str, Any]] | None = None, **changes: Any) -> Table:
+    return average_gain_table(shown(data, **changes))
 
 
-def gains(table: AverageGain, title: str) -> list[float | str | None]:
-    """None where it was not run, "" where the cell is empty."""
-    return ["" if cell is None else cell.mean_gain for cell in column(table, title)]
+def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:
+    """Group, label and cells of all lines."""
+    groups = [group for section in table.sections for group in section.groups]
+    return [(group.title, label, cells) for group in groups for label, cells in group.lines]
 
 
-def notes(table: AverageGain, title: str) -> list[str]:
-    return [cell.note for cell in column(table, title) if cell]
+def texts(table: Table) -> list[list[str]]:
+    """Of each line the label and the cells as they are read."""
+    return [[label, *(cell.text for cell in cells)] for _, label, cells in lines(table)]
 
 
-def reported(table: AverageGain) -> list[float]:
-    cells = [cell for row in table.rows for cell in row.shown]
-    return [cell.reported_mean_gain for cell in cells if cell.reported_mean_gain is not None]
+def column(table: Table, title: str) -> list[Entry]:
+    index = [it.title for it in table.columns].index(title)
+    return [cells[index] for _, _, cells in lines(table)]
 
 
-def has_footer(table: AverageGain, text: str) -> bool:
+def gains(table: Table, title: str) -> list[str]:
+    """What stands before the half width."""
+    return [cell.text.split(" ")[0] for cell in column(table, title)]
+
+
+def reported(table: Table) -> list[float]:
+    assert table.numbers is not None
+    return table.numbers["reported_mean_gain"].dropna().tolist()
+
+
+def has_footer(table: Table, text: str) -> bool:
     return any(text in footer for footer in table.footers)

@@ -22,56 +22,65 @@ from dpol.studies.hospitals.runs import RUN_COLUMNS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# The environments that `make` sets up, and the extras of dpol in them.
+KINDS = {"runtime": [], "secure": ["secure"], "dev": ["dev", "secure"], "cluster": ["cluster"]}
 
 
-def lock(name: str) -> dict[str, str]:
-    text = (ROOT / "requirements" / name).read_text()
-    return dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", text, re.MULTILINE))
+def packages(kind: str) -> str:
+    """The part of the lock that an environment of this kind is made of."""
+    command = [ROOT / "requirements" / "packages.sh", kind]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def names(requirements: list[str]) -> set[str]:
-    return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in requirements}
+def versions(kind: str) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", packages(kind), re.MULTILINE))
 
 
-def conda_packages() -> dict[str, str]:
+def names(*extras: str) -> set[str]:
+    """What dpol and some of its extras need directly."""
+    optional = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], *(it for extra in extras for it in optional[extra])]
+    return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed}
+
+
+def test_conda_environment_has_the_packages_and_versions_of_the_lock() -> None:
     listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     pinned = [item for item in listed if isinstance(item, str) and re.search(r"[^>]=", item)]
-    return dict(item.split("=") for item in pinned)
+    locked = versions("dev")
+    assert dict(item.split("=") for item in pinned) == {name: locked[name] for name in names("dev")}
 
 
-def test_environment_has_the_packages_and_versions_of_the_lock() -> None:
-    wanted = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["dev"])
-    assert conda_packages() == {name: lock("dev.txt")[name] for name in wanted}
+@pytest.mark.parametrize("kind", KINDS)
+def test_lock_has_what_an_environment_needs_with_hashes(kind: str) -> None:
+    assert names(*KINDS[kind]) | set(versions("runtime")) <= set(versions(kind))
+    requirements = re.split(r"^(?=[a-z0-9])", packages(kind), flags=re.MULTILINE)[1:]
+    assert all("--hash=sha256:" in requirement for requirement in requirements)
 
 
-def test_locks_agree_and_hold_every_dependency() -> None:
-    runtime, secure, dev = lock("runtime.txt"), lock("secure.txt"), lock("dev.txt")
-    assert {name: secure[name] for name in runtime} == runtime
-    assert {name: dev[name] for name in secure} == secure
-    assert names(PROJECT["dependencies"]) <= set(runtime)
-    assert names(PROJECT["optional-dependencies"]["secure"]) <= set(secure)
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("opendp", {"secure", "dev"}),
+        ("pytest", {"dev"}),
+        ("snakemake-executor-plugin-slurm", {"cluster"}),
+    ],
+)
+def test_an_environment_gets_no_package_that_only_others_need(name: str, kinds: set[str]) -> None:
+    assert {kind for kind in KINDS if name in versions(kind)} == kinds
 
 
-def test_lock_for_clusters_goes_with_the_others() -> None:
-    runtime, dev, cluster = lock("runtime.txt"), lock("dev.txt"), lock("cluster.txt")
-    assert {name: cluster[name] for name in runtime} == runtime
-    # Both are installed into one environment for the tests on Slurm.
-    assert {name: dev.get(name, version) for name, version in cluster.items()} == cluster
-    assert names(PROJECT["optional-dependencies"]["cluster"]) <= set(cluster)
+def test_lock_names_no_host_and_no_other_environment() -> None:
+    text = (ROOT / "requirements" / "lock.txt").read_text()
+    assert "://" not in text
+    assert "index" not in text
+    with pytest.raises(subprocess.CalledProcessError):
+        packages("everything")
 
 
 def test_documentation_of_clusters_names_the_locked_plugin() -> None:
-    (plugin,) = names(PROJECT["optional-dependencies"]["cluster"])
-    assert f"{plugin}=={lock('cluster.txt')[plugin]}" in (ROOT / "docs/how-to/slurm.md").read_text()
-
-
-@pytest.mark.parametrize("name", ["runtime.txt", "secure.txt", "dev.txt", "cluster.txt"])
-def test_locks_are_hashed_and_name_no_host(name: str) -> None:
-    text = (ROOT / "requirements" / name).read_text()
-    assert "://" not in text
-    assert "index" not in text
-    requirements = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
-    assert all("--hash=sha256:" in requirement for requirement in requirements)
+    plugin = "snakemake-executor-plugin-slurm"
+    page = (ROOT / "docs/how-to/slurm.md").read_text()
+    assert f"{plugin}=={versions('cluster')[plugin]}" in page
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -16,6 +16,7 @@ from dpol.core import randomness
 from dpol.data.simulator import simulate_hospitals
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.jobs import compute
+from dpol.studies.study import load
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -34,37 +35,37 @@ SHARED = {
     "none": {"batching", "claims"},
 }
 
+# Every study at its smallest; large epsilons are the quickest to calibrate.
+SMALL = {
+    "batching": {"n_rounds": 5, "rounds": [2], "replicates": 2},
+    "lazy": {"n_rounds": [5, 6], "n_experts": [2, 3], "epsilons": [10, 12], "replicates": 2},
+    "convex": {"n_rounds": [2, 3], "epsilons": [50], "replicates": 2},
+    "labels": {
+        "n_rounds": 100,
+        "replicates": 2,
+        "sweeps": {"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
+    },
+    "audits": {"runs": 100},
+    "claims": {},
+}
 
-class Recorder:
-    """Stands in for `seed_sequence` in every module, and keeps what it was asked for."""
 
-    def __init__(self):
-        self.uses = defaultdict(list)  # (root, spawn key) -> [(study, purpose, key)]
-        self.study = ""
+@contextlib.contextmanager
+def recording(uses, study):
+    """Adds (study, purpose, key) to the uses of every seed that is asked for meanwhile."""
+    original = randomness.seed_sequence
 
-    def __call__(self, root, key):
-        found = self.original(root, key)
+    def record(root, key):
+        found = original(root, key)
         purpose = key[-1] if isinstance(key[-1], str) else key[0]
-        self.uses[root, found.spawn_key].append((self.study, purpose, key))
+        uses[root, found.spawn_key].append((study, purpose, key))
         return found
 
-    @contextlib.contextmanager
-    def installed(self):
-        """Replaces the function wherever it was imported."""
-        self.original = randomness.seed_sequence
-        places = [
-            module
-            for name, module in list(sys.modules.items())
-            if name.split(".")[0] == "dpol"
-            and getattr(module, "seed_sequence", None) is self.original
-        ]
-        for module in places:
-            module.seed_sequence = self
-        try:
-            yield self
-        finally:
-            for module in places:
-                module.seed_sequence = self.original
+    with pytest.MonkeyPatch.context() as patch:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("dpol.") and getattr(module, "seed_sequence", None) is original:
+                patch.setattr(module, "seed_sequence", record)
+        yield
 
 
 def clashes(uses):
@@ -79,99 +80,85 @@ def clashes(uses):
     return found
 
 
-def small(model, **changed):
+def changed(model, values):
     """A block of the config with other numbers, checked again."""
-    return type(model).model_validate({**model.model_dump(), **changed})
+    return type(model).model_validate({**model.model_dump(), **values})
 
 
-def play_jobs(experiment: Experiment, recorder: Recorder, make_stream) -> None:
-    """Every job of the grid, on short streams."""
-    gains = np.random.default_rng(0).random((4, 3))
-    for job in experiment.jobs():
-        recorder.study = "suites"
-        play_suite(
-            make_stream(gains, label=job.stream),
-            experiment.members[job.suite],
-            noise=job.noise,
-            mu=experiment.config.privacy.levels[job.level],
-            seed=experiment.config.seed,
-            replicates=experiment.replicates(job.block),
-        )
+def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, replicates=range(2)):
+    """A job of the grid, on a short stream."""
+    with recording(uses, "suites"):
+        play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-SMALLEST = {
-    "batching": {"n_rounds": 5, "rounds": [2], "replicates": 2},
-    "lazy": {"n_rounds": [5, 6], "n_experts": [2, 3], "epsilons": [10, 12], "replicates": 2},
-    "convex": {"n_rounds": [2, 3], "epsilons": [50], "replicates": 2},
-    "labels": {
-        "n_rounds": 100,
-        "replicates": 2,
-        "sweeps": {"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
-    },
-    "audits": {"runs": 100},
-}
-"""What makes the studies quick; large epsilons are the quickest to find parameters for."""
-
-
-def run_studies(experiment: Experiment, recorder: Recorder, random_stream) -> None:
-    """Every study at its smallest, and the simulated data."""
+def run_studies(uses, experiment, random_stream):
+    """Every study of the config at its smallest."""
     config = experiment.config
-    source = config.dataset.source
-    recorder.study = "simulator"
-    simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
     streams = {label: random_stream(12, 3, label=label) for label in config.streams}
     for study, block in experiment.studies():
-        recorder.study = study.name
-        settings = small(block, **SMALLEST.get(study.name, {}))
-        compute(study, settings, seed=config.seed, streams=streams)
+        load(study.run)  # What it imports is there before it is watched.
+        with recording(uses, study.name):
+            settings = changed(block, SMALL[study.name])
+            compute(study, settings, seed=config.seed, streams=streams)
 
 
 @pytest.fixture(scope="module")
-def recorded(make_stream, random_stream):
-    """The seeds of everything that the demonstration config does, two blocks of replicates."""
+def experiment():
+    """The demonstration config with two blocks of replicates."""
     loaded = load_experiment(CONFIG)
-    experiment = Experiment(small(loaded.config, replicates=4, block_replicates=2), loaded.members)
-    with Recorder().installed() as recorder:
-        play_jobs(experiment, recorder, make_stream)
-        run_studies(experiment, recorder, random_stream)
-    return recorder.uses
+    config = changed(loaded.config, {"replicates": 4, "block_replicates": 2})
+    return Experiment(config, loaded.members)
+
+
+@pytest.fixture(scope="module")
+def recorded(experiment, make_stream, random_stream):
+    """The seeds of everything that the config does."""
+    uses, config = defaultdict(list), experiment.config
+    gains = np.random.default_rng(0).random((4, 3))
+    for job in experiment.jobs():
+        play(
+            uses,
+            make_stream(gains, label=job.stream),
+            experiment.members[job.suite],
+            job.noise,
+            config.privacy.levels[job.level],
+            config.seed,
+            experiment.replicates(job.block),
+        )
+    source = config.dataset.source
+    with recording(uses, "simulator"):
+        simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
+    run_studies(uses, experiment, random_stream)
+    return uses
 
 
 def test_no_seed_feeds_two_mechanisms_or_purposes(recorded):
     assert clashes(recorded) == {}
 
 
-def test_everything_that_the_config_does_was_recorded(recorded):
+def test_everything_that_the_config_does_was_recorded(recorded, experiment):
     uses = [use for all_uses in recorded.values() for use in all_uses]
     assert len(recorded) > 1000
-    assert {study for study, _, _ in uses} == {
-        *("suites", "simulator", "batching"),
-        *("lazy", "convex", "labels", "audits", "claims"),
-    }
-    experiment = load_experiment(CONFIG)
+    assert {study for study, _, _ in uses} == {"suites", "simulator", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
     labels = {it.label for members in experiment.members.values() for it in members}
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     assert {key[0] for study, _, key in uses if study == "suites"} == set(experiment.config.streams)
 
 
-def test_seeds_have_the_root_of_the_config(recorded):
+def test_seeds_have_the_root_of_the_config(recorded, experiment):
     """But for noise that is drawn for its scale only and thrown away."""
-    root = load_experiment(CONFIG).config.seed
+    root = experiment.config.seed
     others = {key for (own, _), uses in recorded.items() if own != root for _, _, key in uses}
     assert all(re.match(r"synthetic: (all-zero|claims: zeros), n = ", key[0]) for key in others)
 
 
-def test_jobs_share_local_noise_but_nothing_else(make_stream):
+def test_jobs_share_local_noise_but_nothing_else(experiment, make_stream):
     """Two suites with one noise get the same noise, once each; other draws differ."""
-    loaded = load_experiment(CONFIG)
-    stream = make_stream(np.full((3, 2), 0.5), label="NM")
-    settings = {"mu": 1.0, "seed": 1, "replicates": range(2)}
-    with Recorder().installed() as recorder:
-        for suite in ("local", "batched"):
-            play_suite(stream, loaded.members[suite], noise="isotropic-constant", **settings)
-    shared = {use[1] for uses in recorder.uses.values() if len(uses) > 1 for use in uses}
-    assert shared == {"local noise"}
+    stream, found = make_stream(np.full((3, 2), 0.5), label="NM"), defaultdict(list)
+    for suite in ("local", "batched"):
+        play(found, stream, experiment.members[suite])
+    assert {use[1] for uses in found.values() if len(uses) > 1 for use in uses} == {"local noise"}
 
 
 @pytest.mark.parametrize(
@@ -188,18 +175,10 @@ def test_a_clash_is_found(uses):
     assert clashes({(1, (1,)): uses[:1]}) == {}
 
 
-def test_a_stream_that_is_named_like_one_of_a_study_has_noise_of_its_own(recorded, make_stream):
-    experiment = load_experiment(CONFIG)
+def test_a_stream_that_is_named_like_one_of_a_study_has_noise_of_its_own(
+    recorded, experiment, make_stream
+):
     stream = make_stream(np.full((3, 2), 0.5), label="all-zero")
-    with Recorder().installed() as recorder:
-        recorder.study = "suites"
-        play_suite(
-            stream,
-            experiment.members["batched"],
-            noise="isotropic-constant",
-            mu=1.0,
-            seed=experiment.config.seed,
-            replicates=range(1),
-        )
-    together = {seed: [*uses, *recorded[seed]] for seed, uses in recorder.uses.items()}
+    together = defaultdict(list, {seed: list(uses) for seed, uses in recorded.items()})
+    play(together, stream, experiment.members["batched"], seed=experiment.config.seed)
     assert clashes(together) == {}

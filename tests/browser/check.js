@@ -24,12 +24,9 @@ found.background = await tab.evaluate(() => getComputedStyle(document.body).back
 found.panels = await tab.evaluate(() =>
   [...document.querySelectorAll(".panel")].map((it) => getComputedStyle(it).backgroundColor));
 found.images = await tab.evaluate(() =>
-  [...document.querySelectorAll("svg")].map((it) => Math.round(it.getBoundingClientRect().height)));
+  [...document.querySelectorAll("img")].map((it) => Math.round(it.getBoundingClientRect().height)));
 found.lost = await tab.evaluate(() =>
-  [...document.querySelectorAll("svg use")].filter((it) => {
-    const target = document.getElementById(it.href.baseVal.slice(1));
-    return target?.closest("svg") !== it.closest("svg");
-  }).length);
+  [...document.querySelectorAll("img")].filter((it) => !it.complete || !it.naturalWidth).length);
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);

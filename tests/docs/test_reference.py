@@ -95,7 +95,7 @@ def annotations(value: Any) -> set[str]:
     [
         ("dpol.data.stream.GainStream.n_rounds", True),
         ("dpol.data.stream.GainStream.capacity", True),
-        ("dpol.experts.play.LocalSetup.n_rounds", True),
+        ("dpol.experts.interface.LocalSetup.n_rounds", True),
         ("dpol.noise.noisy_gains.privatize(mu)", True),
         ("dpol.noise.noisy_gains.privatize(eta)", False),
         ("dpol.data.stream.GainStream.eta", False),

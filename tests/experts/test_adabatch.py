@@ -15,7 +15,7 @@ import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, batch_rule, play_batches
 from dpol.experts.amplification import containing_batch
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import amplification_of, play, rounds, setup_of
+from dpol.experts.play import amplification_of, play_rounds, rounds, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.noise import NoisyGains, privatize
 
@@ -111,11 +111,6 @@ def test_required_gaps_grow_with_size_and_round(name):
 
 
 @NAMES
-def test_a_tiny_gap_gives_a_batch_of_one_round(name):
-    assert rule_of(name).batch_sizes(np.array([0.0, 1e-9, 0.5]), 3).tolist() == [1, 1, 1]
-
-
-@NAMES
 @pytest.mark.parametrize(("alpha", "n", "rounds"), [(2.0, 3, 40), (5.0, 10, 40), (1.3, 8, 9)])
 def test_a_target_of_one_or_more_allows_every_gap(name, alpha, n, rounds):
     """alpha sqrt(log n / (t + B)) >= 1 for every B up to alpha^2 log n - t."""
@@ -177,64 +172,13 @@ def test_the_games_above_have_batches_and_changes_of_leader(draw_noisy, crowd):
     assert (np.diff(actions) != 0).sum() > 30
 
 
-@NAMES
-def test_a_batch_plays_the_leader_of_its_start_all_along(name, draw_noisy, crowd):
-    noisy = draw_noisy(np.zeros((120, 3)), 4.0, 40, seed=3)
-    actions, sizes = batched(RWAdaBatch(0.5, name), noisy, crowd)
-    totals = noisy.initial[:, None] + np.cumsum(noisy.gains, axis=1)
-    before = np.concatenate([noisy.initial[:, None], totals[:, :-1]], axis=1)
-    for r in range(40):
-        t = 0
-        while t < 120:
-            batch = slice(t, t + sizes[r, t])
-            assert (actions[r, batch] == before[r, t].argmax()).all()
-            assert (sizes[r, batch] == sizes[r, t]).all()
-            t += sizes[r, t]
-    assert (sizes > 10).any()
-
-
-@NAMES
-def test_replicates_at_once_equal_replicates_alone(name, random_stream, crowd):
-    stream = random_stream(40, 5)
-    together, alone = (
-        [
-            privatize(stream, "isotropic-constant", 0.02, seed=5, replicates=numbers)
-            for numbers in blocks
-        ]
-        for blocks in ([range(6)], [[number] for number in range(6)])
-    )
-    (whole,) = [batched(RWAdaBatch(0.4, name), it, crowd) for it in together]
-    parts = [batched(RWAdaBatch(0.4, name), it, crowd) for it in alone]
-    for at_once, separately in zip(whole, zip(*parts, strict=True), strict=True):
-        np.testing.assert_array_equal(at_once, np.concatenate(separately))
-    assert (whole[1] > 1).any()
-
-
 @pytest.mark.parametrize(("name", "alpha"), [("reflection", 1e-300), ("borell-tis", 1e-15)])
 def test_for_alpha_near_zero_it_is_rw_ftpl(name, alpha, draw_noisy, crowd):
     noisy = draw_noisy(np.random.default_rng(4).random((12, 5)), 10.0, 200, seed=4)
     actions, sizes = batched(RWAdaBatch(alpha, name), noisy, crowd)
     assert (sizes == 1).all()
-    np.testing.assert_array_equal(actions, play(RandomWalkFTPL(), noisy, crowd(200)))
+    np.testing.assert_array_equal(actions, play_rounds(RandomWalkFTPL(), noisy, crowd(200)))
     assert (batched(RWAdaBatch(0.5, name), noisy, crowd)[1] > 1).any()
-
-
-def test_play_gives_the_actions_of_play_batches(draw_noisy, crowd):
-    noisy = draw_noisy(np.zeros((30, 3)), 2.0, 10)
-    algorithm = RWAdaBatch(0.5)
-    np.testing.assert_array_equal(
-        play(algorithm, noisy, crowd(10)), batched(algorithm, noisy, crowd)[0]
-    )
-
-
-def test_a_step_leaves_its_state_as_it_was(draw_noisy, crowd):
-    noisy = draw_noisy(np.zeros((12, 3)), 2.0, 8)
-    algorithm = RWAdaBatch(0.5)
-    states = [state for state, _ in rounds(algorithm, noisy, crowd(8))]
-    kept = [state.planned.copy() for state, _ in rounds(algorithm, noisy, crowd(8))]
-    for state, planned in zip(states, kept, strict=True):
-        np.testing.assert_array_equal(state.planned, planned)
-    assert [state.started for state in states] == list(range(1, 13))
 
 
 def without_rounds(n, replicates, rounds_drawn, eta, seed, n_rounds):
@@ -283,18 +227,6 @@ def test_the_constant_noise_works_on_capacities_that_vary(random_stream, crowd):
     rule = RWAdaBatch().rule(setup_of(noisy))
     assert rule.noise_scale == stream.sensitivity.max()
     assert rule.longest == 25
-
-
-@pytest.mark.parametrize("noise", ["isotropic", "capacity"])
-def test_varying_noise_is_refused_with_the_remedy(noise, random_stream, crowd):
-    noisy = privatize(random_stream(9, 3), noise, 1.0, seed=1, replicates=[0])
-    with pytest.raises(ValueError, match="use the noise isotropic-constant"):
-        batched(RWAdaBatch(), noisy, crowd)
-
-
-def test_one_expert_is_refused(make_noisy, crowd):
-    with pytest.raises(ValueError, match="needs at least 2 experts, got 1"):
-        batched(RWAdaBatch(), make_noisy(np.zeros((1, 5, 1)), 1.0), crowd)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -0.1, math.inf, -math.inf, math.nan])

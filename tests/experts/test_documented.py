@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 
 import pytest
 
-from dpol.config.docs import algorithms, with_manual
-from dpol.experts.learners import LEARNERS
-from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.registry import REGISTRY, make_members, maker
+from dpol.config.docs import algorithms, noises, with_manual
+from dpol.experts.registry import LEARNERS, REGISTRY, make_members
+from dpol.noise import NOISES
 
 OF_ALGORITHMS, OF_LEARNERS = algorithms().split("\nLearners:\n")
 
@@ -28,8 +26,8 @@ def test_every_algorithm_is_described(name):
     assert ("†" in about) == (members[0].algorithm.origin == "ours")
     assert ("noisy gains" in sees) == (members[0].algorithm.model == "local")
     assert ("(central model)" in sees) == (members[0].algorithm.model == "central")
-    assert ("isotropic-constant" in sees) == hasattr(members[0].algorithm, "constant_noise")
-    for parameter in inspect.signature(maker(name)).parameters:
+    assert ("isotropic-constant" in sees) == members[0].algorithm.constant_noise
+    for parameter in REGISTRY[name].parameters(name):
         assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (
             f"{name}: say what {parameter} is, under Args: in the docstring of its class"
         )
@@ -39,9 +37,7 @@ def test_every_algorithm_is_described(name):
 def test_every_learner_is_described(name):
     _, about, parameters = row(name, OF_LEARNERS)
     assert len(about) > 20
-    assert all(
-        f"`{parameter}`" in parameters for parameter in inspect.signature(LEARNERS[name]).parameters
-    )
+    assert all(f"`{parameter}`" in parameters for parameter in LEARNERS[name].parameters(name))
 
 
 def test_descriptions_by_hand():
@@ -62,8 +58,15 @@ def test_descriptions_by_hand():
 
 
 def test_a_new_name_has_its_row(monkeypatch):
-    monkeypatch.setitem(LEARNERS, "mine", LeaderBank)
+    monkeypatch.setitem(LEARNERS, "mine", LEARNERS["rw-ftpl"])
     assert row("mine", algorithms().split("\nLearners:\n")[1])[0] == "`mine`"
+
+
+def test_every_noise_is_described():
+    rows = {line.split(" | ")[0]: line.split(" | ")[1:] for line in noises().splitlines()[2:]}
+    assert list(rows) == [f"| `{name}`" for name in NOISES]
+    assert rows["| `capacity`"][1] == "ours |"
+    assert rows["| `isotropic`"][1] == "the paper |"
 
 
 def test_a_page_without_the_markers_is_refused():

@@ -6,23 +6,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpol.experts.learners import KalmanBank
-from dpol.experts.learners.alone import LearnerAlone
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
-from dpol.experts.learners.state_space import MODELS, StateSpaceModel, deviations_from_level
-from dpol.experts.play import observations, play, setup_of
+from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.state_space import (
+    MODELS,
+    KalmanBank,
+    StateSpaceModel,
+    deviations_from_level,
+)
+from dpol.experts.play import observations, play_rounds
 from dpol.experts.registry import make_members
+from steps import final_state
 
 SLOW, FAST = StateSpaceModel(1e-6, 0.9), StateSpaceModel(0.02, 0.9)
 GRID = (SLOW, StateSpaceModel(0.001), FAST, StateSpaceModel(1e-4, transient_variance=0.01))
-
-
-def final_state(bank, noisy):
-    state, observation = bank.init(setup_of(noisy)), None
-    for revealed in (*observations(noisy), None):
-        state, _ = bank.step(state, observation)
-        observation = revealed
-    return state
 
 
 @pytest.fixture
@@ -123,7 +120,9 @@ def test_forgetting_by_hand(make_noisy):
 def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
     average = LearnerAlone(EmpiricalBayesBank((model,), pooling))
     alone = LearnerAlone(KalmanBank((model,)))
-    np.testing.assert_array_equal(play(average, game, crowd(3)), play(alone, game, crowd(3)))
+    np.testing.assert_array_equal(
+        play_rounds(average, game, crowd(3)), play_rounds(alone, game, crowd(3))
+    )
 
 
 # --- What it learns ---
@@ -224,7 +223,7 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, pooling, noise, size):
 def test_equal_experts_are_a_tie_that_goes_to_the_lowest_index(make_noisy, crowd):
     for noise in (0.0, 0.3):
         noisy = make_noisy(np.full((2, 20, 4), 0.25), noise)
-        assert not play(LearnerAlone(EmpiricalBayesBank()), noisy, crowd(2)).any()
+        assert not play_rounds(LearnerAlone(EmpiricalBayesBank()), noisy, crowd(2)).any()
 
 
 def test_the_registry_makes_both_averages():

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,29 +12,11 @@ from dpol.experts.exponential_weights import (
     unshared_noise,
     weighted_variance,
 )
-from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.learners import KalmanBank, LeaderBank
-from dpol.experts.learners.alone import LearnerAlone
-from dpol.experts.learners.state_space import StateSpaceModel
-from dpol.experts.play import play, rounds
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.state_space import KalmanBank
+from dpol.experts.play import play_rounds, rounds
 from dpol.experts.registry import make_members
-
-
-@dataclass(frozen=True)
-class FixedBank:
-    """m learners, each always with its own expert."""
-
-    actions: tuple[int, ...]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"always-{i}" for i in range(len(self.actions)))
-
-    def init(self, setup: Any) -> int:
-        return setup.n_replicates
-
-    def step(self, state: int, observation: Any) -> Any:
-        return state, np.tile(np.int32(self.actions), (state, 1))
+from steps import FixedBank
 
 
 def states(algorithm, noisy, generators):
@@ -78,7 +58,7 @@ def test_two_rounds_by_hand(make_noisy, crowd):
     Round 2: variance p (1 - p) 4 more, p the second weight; scores 1 and 2.
     """
     noisy = make_noisy([[[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]])
-    bank = FixedBank((0, 1))
+    bank = FixedBank([(0, 1)])
     start, one, two = states(ExponentialWeights(learners=(bank,)), noisy, crowd(1))
     np.testing.assert_array_equal(start.weights, [[0.5, 0.5]])
     rate = math.sqrt(8 * math.log(2))
@@ -92,14 +72,14 @@ def test_two_rounds_by_hand(make_noisy, crowd):
 def test_known_noise_is_counted_even_where_chance_hides_it(make_noisy, crowd):
     """Equal noisy gains under noise of variance 4 and 9: variance 1/4 * (4 + 9) and not 0."""
     noisy = make_noisy([[[1.0, 1.0], [0.0, 0.0]]], noise_scale=[2.0, 3.0])
-    state = states(ExponentialWeights(learners=(FixedBank((0, 1)),)), noisy, crowd(1))[-1]
+    state = states(ExponentialWeights(learners=(FixedBank([(0, 1)]),)), noisy, crowd(1))[-1]
     assert state.variance.tolist() == [3.25]
 
 
 def test_a_share_of_the_weight_is_spread_by_hand(make_noisy, crowd):
     """Weights after a round are 0.7 of those without share, plus 0.3 / 3."""
     noisy = make_noisy([[[1.0, 0.0, 0.4], [0.0, 0.0, 0.0]]], noise_scale=0.2)
-    bank = FixedBank((0, 1, 2))
+    bank = FixedBank([(0, 1, 2)])
     plain, shared = (
         states(ExponentialWeights(share, (bank,)), noisy, crowd(1))[-1] for share in (0.0, 0.3)
     )
@@ -133,7 +113,7 @@ def plain_weights(gains, scale, share):
 def test_fast_equals_plain(make_noisy, crowd, share):
     rng = np.random.default_rng(6)
     gains, scale = rng.standard_normal((3, 30, 4)), rng.uniform(0, 1, (30, 4))
-    algorithm = ExponentialWeights(share, (FixedBank((0, 1, 2, 3)),))
+    algorithm = ExponentialWeights(share, (FixedBank([(0, 1, 2, 3)]),))
     found = states(algorithm, make_noisy(gains, scale), crowd(3))
     for r in range(3):
         weights = np.array([state.weights[r] for state in found])
@@ -146,9 +126,9 @@ def test_fast_equals_plain(make_noisy, crowd, share):
 def test_learners_are_drawn_with_their_weights(make_noisy, checks, crowd):
     """40,000 replicates of one game; error probability 1e-6. Even weights are rejected."""
     noisy = make_noisy(np.tile([[0.3, 0.0, 0.2], [0.0, 0.0, 0.0]], (40_000, 1, 1)), 0.2)
-    algorithm = ExponentialWeights(0.1, (FixedBank((0, 1, 2)),))
+    algorithm = ExponentialWeights(0.1, (FixedBank([(0, 1, 2)]),))
     weights = states(algorithm, noisy, crowd(40_000))[-1].weights[0]
-    counts = np.bincount(play(algorithm, noisy, crowd(40_000))[:, 1], minlength=3)
+    counts = np.bincount(play_rounds(algorithm, noisy, crowd(40_000))[:, 1], minlength=3)
     assert checks.frequencies(counts, weights)
     assert not checks.frequencies(counts, [1 / 3] * 3)
 
@@ -163,13 +143,13 @@ class AlmostOne:
 def test_weights_that_miss_1_by_rounding_draw_the_last_learner(make_noisy):
     """Ten weights of 1/10 add up to 1 - 2^-53, the largest uniform number there is."""
     assert np.full(10, 0.1).cumsum()[-1] == 1 - 2**-53
-    algorithm = ExponentialWeights(learners=(FixedBank(tuple(range(10))),))
-    assert play(algorithm, make_noisy(np.zeros((1, 1, 10))), AlmostOne()).tolist() == [[9]]
+    algorithm = ExponentialWeights(learners=(FixedBank([range(10)]),))
+    assert play_rounds(algorithm, make_noisy(np.zeros((1, 1, 10))), AlmostOne()).tolist() == [[9]]
 
 
 def test_more_noise_makes_a_lower_rate(draw_noisy, crowd):
     raw = np.tile([0.3, 0.1], (40, 1))
-    algorithm = ExponentialWeights(learners=(FixedBank((0, 1)),))
+    algorithm = ExponentialWeights(learners=(FixedBank([(0, 1)]),))
     low, high = (
         states(algorithm, draw_noisy(raw, eta, 50), crowd(50))[-1].rate for eta in (0.1, 1.0)
     )
@@ -181,7 +161,12 @@ def test_fixed_share_follows_a_change_sooner(draw_noisy, crowd):
     raw = np.repeat([[0.5, 0.1], [0.1, 0.5]], (60, 20), axis=0)
     noisy = draw_noisy(raw, 0.2, 200)
     late = [
-        (play(ExponentialWeights(share, (FixedBank((0, 1)),)), noisy, crowd(200))[:, 70:] == 1)
+        (
+            play_rounds(ExponentialWeights(share, (FixedBank([(0, 1)]),)), noisy, crowd(200))[
+                :, 70:
+            ]
+            == 1
+        )
         for share in (0.0, 0.02)
     ]
     assert late[0].mean() < 0.1
@@ -195,29 +180,18 @@ def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
     """
     raw = np.tile([0.2, 0.3], (500, 1))
     noisy = draw_noisy(raw, 0.5, 200)
-    algorithm = ExponentialWeights(learners=(FixedBank((0, 1)),))
-    regret = 0.1 * (play(algorithm, noisy, crowd(200)) == 0).sum(axis=1)
+    algorithm = ExponentialWeights(learners=(FixedBank([(0, 1)]),))
+    regret = 0.1 * (play_rounds(algorithm, noisy, crowd(200)) == 0).sum(axis=1)
     variance = states(algorithm, noisy, crowd(200))[-1].variance
     assert regret.mean() < 2 * math.sqrt(2 * variance.mean() * math.log(2))
     assert regret.mean() < 0.5 * 50  # Half of what drawing at random loses.
-
-
-def test_one_learner_is_that_learner(draw_noisy, crowd):
-    noisy = draw_noisy(np.random.default_rng(0).random((20, 4)), 1.0, 3)
-    bank = KalmanBank((StateSpaceModel(0.01),))
-    for own, alone in ((LeaderBank(), RandomWalkFTPL()), (bank, LearnerAlone(bank))):
-        for share in (0.0, 0.1):
-            np.testing.assert_array_equal(
-                play(ExponentialWeights(share, (own,)), noisy, crowd(3)),
-                play(alone, noisy, crowd(3)),
-            )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02])
 @pytest.mark.parametrize("eta", [0.0, 0.5])
 def test_learners_that_act_alike_stay_even(make_noisy, crowd, share, eta):
     noisy = make_noisy(np.random.default_rng(0).random((2, 10, 3)), eta)
-    state = states(ExponentialWeights(share, (FixedBank((1, 1, 1)),)), noisy, crowd(2))[-1]
+    state = states(ExponentialWeights(share, (FixedBank([(1, 1, 1)]),)), noisy, crowd(2))[-1]
     np.testing.assert_allclose(state.weights, 1 / 3)
     np.testing.assert_allclose(state.variance, 0, atol=1e-15)
 
@@ -228,7 +202,7 @@ def test_extreme_gains_give_weights(make_noisy, crowd, share):
     gains[:, 100:, 0] += 1e9
     for noise in (0.0, 1e6):
         noisy = make_noisy(gains, noise)
-        state = states(ExponentialWeights(share, (FixedBank((0, 1, 2)),)), noisy, crowd(2))[-1]
+        state = states(ExponentialWeights(share, (FixedBank([(0, 1, 2)]),)), noisy, crowd(2))[-1]
         assert np.isfinite(state.scores).all()
         np.testing.assert_allclose(state.weights.sum(axis=1), 1)
 
@@ -247,8 +221,3 @@ def test_the_registry_makes_both():
 def test_an_invalid_share_is_refused(share):
     with pytest.raises(ValueError, match="share must be in"):
         ExponentialWeights(share)
-
-
-def test_no_learners_are_refused():
-    with pytest.raises(ValueError, match="learners must not be empty"):
-        ExponentialWeights(learners=())

@@ -7,11 +7,11 @@ import pytest
 
 import experts_plain as plain
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import play
+from dpol.experts.play import play_rounds
 
 
 def actions_of(noisy, crowd):
-    return play(RandomWalkFTPL(), noisy, crowd(noisy.n_replicates))
+    return play_rounds(RandomWalkFTPL(), noisy, crowd(noisy.n_replicates))
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,6 @@ def actions_of(noisy, crowd):
 def test_the_leader_of_a_short_game_by_hand(make_noisy, crowd, initial, expected):
     gains = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [9.0, 9.0, 9.0]]
     assert actions_of(make_noisy([gains], initial=initial), crowd).tolist() == [expected]
-
-
-def test_one_round_follows_the_initial_noise(make_noisy, crowd):
-    noisy = make_noisy(np.zeros((2, 1, 3)), initial=[[0.0, 0.0, 0.1], [0.0, 0.2, 0.1]])
-    assert actions_of(noisy, crowd).tolist() == [[2], [1]]
-
-
-def test_one_expert_is_always_chosen(draw_noisy, crowd):
-    assert not actions_of(draw_noisy(np.zeros((5, 1)), 1.0, 3), crowd).any()
 
 
 def test_fast_equals_plain(draw_noisy, crowd):

@@ -1,131 +1,130 @@
-"""Mistakes in an algorithm or a bank: each is told by a message with its name and the remedy."""
+"""Mistakes in an algorithm or a bank: each error names the class and the remedy."""
 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from dpol.core.randomness import replicate_generators
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.interface import check_algorithm, check_bank
+from dpol.experts.interface import (
+    CentralAlgorithm,
+    LearnerBank,
+    LocalAlgorithm,
+    NonPrivateAlgorithm,
+)
 from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.play import RawGains, play
-from dpol.experts.registry import REGISTRY, make_members
+from dpol.experts.play import RawGains, play_rounds
+from dpol.experts.registry import LEARNERS, REGISTRY, Entry, make_members
 from dpol.noise import privatize
 
 
 class Functions:
     """An interface without attributes."""
 
-    def init(self, setup): ...
+    def init(self, setup: Any) -> Any: ...
 
-    def step(self, state, observation, generators): ...
-
-
-class Central(Functions):
-    origin: ClassVar[str] = "ours"
-    model: ClassVar[str] = "central"
+    def step(self, state: Any, observation: Any, generators: Any = None) -> Any: ...
 
 
-def frozen(base=Functions, **attributes):
+def frozen(*bases: type, **attributes: Any) -> type:
     """A frozen dataclass with more class attributes."""
-    return dataclass(frozen=True)(type("Mine", (base,), attributes))()
+    return dataclass(frozen=True)(type("Mine", (Functions, *bases), attributes))
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Register a class as `mine`."""
+
+    def registered(kind: Any, registry: dict[str, Entry] = REGISTRY) -> None:
+        monkeypatch.setattr(sys.modules[__name__], "Mine", kind, raising=False)
+        monkeypatch.setitem(registry, "mine", Entry(f"{__name__}:Mine"))
+
+    return registered
 
 
 @dataclass(frozen=True)
-class ModelAsParameter(Functions):
-    origin: ClassVar[str] = "ours"
-    model: str = "local"
+class OriginAsParameter(Functions, LocalAlgorithm[Any]):
+    origin: str = "ours"
 
 
 @dataclass
-class Thawed(Functions):
+class Thawed(Functions, LocalAlgorithm[Any]):
     origin: ClassVar[str] = "ours"
-    model: ClassVar[str] = "local"
-
-
-class NoDataclass(Functions):
-    origin = "ours"
-    model = "local"
 
 
 @dataclass(frozen=True)
-class NoStep:
-    model: ClassVar[str] = "local"
+class NoStep(LocalAlgorithm[Any]):
     origin: ClassVar[str] = "ours"
 
-    def init(self, setup): ...
+    def init(self, setup: Any) -> Any: ...
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "message"),
+    ("kind", "message"),
     [
-        (Thawed(), "it is no frozen dataclass; `@dataclass(frozen=True)`"),
-        (NoDataclass(), "it is no frozen dataclass"),
-        (None, "mine: class NoneType (builtins): it is no frozen dataclass"),
-        (NoStep(), "it has no step; `def step(self, ...)`"),
+        (Thawed, "must be a frozen dataclass; `@dataclass(frozen=True)`"),
+        (type("No", (Functions, LocalAlgorithm), {"origin": "ours"}), "must be a frozen dataclass"),
         (
-            frozen(origin="ours"),
-            'not one of local, central, none; `model: ClassVar[Model] = "local"`',
+            None,
+            "mine: None: must derive from an algorithm or from a bank of learners; `class Mine(",
         ),
-        (frozen(origin="ours", model="private"), "model is missing, or not one of local, central"),
-        (
-            frozen(model="local"),
-            'or not one of paper, standard, ours; `origin: ClassVar[Origin] = "',
-        ),
-        (ModelAsParameter(), "model is a parameter, which a config could set; `model: ClassVar[Mo"),
-        (
-            frozen(Central),
-            "it is central, so it makes its own noise, but does not tell its privacy",
-        ),
+        (frozen(), "Mine (test_interface): must derive from an algorithm or from a bank"),
+        (NoStep, "lacks step; `def step(self, ...)`"),
+        (frozen(LocalAlgorithm), "lacks origin; `def origin(self, ...)`"),
+        (frozen(LocalAlgorithm, origin="mine"), "origin must be one of paper, standard, ours, got"),
+        (OriginAsParameter, "origin must not be a parameter, which a config could set; `origin: "),
+        (frozen(CentralAlgorithm, origin="ours"), "lacks guarantee; `def guarantee(self, ...)`"),
     ],
-    ids=lambda it: it[:20] if isinstance(it, str) else type(it).__name__,
+    ids=lambda it: it[:20] if isinstance(it, str) else getattr(it, "__name__", None),
 )
-def test_what_is_no_algorithm_is_refused_when_it_is_made(algorithm, message, monkeypatch):
+def test_what_is_no_algorithm_is_refused_when_it_is_made(kind, message, register):
+    register(kind)
+    message = message.replace("test_interface", getattr(kind, "__module__", ""))
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        check_algorithm("mine", algorithm)
-    assert str(caught.value).startswith(f"mine: class {type(algorithm).__qualname__} (")
-    monkeypatch.setitem(REGISTRY, "mine", lambda: algorithm)
-    with pytest.raises(ValueError, match=re.escape(message)):
         make_members("mine")
+    assert str(caught.value).startswith("mine: ")
 
 
 @dataclass(frozen=True)
-class Bank:
+class Bank(Functions, LearnerBank[Any]):
     labels: tuple[str, ...] = ("one", "other")
 
-    def init(self, setup): ...
-
-    def step(self, state, observation): ...
-
 
 @pytest.mark.parametrize(
-    ("bank", "message"),
+    ("labels", "message"),
     [
-        (Bank(("one", "one")), "labels must be a tuple of different names, one for each learner"),
-        (Bank(()), 'got (); `return ("mine",)`'),
-        (Bank("one"), "got 'one'"),
-        (Bank(("a name",)), "got ('a name',)"),
-        (NoStep(), "mine: class NoStep (test_interface): it has no labels"),
+        (("one", "one"), "labels must be a tuple of different names, one for each learner"),
+        ((), 'got (); `return ("mine",)`'),
+        ("one", "got 'one'"),
+        (("a name",), "got ('a name',)"),
     ],
-    ids=repr,
 )
-def test_what_is_no_bank_is_refused(bank, message):
-    check_bank("mine", Bank())
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 (the text is checked below)
-        check_bank("mine", bank)
-    assert message.replace("test_interface", type(bank).__module__) in str(caught.value)
+def test_a_bank_without_sound_labels_is_refused_as_family_and_as_learner(labels, message, register):
+    register(Bank)
+    register(Bank, LEARNERS)
+    make_members({"algorithm": "rw-meta", "learners": ["mine"]})
+    wrong = {"labels": labels}
+    for spec in (
+        {"algorithm": "mine", **wrong},
+        {"algorithm": "rw-meta", "learners": [{"learner": "mine", **wrong}]},
+    ):
+        with pytest.raises(ValueError, match="mine: class Bank ") as caught:
+            make_members(spec)
+        assert message in str(caught.value)
+    register(LeaderBank, LEARNERS)
+    make_members({"algorithm": "rw-meta", "learners": ["mine"]})
 
 
 # ---- while playing -------------------------------------------------------------------------------
 
 
 def local(step):
-    """RW-FTPL with another step: a function of state, gains and number of experts."""
+    """RW-FTPL with another step: a function of state and observation, from round 2 on."""
 
     @dataclass(frozen=True)
     class Mine(RandomWalkFTPL):
@@ -152,21 +151,17 @@ def scales_in_place(state, observation):
     return state, state.argmax(axis=1)
 
 
-def game_of(source, replicates=3):
-    return source, replicate_generators(1, ("interface",), range(replicates), "own")
-
-
 @pytest.fixture(scope="module")
 def noisy(random_stream):
-    return privatize(random_stream(4, 5), "isotropic", 0.5, seed=1, replicates=range(3))
+    return privatize(random_stream(4, 5), "isotropic", 0.5, seed=1, replicates=3)
 
 
 @pytest.mark.parametrize(
     ("step", "message"),
     [
         (lambda s, _: (s, s.argmax(axis=1)[:, None]), r"the actions have shape \(3, 1\) and type"),
-        (lambda s, _: (s, s.argmax(axis=1)[0]), "the actions are no array but of type int64"),
-        (lambda s, _: (s, 2), "the actions are no array but of type int"),
+        (lambda s, _: (s, s.argmax(axis=1)[0]), "the actions are not an array, but of type int64"),
+        (lambda s, _: (s, 2), "the actions are not an array, but of type int"),
         (lambda s, _: (s, s.argmax(axis=0)), r"the actions have shape \(5,\) and type int64"),
         (lambda s, _: (s, s.max(axis=1)), r"the actions have shape \(3,\) and type float64"),
         (lambda s, _: (s, s.argmax(axis=1) * 0 - 1), "the actions lie between -1 and -1"),
@@ -175,7 +170,7 @@ def noisy(random_stream):
 )
 def test_wrong_actions_are_refused_in_their_round(step, message, noisy):
     with pytest.raises(ValueError, match=rf"^Mine\.step, round 2: {message}") as caught:
-        play(local(step), *game_of(noisy))
+        play_rounds(local(step), noisy, noisy.seeds.algorithm("own"))
     assert str(caught.value).endswith(
         "the actions an array of shape (3,), an expert from 0 to 4 for each replicate, such as"
         " scores.argmax(axis=1).astype(np.int32)"
@@ -183,19 +178,18 @@ def test_wrong_actions_are_refused_in_their_round(step, message, noisy):
 
 
 @pytest.mark.parametrize("step", [added_in_place, scores_in_place, scales_in_place])
-def test_whoever_changes_what_it_is_given_is_told(step, noisy):
+def test_a_step_that_changes_what_it_is_given_is_refused(step, noisy):
     with pytest.raises(ValueError, match="read-only") as caught:
-        play(local(step), *game_of(noisy))
+        play_rounds(local(step), noisy, noisy.seeds.algorithm("own"))
     (note,) = caught.value.__notes__
     assert note.startswith("in Mine.step, round 2: an algorithm may only read")
     assert "`total = total + gains`" in note
 
 
 @dataclass(frozen=True)
-class Silencer:
-    """A central algorithm that writes on the public noise of raw gains."""
+class Silencer(NonPrivateAlgorithm[Any]):
+    """An algorithm that writes on the public noise of raw gains."""
 
-    model: ClassVar[str] = "none"
     origin: ClassVar[str] = "ours"
 
     def init(self, setup):
@@ -207,23 +201,12 @@ class Silencer:
         return state, state
 
 
-def test_raw_gains_cannot_be_changed_either(random_stream):
-    source = RawGains(random_stream(4, 5), 0.5, 3)
+def test_raw_gains_cannot_be_changed_either(random_stream, crowd):
     with pytest.raises(ValueError, match="read-only"):
-        play(Silencer(), *game_of(source))
+        play_rounds(Silencer(), RawGains(random_stream(4, 5), 0.5, 3), crowd(3))
 
 
 def test_any_other_failure_names_the_algorithm_and_the_round(noisy):
     with pytest.raises(ZeroDivisionError) as caught:
-        play(local(lambda s, _: 1 / 0), *game_of(noisy))
+        play_rounds(local(lambda s, _: 1 / 0), noisy, noisy.seeds.algorithm("own"))
     assert caught.value.__notes__ == ["in Mine.step, round 2"]
-
-
-def test_a_registered_bank_that_is_none_is_refused_in_a_config(monkeypatch):
-    from dpol.experts.learners import LEARNERS
-
-    monkeypatch.setitem(LEARNERS, "mine", lambda: Bank(("one", "one")))
-    with pytest.raises(ValueError, match="mine: class Bank .* labels must be"):
-        make_members({"algorithm": "rw-meta", "learners": ["mine"]})
-    monkeypatch.setitem(LEARNERS, "mine", LeaderBank)
-    make_members({"algorithm": "rw-meta", "learners": ["mine"]})

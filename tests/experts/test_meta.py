@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import experts_plain as plain
 from dpol.core.randomness import replicate_generators
-from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.learners import LeaderBank, RidgeBank
-from dpol.experts.learners.ridge import RidgeLearner
+from dpol.experts.interface import LearnerBank
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
-from dpol.experts.play import observations, play, setup_of
+from dpol.experts.play import observations, play_rounds, setup_of
 from dpol.noise import privatize
+from steps import FixedBank, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
@@ -24,25 +25,7 @@ seeds = st.integers(0, 10_000)
 
 
 @dataclass(frozen=True)
-class FixedBank:
-    """Learners that follow a schedule, (T, m), whatever they see."""
-
-    schedule: tuple[tuple[int, ...], ...]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"fixed-{i}" for i in range(len(self.schedule[0])))
-
-    def init(self, setup: Any) -> Any:
-        return 0, setup.n_replicates
-
-    def step(self, state: Any, observation: Any) -> Any:
-        t, replicates = state
-        return (t + 1, replicates), np.tile(np.int32(self.schedule[t]), (replicates, 1))
-
-
-@dataclass(frozen=True)
-class TurncoatBank:
+class TurncoatBank(LearnerBank[Any]):
     """Two learners: whoever leads by noisy gains takes action 1, the other one action 0."""
 
     labels = ("one", "two")
@@ -57,15 +40,6 @@ class TurncoatBank:
         leader = gains.argmax(axis=1)
         actions = (np.arange(2) == leader[:, None]).astype(np.int32)
         return (gains, actions), actions
-
-
-def final_state(algorithm, noisy, generators):
-    """The state in the last round, its observation included."""
-    state, observation = algorithm.init(setup_of(noisy)), None
-    for revealed in observations(noisy):
-        state, _ = algorithm.step(state, observation, generators)
-        observation = revealed
-    return algorithm.step(state, observation, generators)[0]
 
 
 def random_covariances(seed, count=4, m=5, n=3, rounds=6):
@@ -186,37 +160,15 @@ def test_without_decorrelation_the_leading_learner_is_played_by_hand(make_noisy,
     bank = FixedBank(((0, 1, 2), (0, 1, 2), (0, 1, 0), (0, 1, 2)))
     gains = [[0.0, 0.0, 1.0], [0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     algorithm = RWMeta(decorrelate=False, learners=(bank,))
-    assert play(algorithm, make_noisy([gains]), crowd(1)).tolist() == [[0, 2, 1, 2]]
+    assert play_rounds(algorithm, make_noisy([gains]), crowd(1)).tolist() == [[0, 2, 1, 2]]
 
 
 def test_round_one_plays_the_first_learner_and_draws_nothing(draw_noisy):
     noisy = draw_noisy(np.zeros((1, 3)), 1.0, 4)
     generators = replicate_generators(1, (), range(4), "none")
     before = [generator.bit_generator.state for generator in generators.generators]
-    assert not play(RWMeta(), noisy, generators).any()
+    assert not play_rounds(RWMeta(), noisy, generators).any()
     assert [generator.bit_generator.state for generator in generators.generators] == before
-
-
-@pytest.mark.parametrize("decorrelate", [True, False])
-@pytest.mark.parametrize("floor", [0.0, 2.0])
-def test_one_learner_is_that_learner(draw_noisy, crowd, decorrelate, floor):
-    noisy = draw_noisy(np.random.default_rng(0).random((20, 4)), 1.0, 3)
-    for bank, alone in (
-        (LeaderBank(), RandomWalkFTPL()),
-        (RidgeBank((8,), {"only": 1.0}), RidgeLearner(8, 1.0)),
-    ):
-        algorithm = RWMeta(floor, decorrelate, (bank,))
-        np.testing.assert_array_equal(
-            play(algorithm, noisy, crowd(3)), play(alone, noisy, crowd(3))
-        )
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 2), (2, 2)])
-@pytest.mark.parametrize("eta", [0.0, 1.0])
-@pytest.mark.parametrize("floor", [0.0, 2.0])
-def test_the_smallest_games_can_be_played(draw_noisy, crowd, shape, eta, floor):
-    noisy = draw_noisy(np.zeros(shape), eta, 1)
-    assert play(RWMeta(floor), noisy, crowd(1)).shape == (1, shape[0])
 
 
 @pytest.mark.parametrize("decorrelate", [True, False])
@@ -227,7 +179,7 @@ def test_fast_equals_plain(random_stream, floor, decorrelate, mu, noise):
     """Exactly the same actions from the same normals, the paper's learners on a small scale."""
     noisy = privatize(random_stream(25, 5), noise, mu, seed=3, replicates=range(4))
     algorithm = RWMeta(floor, decorrelate, BANKS)
-    fast = play(algorithm, noisy, replicate_generators(3, (), range(4), "y"))
+    fast = play_rounds(algorithm, noisy, replicate_generators(3, (), range(4), "y"))
     twins = replicate_generators(3, (), range(4), "y").generators
     for r in range(4):
         expected = plain.rw_meta(
@@ -240,22 +192,6 @@ def test_fast_equals_plain(random_stream, floor, decorrelate, mu, noise):
             rng=twins[r],
         )
         assert fast[r].tolist() == expected
-
-
-def test_fast_equals_plain_for_the_papers_thirteen(random_stream):
-    noisy = privatize(random_stream(40, 4), "isotropic", 1.0, seed=3, replicates=[0])
-    expected = plain.rw_meta(
-        noisy.gains[0],
-        noisy.initial[0],
-        noisy.noise_scale,
-        plain.paper_learners((8, 16, 32, 64), (0.1, 1.0, 10.0)),
-        exploration_floor=2.0,
-        decorrelate=True,
-        rng=replicate_generators(3, (), [0], "y").generators[0],
-    )
-    fast = play(RWMeta(), noisy, replicate_generators(3, (), [0], "y"))
-    assert fast[0].tolist() == expected
-    assert len(set(expected)) == 4
 
 
 class NoNoise:
@@ -279,31 +215,11 @@ def paper_way(stream, noisy, r, rng, floor=2.0, windows=WINDOWS, penalties=PENAL
 def test_the_papers_way_without_fresh_noise_plays_the_same_actions(random_stream, crowd):
     stream = random_stream(30, 5)
     noisy = privatize(stream, "capacity", 0.5, seed=3, replicates=range(4))
-    fast = play(RWMeta(decorrelate=False, learners=BANKS), noisy, crowd(4))
+    fast = play_rounds(RWMeta(decorrelate=False, learners=BANKS), noisy, crowd(4))
     for r in range(4):
         actions, gains = paper_way(stream, noisy, r, NoNoise())
         np.testing.assert_array_equal(actions, fast[r])
         np.testing.assert_array_equal(gains, stream.gains[np.arange(30), fast[r]])
-
-
-def test_the_papers_way_gains_as_much_on_average(make_stream, crowd, checks):
-    """100 replicates on the same noisy gains, mean difference within 4.9 standard errors of 0.
-
-    Error probability 1e-6. The noise is so large that the learners' quality differs; a
-    hundredfold exploration floor is rejected.
-    """
-    rounds, replicates = 60, 100
-    stream = make_stream(np.tile([0.1, 0.2, 0.9, 0.3], (rounds, 1)), 10.0)
-    noisy = privatize(stream, "isotropic", 0.18, seed=5, replicates=range(replicates))
-
-    def total(floor):
-        actions = play(RWMeta(floor, learners=BANKS), noisy, crowd(replicates))
-        return stream.gains[np.arange(rounds), actions].sum(axis=1)
-
-    rng = np.random.default_rng(1)
-    theirs = np.array([paper_way(stream, noisy, r, rng)[1].sum() for r in range(replicates)])
-    assert checks.mean(total(2.0) - theirs, 0.0)
-    assert not checks.mean(total(200.0) - theirs, 0.0)
 
 
 SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3))
@@ -347,7 +263,7 @@ def test_equal_learners_are_played_equally_often(draw_noisy, crowd, checks, floo
 
     def counts(decorrelate):
         algorithm = RWMeta(floor, decorrelate, (FixedBank(SCHEDULE),))
-        return np.bincount(play(algorithm, noisy, crowd(40_000))[:, 4], minlength=4)
+        return np.bincount(play_rounds(algorithm, noisy, crowd(40_000))[:, 4], minlength=4)
 
     assert checks.frequencies(counts(True), [0.25] * 4)
     assert not checks.frequencies(counts(False), [0.25] * 4)
@@ -363,7 +279,9 @@ def test_learners_that_see_the_noise_break_the_regret_bound(draw_noisy, crowd, c
     raw = np.tile([1.0, 0.0], (1000, 1))
     noisy = draw_noisy(raw, 2.0, 50)
     bank = TurncoatBank()
-    regret = learner_regret(bank, noisy, raw, play(RWMeta(learners=(bank,)), noisy, crowd(50)))
+    regret = learner_regret(
+        bank, noisy, raw, play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
+    )
     assert bound(2.0, 1000) == pytest.approx(127, abs=0.5)
     assert checks.mean(regret, 526)
     assert regret.min() > 3 * bound(2.0, 1000)
@@ -374,7 +292,9 @@ def test_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd):
     raw = np.tile([1.0, 0.0], (1000, 1))
     noisy = draw_noisy(raw, 2.0, 50)
     bank = FixedBank(((1, 0),) * 1000)
-    regret = learner_regret(bank, noisy, raw, play(RWMeta(learners=(bank,)), noisy, crowd(50)))
+    regret = learner_regret(
+        bank, noisy, raw, play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
+    )
     assert regret.mean() > 0
     assert regret.mean() + 5 * regret.std() / math.sqrt(50) < bound(2.0, 1000)
 
@@ -391,8 +311,3 @@ def test_the_papers_learners_and_origin():
 def test_an_invalid_floor_is_refused(floor):
     with pytest.raises(ValueError, match="exploration_floor must be a number"):
         RWMeta(floor)
-
-
-def test_no_learners_are_refused():
-    with pytest.raises(ValueError, match="learners must not be empty"):
-        RWMeta(learners=())

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 import experts_plain as plain
 from dpol.core.randomness import replicate_generators
 from dpol.experts import meta, spectrum
-from dpol.experts.learners import LeaderBank, RidgeBank
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
-from dpol.experts.play import play
+from dpol.experts.play import play_rounds
 from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
 from dpol.noise import privatize
 
@@ -78,7 +79,7 @@ def test_lanczos_does_the_work_for_learners_of_a_game(random_stream, monkeypatch
     monkeypatch.setattr(spectrum, "all_eigenvalues", every)
     noisy = privatize(random_stream(21, 30), "isotropic", 0.2, seed=3, replicates=range(10))
     algorithm = RWMeta(learners=(RidgeBank((3, 5, 8), PENALTIES), LeaderBank()))
-    play(algorithm, noisy, replicate_generators(3, (), range(10), "y"))
+    play_rounds(algorithm, noisy, replicate_generators(3, (), range(10), "y"))
     assert sum(asked) == 200
     assert sum(computed) < 20
 
@@ -145,7 +146,7 @@ def test_fast_equals_plain_for_forty_learners(random_stream):
     windows = (3, 5, 8)
     noisy = privatize(random_stream(25, 5), "capacity", 0.2, seed=3, replicates=range(2))
     algorithm = RWMeta(learners=(RidgeBank(windows, PENALTIES), LeaderBank()))
-    fast = play(algorithm, noisy, replicate_generators(3, (), range(2), "y"))
+    fast = play_rounds(algorithm, noisy, replicate_generators(3, (), range(2), "y"))
     twins = replicate_generators(3, (), range(2), "y").generators
     for r in range(2):
         expected = plain.rw_meta(

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
 
-from dpol.experts.learners.alone import LearnerAlone
+from dpol.experts.interface import LocalSetup
 from dpol.experts.learners.state_space import (
     MODELS,
     TRENDS,
@@ -17,7 +18,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
-from dpol.experts.play import LocalSetup, observations, play, setup_of
+from steps import bank_actions
 
 KINDS = {
     "level": StateSpaceModel(0.003),
@@ -45,16 +46,6 @@ def filtered(model, deviations, noise_scale, unit=1.0):
         errors.append(new.error)
         variances.append(new.variance)
     return states, np.array(errors), np.array(variances)
-
-
-def bank_actions(bank, noisy):
-    """(T, R, m)."""
-    state, observation, actions = bank.init(setup_of(noisy)), None, []
-    for revealed in observations(noisy):
-        state, own = bank.step(state, observation)
-        actions.append(own)
-        observation = revealed
-    return np.stack(actions)
 
 
 # --- By hand ---
@@ -111,9 +102,9 @@ def test_the_shared_level_by_hand():
 def test_luck_of_a_noisy_expert_does_not_win(make_noisy):
     """Expert 0 seems to gain most, but its noise is 100 times that of expert 1."""
     noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[1.0, 0.01, 0.01])
-    assert (bank_actions(KalmanBank(), noisy)[1] == 1).all()
+    assert (bank_actions(KalmanBank(), noisy)[:, 1] == 1).all()
     trusting = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[0.01, 0.01, 0.01])
-    assert (bank_actions(KalmanBank(), trusting)[1] == 0).all()
+    assert (bank_actions(KalmanBank(), trusting)[:, 1] == 0).all()
 
 
 # --- Against statsmodels, and theory ---
@@ -194,26 +185,12 @@ def test_innovations_of_the_true_model_are_white(model, wrong, checks):
         return (errors[:, :, 0] / np.sqrt(variances)).T
 
     assert checks.columns_are_unit_normals(whitened(model))
-    other = StateSpaceModel(
-        wrong * model.process_variance,
-        model.persistence,
-        float(model.prior[0, 0]),
-        model.transient_variance,
-        wrong * model.slope_variance,
-        model.damping,
-    )
-    if model.transient_variance < model.process_variance:
-        assert not checks.columns_are_unit_normals(whitened(other))
-    else:  # The transient hides the process for so few rounds, but not a wrong transient.
-        other = StateSpaceModel(
-            model.process_variance,
-            model.persistence,
-            float(model.prior[0, 0]),
-            wrong * model.transient_variance,
-            model.slope_variance,
-            model.damping,
-        )
-        assert not checks.columns_are_unit_normals(whitened(other))
+    # A transient hides the process for so few rounds, but not a wrong transient.
+    hidden = model.transient_variance >= model.process_variance
+    names = ["transient_variance"] if hidden else ["process_variance", "slope_variance"]
+    changed = {name: wrong * getattr(model, name) for name in names}
+    other = dataclasses.replace(model, prior_variance=float(model.prior[0, 0]), **changed)
+    assert not checks.columns_are_unit_normals(whitened(other))
 
 
 def simulated(model, rounds, draws, scale, rng):
@@ -257,7 +234,7 @@ def test_permuted_experts_give_permuted_actions(game):
     after = bank_actions(
         KalmanBank(), changed(game, game.gains[:, :, order], game.noise_scale[:, order])
     )
-    np.testing.assert_array_equal(order[after[1:]], before[1:])
+    np.testing.assert_array_equal(order[after[:, 1:]], before[:, 1:])
 
 
 def test_gains_in_another_unit_give_the_same_actions(game):
@@ -277,15 +254,6 @@ def test_a_wave_that_lifts_everybody_changes_nothing(game):
     )
 
 
-def test_replicates_at_once_are_replicates_one_by_one(game):
-    together = bank_actions(KalmanBank(), game)
-    for r in range(3):
-        alone = type(game)(
-            game.initial[r : r + 1], game.gains[r : r + 1], game.noise_scale, 1.0, game.guarantee
-        )
-        np.testing.assert_array_equal(bank_actions(KalmanBank(), alone)[:, 0], together[:, r])
-
-
 # --- No noise, and the edges ---
 
 
@@ -293,7 +261,7 @@ def test_without_noise_and_transients_the_last_winner_is_followed(draw_noisy):
     noisy = draw_noisy(np.random.default_rng(5).random((30, 5)), 0.0, 2)
     bank = KalmanBank(tuple(model for model in MODELS if not model.transient_variance))
     expected = np.argmax(noisy.gains[0, :-1], axis=1)
-    for column in np.moveaxis(bank_actions(bank, noisy)[1:], 0, 2).reshape(-1, 29):
+    for column in np.moveaxis(bank_actions(bank, noisy)[:, 1:], 1, 2).reshape(-1, 29):
         np.testing.assert_array_equal(column, expected)
 
 
@@ -301,21 +269,14 @@ def test_a_rising_expert_is_found_by_a_trend_only(make_noisy):
     """Expert 1 rises by 0.04 a round, was last seen at 0.40, and expert 0 stays at 0.41."""
     noisy = make_noisy([np.stack([np.full(12, 0.41), 0.04 * np.arange(12)], axis=1)])
     bank = KalmanBank((StateSpaceModel(1e-3), StateSpaceModel(1e-3, slope_variance=1e-3)))
-    assert bank_actions(bank, noisy)[11, 0].tolist() == [0, 1]
+    assert bank_actions(bank, noisy)[0, 11].tolist() == [0, 1]
 
 
-def test_round_one_and_one_expert_are_expert_0(make_noisy, crowd):
+def test_round_one_and_one_expert_are_expert_0(make_noisy):
     noisy = make_noisy(np.ones((2, 3, 1)), noise_scale=0.1)
     assert not bank_actions(KalmanBank(), noisy).any()
     noisy = make_noisy(np.eye(3)[None], noise_scale=0.1)
-    assert (bank_actions(KalmanBank(), noisy)[0] == 0).all()
-
-
-def test_a_learner_on_its_own_is_its_column_of_the_bank(game, crowd):
-    columns = bank_actions(KalmanBank(), game)
-    for column, model in enumerate(KalmanBank().models):
-        alone = play(LearnerAlone(KalmanBank((model,))), game, crowd(3))
-        np.testing.assert_array_equal(alone, columns[:, :, column].T)
+    assert (bank_actions(KalmanBank(), noisy)[:, 0] == 0).all()
 
 
 def test_labels_tell_all_models_apart():
@@ -352,8 +313,6 @@ def test_banks_without_models_or_with_one_twice_are_refused():
             KalmanBank(models)
     with pytest.raises(ValueError, match="listed twice"):
         KalmanBank((StateSpaceModel(0.1), StateSpaceModel(0.1)))
-    with pytest.raises(ValueError, match="one learner alone is needed"):
-        LearnerAlone(KalmanBank())
 
 
 def test_models_of_a_config():

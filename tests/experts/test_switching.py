@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import special
 
 import adabatch_plain as plain
-from dpol.experts.switching import BOUNDS, borell_tis, reflection, reflection_of_vector
+from dpol.experts.switching import BOUNDS
 
 ERROR = 1e-6
-FUNCTIONS = {"borell-tis": borell_tis, "reflection": reflection}
+FUNCTIONS = {name: bound.of_gap for name, bound in BOUNDS.items()}
 # gap, n, steps, eta.
 SETTINGS = [
     (40.0, 20, 100, 1.0),
@@ -62,8 +62,8 @@ def at_least(hits, walks, error):
 )
 def test_reference_values(gap, n, steps, truth, walks, paper, ours):
     """The simulated value is that of `walks` walks: two-sample test, error below 1e-6."""
-    assert round(float(borell_tis(gap, steps, n, 1.0)), 3) == paper
-    assert round(float(reflection(gap, steps, n, 1.0)), 3) == ours
+    assert round(float(FUNCTIONS["borell-tis"](gap, steps, n, 1.0)), 3) == paper
+    assert round(float(FUNCTIONS["reflection"](gap, steps, n, 1.0)), 3) == ours
     mine = overtaken([gap] * (n - 1), steps, 1.0, 4_000, seed=1) / 4_000
     error = np.sqrt(truth * (1 - truth) * (1 / 4_000 + 1 / walks))
     assert abs(mine - truth) < -special.ndtri(ERROR / 2) * error
@@ -80,17 +80,17 @@ def test_both_bounds_lie_above_the_truth(gap, n, steps, eta, drift):
     start = gap + drift * steps
     hits = overtaken([start] * (n - 1), steps, eta, 4_000, seed=2, drift=drift)
     limit = at_least(hits, 4_000, ERROR / (4 * len(SETTINGS)))
-    assert borell_tis(start - drift * steps, steps, n, eta) >= limit
-    assert reflection(start - drift * steps, steps, n, eta) >= limit
+    assert FUNCTIONS["borell-tis"](start - drift * steps, steps, n, eta) >= limit
+    assert FUNCTIONS["reflection"](start - drift * steps, steps, n, eta) >= limit
 
 
 def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or_the_drift():
     """One-sided tails and bounds at the gap before the drift are refuted with 4,000 walks."""
     hits = overtaken([14.0], 50, 1.0, 4_000, seed=3)
-    assert reflection(14.0, 50, 2, 1.0) / 2 < at_least(hits, 4_000, ERROR)
+    assert FUNCTIONS["reflection"](14.0, 50, 2, 1.0) / 2 < at_least(hits, 4_000, ERROR)
     hits = overtaken([18.0] * 4, 10, 1.0, 4_000, seed=4, drift=1.0)
-    assert reflection(18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
-    assert borell_tis(18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
+    assert FUNCTIONS["reflection"](18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
+    assert FUNCTIONS["borell-tis"](18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
 
 
 @NAMES
@@ -166,43 +166,6 @@ def test_reflection_is_above_borell_tis_only_high_up_and_for_many_experts(n, low
     assert paper[above].min() > lowest
 
 
-@given(
-    st.lists(st.floats(0, 30), min_size=1, max_size=8),
-    st.integers(1, 100),
-    st.floats(0.01, 10),
-    st.floats(-1e3, 1e3),
-    st.randoms(use_true_random=False),
-)
-def test_reflection_of_a_vector_is_at_most_that_of_its_gap(behind, steps, eta, level, random):
-    values = [level, *(level - it for it in behind)]
-    gap = level - max(level - it for it in behind)
-    random.shuffle(values)
-    whole = float(reflection_of_vector(values, steps, eta))
-    alone = float(reflection(gap, steps, len(values), eta))
-    assert whole <= alone * (1 + 1e-12)
-    if len(behind) == 1:
-        assert whole == pytest.approx(alone, rel=1e-12)
-
-
-def test_reflection_of_a_vector_by_hand():
-    expected = 2 * (plain.tail(3 / (0.5 * 4)) + plain.tail(5 / (0.5 * 4)))
-    assert float(reflection_of_vector([2.0, 7.0, 4.0], 8, 0.5)) == pytest.approx(expected)
-    found = reflection_of_vector([[2.0, 7.0, 4.0], [4.0, 4.0, 0.0]], [8, 8], [0.5, 0.5])
-    assert found == pytest.approx([expected, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("behind", "steps", "eta"),
-    [([8.0], 10, 1.0), ([9.0, 14.0, 10.0], 10, 1.0), ([7.0, 12.0, 8.0, 40.0], 20, 0.8)],
-)
-def test_reflection_of_a_vector_lies_above_the_truth(behind, steps, eta):
-    """Clopper-Pearson limit at an error of 1e-6; half of the bound is refuted."""
-    hits = overtaken(behind, steps, eta, 20_000, seed=5)
-    limit = at_least(hits, 20_000, ERROR)
-    bound = float(reflection_of_vector([0.0, *(-it for it in behind)], steps, eta))
-    assert bound / 2 < limit <= bound
-
-
 @NAMES
 @given(n=sizes, log10=st.floats(-15.5, -1e-6))
 def test_thresholds_are_inverses_and_never_on_the_unsafe_side(name, n, log10):
@@ -248,8 +211,6 @@ def test_without_a_gap_the_bound_is_one(name, gap, eta):
 @NAMES
 def test_without_noise_nothing_moves(name):
     assert float(FUNCTIONS[name](1e-300, 5, 3, 0.0)) == 0.0
-    assert float(reflection_of_vector([1.0, 0.5, 0.0], 5, 0.0)) == 0.0
-    assert float(reflection_of_vector([1.0, 1.0, 0.0], 5, 0.0)) == 1.0
 
 
 @NAMES
@@ -276,17 +237,3 @@ def test_arguments_broadcast(name):
 def test_arguments_out_of_range_are_refused(name, arguments, message):
     with pytest.raises(ValueError, match=message):
         FUNCTIONS[name](*arguments)
-
-
-@pytest.mark.parametrize("values", [[1.0], [1.0, np.nan], [[3.0, 1.0], [np.nan, 2.0]]])
-def test_a_vector_of_one_or_with_holes_is_refused(values):
-    with pytest.raises(ValueError, match="at least 2 experts|gap a number"):
-        reflection_of_vector(values, 1, 1.0)
-
-
-def test_the_paper_is_told_from_ours():
-    assert {name: bound.ours for name, bound in BOUNDS.items()} == {
-        "borell-tis": False,
-        "reflection": True,
-    }
-    assert all(bound.name == name for name, bound in BOUNDS.items())

@@ -8,9 +8,10 @@ import pytest
 
 import experts_plain as plain
 from dpol.core.randomness import ReplicateGenerators
-from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play
+from dpol.experts.interface import CuratorSetup
+from dpol.experts.play import RawGains, guarantee_of, play_rounds
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.privacy.tree_noise import tree_levels
 
 LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 148: 8}
 LARGEST = math.sqrt(2) / 10  # Sensitivity of ten beds.
@@ -59,7 +60,7 @@ class UnitDraws:
 
 def noise_of(algorithm, stream, mu, generators):
     recorder = Recorder(generators)
-    play(algorithm, RawGains(stream, mu, generators.n_replicates), recorder)
+    play_rounds(algorithm, RawGains(stream, mu, generators.n_replicates), recorder)
     return recorder.noise(stream)
 
 
@@ -72,11 +73,6 @@ def test_levels_are_the_most_nodes_that_a_round_really_enters(rounds, levels):
     most, entered = plain.most_nodes_of_a_round(rounds)
     assert tree_levels(rounds) == most == levels
     assert entered[:1] == ([levels] if levels else [])
-
-
-def test_levels_by_their_formula():
-    for rounds in range(2, 300):
-        assert tree_levels(rounds) == math.floor(math.log2(rounds - 1)) + 1
 
 
 @pytest.mark.parametrize("rounds", LEVELS)
@@ -107,7 +103,7 @@ def test_fast_equals_plain(random_stream, objective, rounds):
     if objective == "min-regret":
         total = max(total, math.sqrt(rounds))
     generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(4)))
-    fast = play(algorithm, RawGains(stream, mu, 4), generators)
+    fast = play_rounds(algorithm, RawGains(stream, mu, 4), generators)
     for seed in range(4):
         rng = np.random.default_rng(seed)
         expected = plain.tree_ftpl(stream.gains, total, tree_levels(rounds), rng)
@@ -180,34 +176,6 @@ def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(random_stream, ob
     assert guarantee.sensitivity == stream.sensitivity.max()
 
 
-def test_prefix_noise_has_its_scale_and_its_covariances(random_stream, crowd, checks):
-    """20,000 replicates; error probability 1e-6.
-
-    The noise of all prefixes, whitened by the covariance of shared nodes, is white. One
-    draw used for two prefixes, fresh noise for every prefix, and a scale wrong by 5% are
-    rejected.
-    """
-    rounds = 6
-    stream = random_stream(rounds, 2)
-    noise = noise_of(TreeFTPL("min-noise"), stream, 0.5, crowd(20_000))[:, :, 1].T
-    total = stream.sensitivity.max() * 3 / 0.5
-    nodes = [set(plain.prefix_nodes(t)) for t in range(rounds)]
-    covariance = total**2 / 3 * np.array([[len(a & b) for b in nodes] for a in nodes], dtype=float)
-    np.fill_diagonal(covariance, total**2)
-
-    def whitened(values):
-        return np.linalg.solve(np.linalg.cholesky(covariance), values.T).T
-
-    assert checks.columns_are_unit_normals(whitened(noise))
-    reused = noise.copy()
-    reused[:, 4] = noise[:, 1]
-    fresh = total * np.random.default_rng(1).standard_normal(noise.shape)
-    for wrong in (reused, fresh, 1.05 * noise):
-        assert not checks.columns_are_unit_normals(whitened(wrong))
-    for t in (0, 1, 3, 5):
-        assert checks.unit_variance(noise[:, t] / total)
-
-
 def test_experts_have_independent_noise(random_stream, crowd, checks):
     """Error probability 1e-6; the same noise for two experts is rejected."""
     stream = random_stream(4, 3)
@@ -217,26 +185,10 @@ def test_experts_have_independent_noise(random_stream, crowd, checks):
     assert not checks.columns_are_unit_normals(noise[:, [0, 1, 1]])
 
 
-def test_one_expert_and_one_round_can_be_played(make_stream, crowd):
-    for gains in ([[0.5]], [[0.5]] * 3, [[0.5, 0.5]]):
-        stream = make_stream(gains)
-        for objective in ("min-noise", "min-regret"):
-            actions = play(TreeFTPL(objective), RawGains(stream, 0.5, 1), crowd(1))
-            assert actions.shape == (1, len(gains))
-
-
 @pytest.mark.parametrize("objective", ["min_noise", "", None])
 def test_an_unknown_objective_is_refused(objective):
     with pytest.raises(ValueError, match="objective must be min-noise or min-regret"):
         TreeFTPL(objective)
-
-
-def test_a_state_is_not_changed_by_a_step(crowd):
-    algorithm = TreeFTPL()
-    state = algorithm.init(setup_for(5, 0.5))
-    assert state.noise == TreeNoise()
-    algorithm.step(state, None, crowd(1))
-    assert state.noise == TreeNoise()
 
 
 # --- Capacity noise ---
@@ -294,16 +246,6 @@ def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stre
     least = capacity[0].argmin()
     np.testing.assert_allclose(own[:, least], same[:, least])
     np.testing.assert_allclose(own / same, np.tile(capacity[0].min() / capacity, (1, 1)))
-
-
-def test_equal_capacities_play_the_isotropic_game(make_stream):
-    stream = make_stream(np.random.default_rng(0).random((20, 4)), 10.0)
-
-    def actions(way):
-        generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(5)))
-        return play(TreeFTPL("min-noise", way), RawGains(stream, 0.5, 5), generators)
-
-    np.testing.assert_array_equal(actions("capacity"), actions("isotropic"))
 
 
 def test_the_capacity_noise_says_what_it_lacks_and_what_it_is():

@@ -9,7 +9,8 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.core.errors import DataError
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, play, setup_of
+from dpol.experts.interface import CuratorSetup
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.parameters import choose_parameters
@@ -46,7 +47,7 @@ def is_plain(stream, mu, algorithm, seed=0):
     rng = np.random.default_rng(seed)
     tapes = [plain.Tape(rng.random(5 * stream.n_rounds + 10).tolist()) for _ in range(30)]
     source = RawGains(stream, mu, 30)
-    actions = play(algorithm, source, ReplicateGenerators(tuple(tapes)))
+    actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(tapes)))
     found = algorithm.parameters_for(setup_of(source))
     facts = {
         "B": found.batch_size,
@@ -84,7 +85,7 @@ def test_a_batch_is_one_action_and_a_last_one_may_be_shorter(random_stream):
     B = algorithm.parameters_for(setup_of(source)).batch_size
     assert B > 1
     assert 100 % B
-    actions = play(algorithm, source, generators(200))
+    actions = play_rounds(algorithm, source, generators(200))
     changes = (np.diff(actions, axis=1) != 0).any(axis=0)
     starts = np.arange(1, 100) % B == 0
     assert not changes[~starts].any()
@@ -100,7 +101,7 @@ def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
     margin = stats.norm.isf(ERROR)
     means, errors = [], []
     for mu in (0.02, 0.05, 0.3, math.inf):
-        actions = play(LazyWeights(), RawGains(one_good, mu, 400), generators(400))
+        actions = play_rounds(LazyWeights(), RawGains(one_good, mu, 400), generators(400))
         gains = mean_gains(one_good, actions)
         means.append(gains.mean())
         errors.append(gains.std(ddof=1) / math.sqrt(400))
@@ -113,7 +114,7 @@ def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
 def regret_and_bound(stream, mu, replicates=300):
     algorithm, source = LazyWeights(), RawGains(stream, mu, replicates)
     bound = algorithm.parameters_for(setup_of(source)).objective
-    gains = mean_gains(stream, play(algorithm, source, generators(replicates)))
+    gains = mean_gains(stream, play_rounds(algorithm, source, generators(replicates)))
     regrets = (stream.gains.sum(axis=0).max() - stream.n_rounds * gains) / stream.gain_range
     margin = stats.norm.isf(ERROR) * regrets.std(ddof=1) / math.sqrt(replicates)
     return regrets.mean(), margin, bound

@@ -11,9 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.core.errors import DataError
-from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale, privatize
+from dpol.config.docs import noises
+from dpol.config.experiment import parse_experiment
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.randomness import Seeds
+from dpol.core.yaml_files import read_yaml
+from dpol.experts.registry import make_members
+from dpol.noise import NOISES, noise_scale, privatize
+from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
+from dpol.studies.hospitals.runs import play_suite
+from dpol.studies.hospitals.summary import collect_cells
 
 ROOT2 = math.sqrt(2.0)
 BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
@@ -76,18 +84,6 @@ def test_achieved_mu_by_hand(hospitals):
     assert achieved("capacity", math.inf) == math.inf
 
 
-def test_isotropic_reaches_mu_when_the_two_smallest_hospitals_are_equal(make_stream):
-    stream = make_stream(GAINS, [[30.0, 10.0, 10.0], [20.0, 20.0, 20.0]])
-    assert achieved_mu(stream, noise_scale(stream, "isotropic", 0.5)) == pytest.approx(0.5)
-
-
-def test_one_hospital_alone_loses_one_person_at_most(make_stream):
-    stream = make_stream([[0.5]], 10.0)
-    for noise in ("isotropic", "capacity"):
-        scale = noise_scale(stream, noise, 1.0)
-        assert achieved_mu(stream, scale) == pytest.approx(1 / ROOT2)
-
-
 @given(capacities, st.floats(0.01, 20), st.floats(0.5, 3))
 def test_achieved_mu_is_the_worst_of_all_moves_and_removals(
     make_stream, beds, scale, count_sensitivity
@@ -135,21 +131,6 @@ def test_mu_infinity_means_no_noise(hospitals, noise):
     assert not noisy.initial.any()
     assert not noisy.noise_scale.any()
     assert noisy.guarantee.mu == math.inf
-
-
-def test_the_worst_case_noise_keeps_noise_at_mu_infinity(hospitals):
-    noisy = private(hospitals, "isotropic-worst-case", math.inf)
-    assert (noisy.gains != GAINS).all()
-    assert noisy.guarantee.mu < math.inf
-
-
-def test_shapes_and_scale(hospitals):
-    noisy = private(hospitals, "capacity", 0.5, replicates=range(4))
-    assert (noisy.n_replicates, noisy.n_rounds, noisy.n_experts) == (4, 2, 3)
-    assert noisy.gains.shape == (4, 2, 3)
-    assert noisy.initial.shape == (4, 3)
-    np.testing.assert_array_equal(noisy.noise_scale, noise_scale(hospitals, "capacity", 0.5))
-    assert noisy.gain_range == hospitals.gain_range
 
 
 def test_results_cannot_be_written_to(hospitals):
@@ -350,11 +331,40 @@ def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gain
     assert not any("person" in str(value) for value in found.as_dict().values())
 
 
-def test_noise_of_a_given_sensitivity_has_its_scale(given_gains, checks):
-    """Error 1e-6 by the checks; half of the noise, or that of the other round, is rejected."""
-    stream = given_gains(np.tile(GAINS, (100, 1)), np.tile(GIVEN, 100))
-    noisy = private(stream, "isotropic", 2.0, replicates=range(20))
-    noise = (noisy.gains - stream.gains) / (stream.sensitivity / 2.0)[:, None]
-    assert checks.unit_variance(noise)
-    assert not checks.unit_variance(noise / 2)
-    assert not checks.unit_variance(noise[:, ::2] * GIVEN[0] / GIVEN[1])
+# ---- a noise is one line -------------------------------------------------------------------------
+
+
+def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monkeypatch):
+    """Twice the isotropic scale, ours: one entry of the registry, nothing else knows its name."""
+    toy = dataclasses.replace(
+        NOISES["isotropic"],
+        name="doubled",
+        origin="ours",
+        scale=lambda stream, mu: 2 * NOISES["isotropic"].scale(stream, mu),
+    )
+    monkeypatch.setitem(NOISES, "doubled", toy)
+    stream = make_stream(np.tile(GAINS, (8, 1)), 10.0)
+    members = make_members("rw-ftpl")
+    block = play_suite(stream, members, noise="doubled", mu=0.5, seed=1, replicates=range(4))
+    (cell,) = collect_cells([block])
+    assert (block.noise, cell.ours) == ("doubled", True)
+    assert cell.played.guarantee.mu == pytest.approx(0.25)
+    assert cell.played.guarantee.mechanism.startswith("doubled Gaussian noise")
+    assert any("`doubled`" in line and line.endswith("ours |") for line in noises().splitlines())
+
+    config = read_yaml("config/demo.yaml")
+    suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
+    report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled"}
+    parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")
+    assert {job.noise for job in parsed.jobs()} == {"doubled"}
+    suites["one"]["noises"] = ["doubledd"]
+    with pytest.raises(ConfigError, match="'capacity' or 'doubled'; did you mean doubled?"):
+        parse_experiment({**config, "suites": suites, "report": report}, "toy")
+
+
+def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
+    noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
+    assert noisy.seeds == Seeds(3, "test", "capacity", 0.5, (4, 2))
+    np.testing.assert_array_equal(
+        private(hospitals, replicates=2).gains, private(hospitals, replicates=range(2)).gains
+    )

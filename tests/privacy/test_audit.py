@@ -41,27 +41,15 @@ def most_allowed(trials, probability):
 
 
 @pytest.mark.parametrize(
-    ("successes", "trials", "error", "expected"),
-    [
-        (0, 10, 0.05, 1 - 0.05**0.1),  # No success: (1 - p)^10 = 0.05.
-        (9, 10, 0.05, 0.95**0.1),  # One failure: 1 - p^10 = 0.05.
-        (10, 10, 0.05, 1.0),
-        (1, 2, 0.19, 0.9),  # P(at most 1 of 2) = 1 - p^2 = 0.19.
-        (1, 4, 0.3125, 0.5),  # (1 + 4) / 16
-        (0, 1, 0.25, 0.75),
-    ],
+    ("k", "n", "error"),
+    [(0, 1, 0.25), (9, 10, 0.05), (3, 50, 0.025), (40, 50, 1e-5), (700, 5000, 0.025)],
 )
-def test_clopper_pearson_by_hand(successes, trials, error, expected):
-    found = clopper_pearson_upper(successes, trials, error)
-    assert float(found) == pytest.approx(expected, rel=1e-12)
-
-
-def test_clopper_pearson_solves_the_binomial_tail():
-    for k, n, error in ((3, 50, 0.025), (40, 50, 1e-5), (700, 5000, 0.025)):
-        with mpmath.workdps(30):
-            p = mpmath.mpf(float(clopper_pearson_upper(k, n, error)))
-            tail = sum(mpmath.binomial(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
-            assert float(tail) == pytest.approx(error, rel=1e-9)
+def test_clopper_pearson_solves_the_binomial_tail(k, n, error):
+    with mpmath.workdps(30):
+        p = mpmath.mpf(float(clopper_pearson_upper(k, n, error)))
+        tail = sum(mpmath.binomial(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
+        assert float(tail) == pytest.approx(error, rel=1e-9)
+    assert clopper_pearson_upper(n, n, error) == 1.0
 
 
 @pytest.mark.parametrize("n", [5, 40, 300])
@@ -131,18 +119,12 @@ def test_more_privacy_needs_more_runs():
     assert found[0] == pytest.approx(4 * found[1], rel=0.15)
 
 
-def test_half_of_the_noise_is_flagged():
-    """200 of 200 audits: a power of 0.97 or less would miss one with probability 0.998."""
-    runs = runs_needed(1.0)
-    assert (gaussian_bounds(2.0, runs, 200) > 1.0).all()
-
-
-@pytest.mark.parametrize(("delta", "epsilon"), [(0.0, 1.0), (0.01, 1.0)])
-def test_laplace_noise_is_audited_at_its_epsilon(delta, epsilon):
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_laplace_noise_is_audited_at_its_epsilon(delta):
     """The bound is at least 80% of what the best event could show; half of the noise is flagged."""
     rng = np.random.default_rng(2)
-    settings = {"parameter": "epsilon", "claimed": epsilon, "delta": delta}
-    for shift, verdict in ((epsilon, "consistent"), (2 * epsilon, "violated")):
+    settings = {"parameter": "epsilon", "claimed": 1.0, "delta": delta}
+    for shift, verdict in ((1.0, "consistent"), (2.0, "violated")):
         runs = rng.laplace(size=(2, 20_000)) + np.array([[0], [shift]])
         found = audit_runs(*runs, **settings)
         assert found.verdict == verdict
@@ -204,43 +186,22 @@ def test_the_fitted_direction_finds_noise_that_cancels():
     assert audit_runs(first, second, **settings).verdict == "consistent"
 
 
-def test_the_fitted_direction_looks_at_the_selection_half_only():
-    rng = np.random.default_rng(7)
-    first, second = rng.standard_normal((2, 100, 3))
-    changed = second.copy()
-    changed[50:] += 100
-    one, _ = with_fitted_direction(first, second)
-    other, _ = with_fitted_direction(first, changed)
-    np.testing.assert_array_equal(one, other)
-
-
 # ---- results -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("loss", "verdict"),
+    ("loss", "claimed", "verdict"),
     [
-        (0.0, "consistent"),
-        (1.0 + 1e-12, "consistent"),
-        (1.0001, "violated"),
-        (math.inf, "violated"),
+        (0.0, 1.0, "consistent"),
+        (1.0 + 1e-12, 1.0, "consistent"),
+        (1.0001, 1.0, "violated"),
+        (math.inf, 1.0, "violated"),
+        (math.inf, math.inf, "consistent"),
     ],
 )
-def test_an_exact_loss_is_compared_with_its_claim(loss, verdict):
-    found = audit_loss(loss, parameter="epsilon", claimed=1.0, delta=1e-6)
+def test_an_exact_loss_is_compared_with_its_claim(loss, claimed, verdict):
+    found = audit_loss(loss, parameter="epsilon", claimed=claimed, delta=1e-6)
     assert (found.verdict, found.method, found.confidence, found.runs) == (verdict, "exact", 1.0, 0)
-
-
-def test_nothing_exceeds_a_claim_of_no_privacy():
-    assert audit_loss(math.inf, parameter="mu", claimed=math.inf).verdict == "consistent"
-
-
-def test_outputs_that_never_overlap_give_a_large_bound():
-    found = audit_runs(np.zeros(2000), np.ones(2000), parameter="epsilon", claimed=1.0)
-    # 0 of 1,000 counted errors: both rates are at most 1 - 0.025^(1/1000).
-    rate = 1 - 0.025**0.001
-    assert found.lower_bound == pytest.approx(math.log((1 - rate) / rate))
-    assert found.method == "event"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +212,7 @@ def test_outputs_that_never_overlap_give_a_large_bound():
         ({"first": np.zeros((9, 0))}, "at least 4 runs"),
         ({"first": np.full(9, math.nan)}, "not a number"),
         ({"confidence": 1.0}, "confidence must lie in .0, 1."),
-        ({"delta": 1.0}, "delta in .0, 1., got 0.95, 1.0"),
+        ({"delta": 1.0}, "delta must lie in .0, 1., got 1.0"),
         ({"parameter": "rho"}, "mu or epsilon, got 'rho'"),
     ],
 )

@@ -10,26 +10,21 @@ from typing import Any
 import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
-from dpol.config.models import Config
+from dpol.config.models import WHOLE, Config
 from dpol.report.page import build_page
-from dpol.report.provenance import Provenance, Stage
-from dpol.show.table import Entry, Group, Section, TextTable, to_html
+from dpol.report.provenance import Provenance
+from dpol.show.table import Entry, Group, Section, Table, to_fragment
+from dpol.studies.audits.table import audit_table
 from dpol.studies.claims.table import claims_table
-from dpol.studies.hospitals.average_gain import as_text, render_csv
-from tables_by_hand import LEVELS, STREAM, build
-from tables_by_hand import rows as summary_rows
+from dpol.studies.hospitals.average_gain import average_gain_table
+from dpol.studies.hospitals.findings import rank_meta
+from tables_by_hand import LEVELS, STREAM, shown
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
-# Every image has the same ids, as those of matplotlib do.
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
-<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="72pt" height="36pt" viewBox="0 0 72 36">
- <metadata><rdf:RDF xmlns:cc="http://creativecommons.org/ns#">by hand</rdf:RDF></metadata>
- <defs><style type="text/css">*{stroke-linejoin: round}</style></defs>
- <g id="figure_1"><!-- words -->
-  <defs><path id="glyph-1" d="M 0 0"/><clipPath id="clip1"><rect/></clipPath></defs>
-  <use xlink:href="#glyph-1"/><path clip-path="url(#clip1)" d="M 1 1"/>
- </g>
+<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt" viewBox="0 0 72 36">
+ <g id="figure_1"><rect width="72" height="36" fill="#eee"/></g>
 </svg>
 """
 
@@ -39,6 +34,7 @@ STUDIES: dict[str, Any] = {
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
     "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
     "audits": {},
+    "claims": {},
     "comparison": {
         "paper": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
         "ours": {"algorithm": "rw-meta", "noise": "capacity", "learners": "ridge"},
@@ -47,7 +43,7 @@ STUDIES: dict[str, Any] = {
 FIGURES = (
     *("cumulative-gain", "amplification", "lazy-rates", "lazy-regret", "convex-regret"),
     *("labels-risk", "labels-selection", "labels-hospitals"),
-    *("comparison", "audit"),
+    *("comparison", "audits"),
 )
 TABLES = (
     *("amplification", "batching", "lazy-regret", "convex-regret", "labels"),
@@ -100,14 +96,17 @@ PROVENANCE = Provenance(
     f"run: hand  # {ODD}\n",
     (("Python", "3.11.0"), ("dpol", "0.1.0")),
     "0123abc",
-    (Stage("run_suite", 2, 10.0, 8.0, 150.0), Stage("clean_panel", 1, 12.5, 2.0, 90.0)),
+    pd.DataFrame(
+        [("run_suite", 2, 10.0, 8.0, 150.0), ("clean_panel", 1, 12.5, 2.0, 90.0)],
+        columns=["stage", "jobs", "wall", "cpu", "memory"],
+    ),
 )
 
 
 def config(*studies: str, **changes: Any) -> Config:
     """The config of the run, with the studies named."""
     columns = {"entity": "e", "period": "p", "count": "c", "capacity": "k", "group": "g"}
-    return Config.model_validate(
+    return WHOLE.model_validate(
         {
             "run": "hand",
             "seed": 7,
@@ -151,20 +150,26 @@ def write_run(folder: Path) -> None:
     """All files that a page with every section is made of."""
     for name in ("tables", "figures", "data"):
         (folder / name).mkdir(parents=True)
-    pd.DataFrame(summary_rows()).to_parquet(folder / "summary.parquet")
+    shown().summary.to_parquet(folder / "summary.parquet")
+    rank_meta(shown().summary).to_parquet(folder / "ranking.parquet")
     claims().to_parquet(folder / "claims.parquet")
     audits().to_parquet(folder / "audits.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     for name in FIGURES:
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
-    for name in TABLES:
-        table = TextTable(f"Of {name}", "same", ("stream", "privacy"), ("gain",),
-                          (Section("New Mexico", "n = 2", (group,)),), (ODD,))  # fmt: skip
-        (folder / f"tables/{name}.html").write_text(to_html(table))
-    (folder / "tables/claims.html").write_text(to_html(claims_table(claims())))
-    (folder / "tables/average-gain.html").write_text(to_html(as_text(build())))
-    (folder / "tables/average-gain.csv").write_text(render_csv(build()))
+    section = Section("New Mexico", "n = 2", (group,))
+    tables = {
+        name: Table(f"Of {name}", name, ("stream", "privacy"), ("gain",), (section,), (ODD,))
+        for name in TABLES
+    }
+    tables |= {
+        "claims": claims_table(claims()),
+        "audits": audit_table(audits()),
+        "average-gain": average_gain_table(shown()),
+    }
+    for name, table in tables.items():
+        (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))
 
 
 def page(folder: Path, *studies: str, **changes: Any) -> str:

@@ -13,27 +13,24 @@ from dpol.report.answers import (
     answer_on_papers,
     answer_on_privacy,
 )
-from dpol.report.costs import cost_table, losses
+from dpol.report.costs import cost_table, shown_costs
 from dpol.studies.audits.table import audit_table
-from dpol.studies.hospitals.average_gain import CSV_COLUMNS, render_csv
+from dpol.studies.hospitals.findings import rank_meta, with_costs
 from report.run_by_hand import audits, claims, config
-from tables_by_hand import INF, build, rows, run
+from tables_by_hand import INF, run, shown, texts
+
+SUMMARY = shown().summary
+RANKING = rank_meta(SUMMARY)
+NONE = SUMMARY.assign(reported_mean_gain=float("nan"))
 
 
-def gains(*cells: tuple[float, float, float, float], simulated: bool = False) -> pd.DataFrame:
-    """Of each cell: our mean and half width, the paper's mean and half width."""
-    names = ["mean_gain", "ci_half_width", "reported_mean_gain", "reported_ci_half_width"]
-    frame = pd.DataFrame(cells, columns=names).reindex(columns=list(CSV_COLUMNS))
-    return frame.assign(simulated=simulated)
-
-
-def found(summary: list[dict[str, Any]], *cells: tuple[float, float, float, float]) -> list[str]:
-    answer = answer_on_papers(claims(), gains(*cells), pd.DataFrame(summary))
-    return [answer.found, *answer.more]
+def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
+    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes))
 
 
 def test_claims_of_the_papers_are_counted_without_ours() -> None:
-    found_by_hand = found(rows())
+    answer = answer_on_papers(claims(), SUMMARY, RANKING)
+    found_by_hand = [answer.found, *answer.more]
     # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
     assert found_by_hand[:3] == [
         "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 does not hold as stated.",
@@ -44,28 +41,32 @@ def test_claims_of_the_papers_are_counted_without_ours() -> None:
 
 
 def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
-    nan = float("nan")
-    cells = [
-        (10.0, 0.5, 10.6, 0.25),  # 0.6 apart, 0.75 allowed
-        (10.0, 0.5, 10.8, 0.25),  # 0.8 apart
-        (8.0, 0.5, 10.0, nan),  # no half width: 2 apart, 0.5 allowed
-        (20.0, 0.5, nan, nan),  # none of the paper's
-        (nan, nan, 10.0, nan),  # not run
-        (10.0, INF, 10.0, 0.25),  # one run: no interval
-    ]
-    text = found(rows(), *cells)[4]
-    # Ratios 0.943, 0.926, 0.8.
-    assert text == (
-        "Table 2: 1 of 3 of our intervals meet the paper’s numbers; the median of ours over theirs"
-        " is 0.93."
+    cells = pd.DataFrame(
+        [
+            (10.0, 0.5, 10.6, "undecided"),
+            (10.0, 0.5, 10.8, "below"),
+            (8.0, 0.0, 8.0, "equal"),
+            (20.0, 0.5, float("nan"), ""),  # none of the paper's
+            (10.0, INF, 10.0, "undecided"),  # one run: no interval
+        ],
+        columns=["mean_gain", "ci_half_width", "reported_mean_gain", "reported_verdict"],
+    ).assign(simulated=False)
+    # Ratios 0.943, 0.926, 1.
+    assert answer_on_papers(None, cells, RANKING).found == (
+        "Table 2: 2 of 3 of our intervals meet the paper’s numbers; the median of ours over theirs"
+        " is 0.94."
     )
-    simulated = answer_on_papers(None, gains(*cells, simulated=True), pd.DataFrame(rows()))
+    simulated = answer_on_papers(None, cells.assign(simulated=True), RANKING)
     assert simulated.found.endswith("Ours are of simulated data.")
 
 
 def test_what_cannot_be_compared_is_said_last() -> None:
-    answer = answer_on_papers(None, gains(), pd.DataFrame(rows()))
-    assert answer.found.startswith("RW-Meta (local) beside the better central tree")
+    answer = answer_on_papers(None, NONE, RANKING)
+    # 0.33 ± 0.13 beside the tree's 22.
+    assert answer.found == (
+        "RW-Meta (local) beside the better central tree, with noise: above it in 0 of 1 cells,"
+        " below it in 1, elsewhere their intervals meet. The paper reports it above in 9 of 9."
+    )
     assert answer.more == (
         "Table 2: no number of the paper is comparable (other streams or periods, or a single"
         " run).",
@@ -73,26 +74,9 @@ def test_what_cannot_be_compared_is_said_last() -> None:
     )
 
 
-def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
-    def pair(stream: str, meta: float, noise: float, regret: float) -> list[dict[str, Any]]:
-        trees = {"tree-ftpl-min-noise": noise, "tree-ftpl-min-regret": regret}
-        found = [run("rw-meta", 1.0, meta, stream=stream, ci_half_width=0.5)]
-        found += [run(name, 1.0, gain, stream=stream, ci_half_width=0.5, model="central")
-                  for name, gain in trees.items()]  # fmt: skip
-        return found
-
-    summary = [
-        *pair("a", 10.0, 8.0, 5.0),  # above both
-        *pair("b", 10.0, 5.0, 9.5),  # meets the better one
-        *pair("c", 10.0, 12.0, 5.0),  # below the better one
-        run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
-        run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
-        run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor other noise
-    ]
-    text = answer_on_papers(None, gains(), pd.DataFrame(summary)).found
-    assert "above it in 1 of 3 cells, below it in 1, elsewhere" in text
-    # The paper's Table 2: three streams, three levels with noise.
-    assert text.endswith("The paper reports it above in 9 of 9.")
+def test_without_rw_meta_no_ranking_is_told() -> None:
+    theirs = RANKING[RANKING["source"] == "paper"]
+    assert "RW-Meta" not in "".join(answer_on_papers(claims(), SUMMARY, theirs).more)
 
 
 def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
@@ -135,19 +119,15 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
         run("rw-meta", 1.0, 43.05, noise="capacity", ours=True, ci_half_width=0.25),
         run("rw-ftpl", INF, 20.0),
     ]
-    lost = losses(pd.DataFrame(summary), config())
-    assert [(it.noise, it.lost, it.half_width) for it in lost] == [
-        ("isotropic", 10.0, 1.5),
-        ("capacity", pytest.approx(-2.05), 0.5),
-    ]
+    lost = costs(summary)
+    assert list(lost["noise"]) == ["isotropic", "capacity"]
     answer = answer_on_cost(lost)
-    texts = [text.replace("\xa0", " ") for text in (answer.found, *answer.more)]
-    assert texts == [
+    assert [text.replace("\xa0", " ") for text in (answer.found, *answer.more)] == [
         "With isotropic noise, rw-meta loses 25% of its gain at μ = 1.",
         "With capacity noise (ours), rw-meta loses −5% of its gain at μ = 1.",
     ]
     table = cost_table(lost, {"nm": "New Mexico"})
-    assert [[cell.text for cell in row] for row in table.rows] == [
+    assert texts(table) == [
         ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
         ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
     ]
@@ -160,7 +140,7 @@ def test_costs_of_several_streams_are_a_range() -> None:
         run("rw-meta", 1.0, 30.0, stream="nm"),
         run("rw-meta", 1.0, 36.0, stream="pa"),
     ]
-    lost = losses(pd.DataFrame(summary), config(streams=streams))
+    lost = costs(summary, streams=streams)
     text = answer_on_cost(lost).found.replace("\xa0", " ")
     assert (
         text
@@ -177,39 +157,39 @@ def test_costs_of_several_streams_are_a_range() -> None:
     ],
 )
 def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]]) -> None:
-    lost = losses(pd.DataFrame(summary), config())
-    assert lost == ()
+    lost = costs(summary)
+    assert lost.empty
     assert "cannot tell" in answer_on_cost(lost).found
 
 
 def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
     summary = [run("rw-meta", mu, 40.0, noise=name) for mu in (INF, 1.0)
                for name in ("isotropic", "capacity", "isotropic-constant")]  # fmt: skip
-    lost = losses(pd.DataFrame(summary), config("comparison"))
-    assert [it.system for it in lost] == [("rw-meta", "isotropic"), ("rw-meta", "capacity")]
+    lost = costs(summary, "comparison")
+    assert list(lost["noise"]) == ["isotropic", "capacity"]
 
 
 def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
-    texts = [[cell.text for cell in row] for row in audit_table(audits()).rows]
-    assert texts[0] == [
+    found = texts(audit_table(audits()))
+    assert found[0] == [
         *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
         *("event, 3,000 runs", "stands"),
     ]
-    assert texts[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
+    assert found[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
     exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
-    assert [cell.text for cell in audit_table(exact).rows[0]][3:7] == [
+    assert texts(audit_table(exact))[0][3:7] == [
         *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),
     ]
     fit = audits().assign(method="fit", parameter="distance", claimed=0.0, lower_bound=0.0)
-    assert [cell.text for cell in audit_table(fit.assign(recorded=0.0)).rows[0]][3:7] == [
+    assert texts(audit_table(fit.assign(recorded=0.0)))[0][3:7] == [
         *("TV = 0", "TV ≥ 0", "–", "fit, 3,000 runs"),
     ]
     admitted = audits().assign(recorded=1.5)
-    assert audit_table(admitted).rows[0][3].text == "μ = 1, recorded: 1.5"
+    assert texts(audit_table(admitted))[0][3] == "μ = 1, recorded: 1.5"
     assert "where 1 is claimed (its record says 1.5)." in "\n".join(
         answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
     )
-    notes = "\n".join(audit_table(audits()).notes)
+    notes = "\n".join(audit_table(audits()).footers)
     assert "noise, event: two hospitals. Code: dpol.noise.privatize. Statistic: an event." in notes
     assert "All bounds hold together with 90% confidence." in notes
     with pytest.raises(DataError, match="has no column unit; delete it and run again"):
@@ -218,9 +198,5 @@ def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
         audit_table(audits().iloc[:0])
 
 
-def test_the_csv_of_the_table_is_what_the_answer_reads(tmp_path: Any) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(render_csv(build()))
-    answer = answer_on_papers(None, pd.read_csv(path), pd.DataFrame(rows()))
-    # By hand: six of the paper's numbers stand beside ours (see tests/tables).
-    assert "of 6 of our intervals meet" in answer.found
+def test_six_numbers_of_the_paper_stand_beside_ours() -> None:
+    assert "of 6 of our intervals meet" in answer_on_papers(None, SUMMARY, RANKING).found

@@ -6,79 +6,24 @@ import subprocess
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from dpol.core.errors import DataError
-from dpol.report.data import cleaning_tables, source_facts
+from dpol.report.data import cleaning_table, dropped_table, source_facts
 from dpol.report.provenance import (
-    Stage,
     commit_of,
     installed_versions,
     read_stages,
     stage_table,
 )
 from dpol.report.setting import describe_setting
-from dpol.report.svg import inline_svg
-from dpol.show.plain import Cell, PlainTable, cut_table, number
-from dpol.show.table import to_html
-from dpol.studies.hospitals.average_gain import as_text
-from report.run_by_hand import CLEANING, ODD, SVG, Elements, config
-from tables_by_hand import INF, build, rows, run
-
-
-def test_an_image_keeps_its_drawing_and_gets_a_text_alternative() -> None:
-    text = inline_svg(SVG, "one", "Title <1>", ODD)
-    elements = Elements(text)
-    assert elements.values("id") == [
-        *(f"figure-one-{part}" for part in ("title", "description", "glyph-1", "clip1"))
-    ]
-    assert elements.of("title") == [({"id": "figure-one-title"}, "Title <1>")]
-    assert elements.of("desc")[0][1] == ODD
-    assert [attrs["d"] for attrs, _ in elements.of("path")] == ["M 0 0", "M 1 1"]
-    (image,) = elements.of("svg")
-    assert image[0]["viewbox"] == "0 0 72 36"
-    assert (image[0]["width"], image[0]["height"]) == ("72pt", "36pt")
-    assert image[0]["style"] == "--shown: 8.9rem"  # 62 rem for 504 points
-    for gone in ("words", "stroke-linejoin", "creativecommons", "<?xml"):
-        assert gone not in text
-
-
-def test_images_have_one_scale_and_fit_on_the_page() -> None:
-    for width, shown in ((252, 31.0), (504, 62.0), (700, 62.0)):
-        text = inline_svg(SVG.replace("0 0 72 36", f"0 0 {width} 36"), "one", "", "")
-        assert f'style="--shown: {shown}rem"' in text
-
-
-@pytest.mark.parametrize("text", ["", "<p>none</p>", SVG.replace("viewBox", "x")])
-def test_what_is_no_image_is_told(text: str) -> None:
-    with pytest.raises(DataError, match="figures/one.svg is not an SVG image; delete it"):
-        inline_svg(text, "one", "", "")
-
-
-def test_a_table_is_cut_out_of_its_page() -> None:
-    page = to_html(as_text(build()))
-    table = cut_table(page, "average-gain")
-    assert table.caption == "Average total gain"
-    assert table.markup.startswith('<table>\n<caption id="table-average-gain">')
-    assert table.markup.endswith("</table>")
-    assert str(table.markup).replace("table-average-gain", "average-gain") in page
-    assert table.notes.startswith("<p>Each number is the mean")
-    with pytest.raises(DataError, match="tables/t.html holds no table; delete it"):
-        cut_table("<p></p>", "t")
-
-
-def test_columns_of_numbers_are_those_in_which_all_cells_are() -> None:
-    lines = ((Cell("a"), number(1.0), number(2)), (Cell("b"), number(12345.0), Cell("—")))
-    table = PlainTable("t", "T", ("x", "y", "z"), lines)
-    assert [table.is_number(column) for column in range(3)] == [False, True, False]
-    assert [row[1].text for row in lines] == ["1", "12,345"]
-    assert type(number(pd.Series([1])[0]).order) is float  # numpy's would print its type
+from report.run_by_hand import CLEANING, ODD, config
+from tables_by_hand import INF, rows, run, texts
 
 
 def test_cleaning_is_told_rule_by_rule() -> None:
-    counts, dropped = cleaning_tables(CLEANING, {"nm": "New Mexico"})
-    assert counts.headers == ("rule", "New Mexico")
-    assert [[cell.text for cell in row] for row in counts.rows] == [
+    titles = {"nm": "New Mexico"}
+    counts, dropped = cleaning_table(CLEANING, titles), dropped_table(CLEANING, titles)
+    assert counts.headers == ("New Mexico",)
+    assert texts(counts) == [
         ["entities kept", "24"],
         ["entities dropped", "1"],
         ["periods", "148"],
@@ -87,7 +32,7 @@ def test_cleaning_is_told_rule_by_rule() -> None:
         ["smallest capacity", "4.5"],
         ["largest density", "0.75"],
     ]
-    assert counts.notes == (
+    assert counts.footers == (
         "4,000 rows read, 12 of them outside the chosen groups and periods.",
         "None of these: repeated rows dropped.",
         "Entities that play (New Mexico): those with enough cases.",
@@ -95,11 +40,12 @@ def test_cleaning_is_told_rule_by_rule() -> None:
         "Periods in which almost no entity has a row (New Mexico), check their dates: 2021-02-03"
         " (1 of 24 entities).",
     )
-    assert [cell.text for cell in dropped.rows[0]] == ["New Mexico", "H9", ODD, "0 cases"]
+    assert dropped is not None
+    assert texts(dropped) == [["New Mexico", "H9", ODD, "0 cases"]]
     nothing = {**CLEANING["streams"][0], "dropped": [], "missing_periods": []}
-    nothing["sparse_periods"] = []
-    (only,) = cleaning_tables({**CLEANING, "streams": [nothing]}, {"nm": "New Mexico"})
-    assert only.notes[-1] == "No stream lacks a period."
+    clean = {**CLEANING, "streams": [nothing | {"sparse_periods": []}]}
+    assert cleaning_table(clean, titles).footers[-1] == "No stream lacks a period."
+    assert dropped_table(clean, titles) is None
 
 
 def test_source_tells_what_was_recorded_and_nothing_else() -> None:
@@ -125,13 +71,17 @@ def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
     (tmp_path / "broken.tsv").write_text("s\n")
     files = [*sorted(tmp_path.rglob("*.tsv")), tmp_path / "never.tsv"]
     stages = read_stages(files, tmp_path)
-    assert stages == (Stage("clean", 1, 0.1, 0.0, 0.0), Stage("run_suite", 2, 4.0, 3.0, 250.5))
+    assert list(stages.itertuples(index=False, name=None)) == [
+        ("clean", 1, 0.1, 0.0, 0.0),
+        ("run_suite", 2, 4.0, 3.0, 250.5),
+    ]
     table = stage_table(stages)
-    assert [[cell.text for cell in row] for row in table.rows] == [
+    assert texts(table) == [
         ["run suite", "2", "4.0", "3.0", "250"],
         ["clean", "1", "0.1", "0.0", "0"],
     ]
-    assert table.notes[0].startswith("All together: 3 jobs, 4 s of wall time")
+    assert table.footers[0].startswith("All together: 3 jobs, 4 s of wall time")
+    assert read_stages(files[:1], tmp_path).empty
 
 
 def test_the_commit_is_that_of_the_folder_itself(tmp_path: Path) -> None:

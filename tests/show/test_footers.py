@@ -127,7 +127,7 @@ def test_data() -> None:
 
 
 def test_numbers() -> None:
-    assert (amount(1 / 3, None), amount(41.25, 0.126)) == ("0.33", "41.25 ± 0.13")
+    assert (amount(1 / 3, math.nan), amount(41.25, 0.126)) == ("0.33", "41.25 ± 0.13")
     assert describe_interval(0.95, 12) == (
         "±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12"
         " cells. (all equal): the same number in all runs, as without randomness. The intervals"

@@ -1,25 +1,31 @@
-"""How a table of texts becomes Markdown, LaTeX and HTML."""
+"""How a table becomes Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 
 import io
 import re
-from html.parser import HTMLParser
+from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from dpol.show.table import (
+    Column,
     Entry,
     Group,
     Section,
-    TextTable,
+    Table,
     escape_latex,
     no_formula,
+    number,
+    one_section,
     to_csv,
+    to_fragment,
     to_html,
     to_latex,
     to_markdown,
+    write_table,
 )
 from dpol.show.words import escape_markdown
 
@@ -38,12 +44,12 @@ def two(first: str, second: str, *notes: str) -> tuple[Entry, ...]:
     return Entry(first, notes), Entry(second)
 
 
-def table(title: str = "NM", *, grouped: bool = True) -> TextTable:
+def table(title: str = "NM", *, grouped: bool = True) -> Table:
     """A section of two groups, the first of two lines, and a section of one line."""
     plain = Group("plain", (("μ = 1", two("1.00 ± 0.10", "—", "ridge")), ("μ = 2", two("1", "2"))))
     capacity = Group("capacity †", (("μ = 1", two("3", "")),))
     last = Group("plain", (("μ = 1", two("1", "2")),))
-    return TextTable(
+    return Table(
         caption="Gains",
         name="gains",
         corner=("stream", "noise", "privacy") if grouped else ("stream", "privacy"),
@@ -90,13 +96,11 @@ def test_latex() -> None:
     ]
 
 
-@pytest.mark.parametrize("grouped", [True, False])
-def test_latex_columns(grouped: bool) -> None:
-    text = to_latex(table(grouped=grouped))
-    assert rf"\begin{{tabular}}{{@{{}}{'lll' if grouped else 'll'}rr@{{}}}}" in text
-    body = [line for line in text.splitlines() if line.endswith(r" \\")]
-    assert {line.count("&") for line in body} == {4 if grouped else 3}
-    assert (r"\addlinespace" in text) is grouped
+def test_latex_without_group_column() -> None:
+    text = to_latex(table(grouped=False))
+    assert r"\begin{tabular}{@{}llrr@{}}" in text
+    assert {line.count("&") for line in text.splitlines() if line.endswith(r" \\")} == {3}
+    assert r"\addlinespace" not in text
 
 
 def test_latex_escapes() -> None:
@@ -113,72 +117,152 @@ def test_latex_escapes() -> None:
     assert plain.count("{") == plain.count("}")
 
 
-class Outline(HTMLParser):
-    """Start tags with their attributes, header cells with their texts, and all text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.headers: list[tuple[str | None, str | None, str]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-        tag, attributes = self.tags[-1] if self.tags else ("", {})
-        if tag == "th" and data.strip():
-            self.headers.append((attributes["scope"], attributes.get("rowspan"), data.strip()))
+ROWS = """\
+<tbody>
+<tr>
+<th scope="rowgroup" rowspan="3">NM
+<span class="note">n = 2</span></th>
+<th scope="row" class="group" rowspan="2">plain</th>
+<th scope="row">μ = 1</th>
+<td>1.00 ± 0.10 <span class="note">ridge</span></td>
+<td>—</td>
+</tr>
+<tr>
+<th scope="row">μ = 2</th>
+<td>1</td>
+<td>2</td>
+</tr>
+<tr class="next">
+<th scope="row" class="group" rowspan="1">capacity †</th>
+<th scope="row">μ = 1</th>
+<td>3</td>
+<td></td>
+</tr>
+</tbody>
+<tbody>
+<tr>
+<th scope="rowgroup" rowspan="1">PA
+<span class="note">n = 3</span></th>
+<th scope="row" class="group" rowspan="1">plain</th>
+<th scope="row">μ = 1</th>
+<td>1</td>
+<td>2</td>
+</tr>
+</tbody>
+</table>
+</div>
+<div class="notes">
+<p>±: half width</p>
+<p>†: ours</p>
+</div>
+</div>
+"""
 
 
 def test_html_header_cells_say_what_they_head() -> None:
-    outline = Outline(to_html(table()))
-    assert [header for header in outline.headers if header[0] != "col"] == [
-        ("rowgroup", "3", "NM"),
-        ("row", "2", "plain"),
-        ("row", None, "μ = 1"),
-        ("row", None, "μ = 2"),
-        ("row", "1", "capacity †"),
-        ("row", None, "μ = 1"),
-        ("rowgroup", "1", "PA"),
-        ("row", "1", "plain"),
-        ("row", None, "μ = 1"),
-    ]
-    columns = [text for scope, _, text in outline.headers if scope == "col"]
-    assert columns == ["stream", "noise", "privacy", "a", "b †"]
-    tags = [tag for tag, _ in outline.tags]
-    assert (tags.count("tbody"), tags.count("td"), tags.count("caption")) == (2, 8, 1)
-
-
-def test_html_without_group_column() -> None:
-    outline = Outline(to_html(table(grouped=False)))
-    scopes = [scope for scope, _, _ in outline.headers]
-    assert scopes == ["col"] * 4 + ["rowgroup", "row", "row", "row", "rowgroup", "row"]
-    assert "plain" not in outline.text
-
-
-def test_html_cells() -> None:
-    cells = re.findall("<td>(.*?)</td>", to_html(table()))
-    assert cells == [
-        '1.00 ± 0.10 <span class="note">ridge</span>',
-        *("—", "1", "2", "3", "", "1", "2"),
-    ]
+    assert to_fragment(table()).endswith(ROWS)
+    without = [line for line in ROWS.splitlines() if 'class="group"' not in line]
+    rest = to_fragment(table(grouped=False)).splitlines()
+    assert rest[rest.index("<tbody>") :] == without
 
 
 def test_html_escapes_and_stands_alone() -> None:
     page = to_html(table(NASTY + '"<script>'))
     assert "<script" not in page
-    assert "A &amp; B_&lt;c&gt;%" in page
-    outline = Outline(page)
-    assert NASTY in outline.text
+    assert "A &amp; B_&lt;c&gt;% | [d]" in page
     assert "prefers-color-scheme: dark" in page
-    assert not any({"src", "href"} & set(attributes) for _, attributes in outline.tags)
-    region = next(attributes for tag, attributes in outline.tags if tag == "div")
-    caption = next(attributes for tag, attributes in outline.tags if tag == "caption")
-    assert region["aria-labelledby"] == caption["id"]
+    assert not re.search(r"\b(src|href)=", page)
     assert page.endswith("</html>\n")
+
+
+# --- Tables of one section, whose lines may stand in any order ---
+
+
+def plain() -> Table:
+    lines = [
+        ("run suite", (Entry("much"), number(12345.0), number(0.25, "25%"))),
+        ("clean", (Entry("less"), number(2), Entry("—"))),
+    ]
+    headers = (Column("work", prose=True), Column("wall time", unit="s"), "share")
+    return Table("Times", "stages", ("stage",), headers, (one_section(lines),))
+
+
+PLAIN = """\
+<div class="block">
+<div class="scroll" role="region" aria-labelledby="table-stages" tabindex="0">
+<table class="sortable">
+<caption id="table-stages">Times</caption>
+<thead>
+<tr>
+<th scope="col">stage</th>
+<th scope="col">work</th>
+<th scope="col" class="number">wall time, s</th>
+<th scope="col" class="number">share</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<th scope="row">run suite</th>
+<td class="text">much</td>
+<td data-order="12345.0">12,345</td>
+<td data-order="0.25">25%</td>
+</tr>
+<tr>
+<th scope="row">clean</th>
+<td class="text">less</td>
+<td data-order="2.0">2</td>
+<td>—</td>
+</tr>
+</tbody>
+</table>
+</div>
+</div>
+"""
+
+
+def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
+    assert to_fragment(plain()) == PLAIN
+    assert to_markdown(plain()).splitlines()[2:5] == [
+        "| stage | work | wall time, s | share |",
+        "| --- | --- | ---: | ---: |",
+        "| run suite | much | 12,345 | 25% |",
+    ]
+    latex = to_latex(plain())
+    assert r"stage & work & wall time, s & share \\" in latex
+    assert latex.count(r"\multicolumn") == 0
+    short = to_latex(replace(plain(), headers=("a", "b", "c")))
+    assert "\nclean & less & 2 & --- \\\\\n" in short
+
+
+def test_a_table_of_sentences_is_wrapped_and_names_the_column_of_each_cell() -> None:
+    prose = replace(table(), headers=(Column("a", prose=True), "b"))
+    assert '<table class="prose">' in to_fragment(prose)
+    assert '<td class="text" data-header="a">1.00' in to_fragment(prose)
+    assert r"\multicolumn{3}{@{}l}{\textbf{NM (n = 2)}} \\" in to_latex(prose)
+    assert "$\\mu$ = 1 & 1.00 $\\pm$ 0.10. ridge & --- \\\\" in to_latex(prose)
+
+
+# --- Files ---
+
+
+def test_one_call_writes_every_format(tmp_path: Path) -> None:
+    found = replace(plain(), numbers=pd.DataFrame({"wall": [12345.0, 2.0]}))
+    suffixes = (".html", ".fragment.html", ".md", ".csv", ".tex")
+    write_table(found, *(tmp_path / f"t{suffix}" for suffix in suffixes))
+    texts = {suffix: (tmp_path / f"t{suffix}").read_text() for suffix in suffixes}
+    assert texts[".fragment.html"] == PLAIN
+    assert PLAIN in texts[".html"]
+    assert texts[".csv"] == "wall\n12345.0\n2.0\n"
+    assert (texts[".md"], texts[".tex"]) == (to_markdown(found), to_latex(found))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".csv"])
+def test_a_file_that_cannot_be_made_is_told_and_none_is_written(
+    tmp_path: Path, suffix: str
+) -> None:
+    with pytest.raises(ValueError, match=f"t{suffix}: a table is not written as {suffix}"):
+        write_table(plain(), tmp_path / "t.md", tmp_path / f"t{suffix}")
+    assert not list(tmp_path.iterdir())
 
 
 FORMULAS = ["=cmd|'/C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]

@@ -10,6 +10,7 @@ from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
+from dpol.experts.registry import modules_of
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.studies.study import code_of, code_of_shown
@@ -73,8 +74,10 @@ def code_of_script(name, *modules):
 
 
 def code_of_suite(suite):
-    """A hash of the code that plays a suite."""
-    return code_of_script("run_suite")
+    """A hash of the code that plays a suite: not of the registry, which only names it."""
+    specs = settings.suites[suite].algorithms
+    modules = [module for spec in specs for module in modules_of(spec)]
+    return code_hash("dpol.studies.hospitals.runs", *modules)
 
 
 def outputs(folder, name, formats, category, title, caption="study"):
@@ -90,9 +93,13 @@ def figure(name, category, title, caption="study"):
     return outputs("figures", name, ("svg", "png", "pdf"), category, title, caption)
 
 
+# The page of the report is made of fragments.
+TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
+
+
 def table(name, category, title, caption="study"):
     """The files of a table."""
-    return outputs("tables", name, ("html", "md", "csv", "tex"), category, title, caption)
+    return outputs("tables", name, TABLE_FORMATS, category, title, caption)
 
 
 def shown_of(study, block):
@@ -149,7 +156,10 @@ def config_text():
 
 def benchmark_files():
     """Times of the jobs of this run; those of earlier configs may lie beside them."""
-    several = {"build_stream": settings.streams, "run_suite": [job.name for job in experiment.jobs()]}
+    several = {
+        "build_stream": settings.streams,
+        "run_suite": [job.name for job in experiment.jobs()],
+    }
     for study, block in experiment.studies():
         several[f"{study.name}_point"] = study.points(block, list(settings.streams))
     stages = {rule.name for rule in workflow.rules if rule.benchmark} - {"render_report"}
@@ -164,6 +174,7 @@ def announce_results():
     print(f"\nThe report, all of it in one page:\n{RESULTS}/report/index.html")
     for kind, suffix in (("tables", "html"), ("figures", "png")):
         found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
+        found = [path for path in found if not path.name.endswith(".fragment.html")]
         print(
             "\n".join(["", f"{kind.capitalize()} (other formats beside them):", *map(str, found)])
         )

@@ -1,6 +1,8 @@
 from dpol.core.logs import job_log
 from dpol.core.schemas import write_frame
+from dpol.data.settings import Stream
 from dpol.data.stream import read_stream
+from dpol.studies.hospitals.findings import conclude, rank_meta
 from dpol.studies.hospitals.runs import read_runs
 from dpol.studies.hospitals.settings import Report
 from dpol.studies.hospitals.summary import (
@@ -24,6 +26,8 @@ with job_log(snakemake.log[0]):
         delta=snakemake.params.delta,
         **together,
     )
-    write_frame(summary, snakemake.output.summary)
+    settings = {k: Stream.model_validate(v) for k, v in snakemake.params.streams.items()}
+    write_frame(conclude(summary, settings, report), snakemake.output.summary)
+    write_frame(rank_meta(summary), snakemake.output.ranking)
     curves = cumulative_curves(cells, streams, levels=levels, **together)
     write_frame(curves, snakemake.output.cumulative)

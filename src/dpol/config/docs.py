@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,9 @@ from pydantic import BaseModel
 
 from dpol.config.models import WHOLE, Config
 from dpol.core import schemas
-from dpol.experts.learners import LEARNERS
-from dpol.experts.learners.alone import LearnerAlone
-from dpol.experts.play import Algorithm
-from dpol.experts.registry import REGISTRY, maker
+from dpol.experts.interface import AnyAlgorithm, LearnerBank
+from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
+from dpol.noise import NOISES
 from dpol.studies import hospitals
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
@@ -144,27 +143,33 @@ def _begin(text: str) -> str:
 def algorithms() -> str:
     """A Markdown table of the registered algorithms, and one of the learners they choose from."""
     lines = ["| name | what it is | data it sees | parameters |", "|---|---|---|---|"]
-    for name in REGISTRY:
-        make = maker(name)
-        made = make()
-        one = next(iter(made.values())) if isinstance(made, Mapping) else made
-        alone = isinstance(made, Mapping) or isinstance(one, LearnerAlone)
-        kind = type(LEARNERS[name]() if alone and name in LEARNERS else getattr(one, "bank", one))
-        about = f"{_summary(kind)}{' †' if one.origin == 'ours' else ''}"
-        if isinstance(made, Mapping):
-            about += f" One algorithm for each of its learners, such as `{next(iter(made))}`."
-        lines.append(f"| `{name}` | {about} | {_sees(one)} | {_parameters(make, kind)} |")
+    for name, entry in REGISTRY.items():
+        members = make_members(name)
+        about = _summary(entry.load(name))
+        about += " †" if members[0].algorithm.origin == "ours" else ""
+        if len(members) > 1:
+            about += f" One algorithm for each of its learners, such as `{members[0].label}`."
+        sees = _sees(members[0].algorithm)
+        lines.append(f"| `{name}` | {about} | {sees} | {_parameters(name, entry)} |")
     lines += ["", "Learners:", "", "| name | what it is | parameters |", "|---|---|---|"]
-    for name, bank in LEARNERS.items():
-        kind = type(bank())
-        lines.append(f"| `{name}` | {_summary(kind)} | {_parameters(bank, kind)} |")
+    for name, entry in LEARNERS.items():
+        lines.append(f"| `{name}` | {_summary(entry.load(name))} | {_parameters(name, entry)} |")
     return "\n".join(lines) + "\n"
 
 
-def _sees(algorithm: Algorithm) -> str:
+def noises() -> str:
+    """A Markdown table of the noises."""
+    lines = ["| noise | noise on expert i in round t | from |", "|---|---|---|"]
+    origins = {"paper": "the paper", "standard": "textbooks", "ours": "ours"}
+    for name, noise in NOISES.items():
+        lines.append(f"| `{name}` | {noise.title} | {origins[noise.origin]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _sees(algorithm: AnyAlgorithm) -> str:
     if algorithm.model == "local":
-        constant = getattr(algorithm, "constant_noise", False)
-        return "noisy gains" + (" of constant scale (`isotropic-constant`)" if constant else "")
+        names = ", ".join(f"`{name}`" for name, noise in NOISES.items() if noise.constant)
+        return "noisy gains" + (f" of constant scale ({names})" if algorithm.constant_noise else "")
     central = algorithm.model == "central"
     return "raw gains, private output (central model)" if central else "raw gains, no privacy"
 
@@ -173,16 +178,17 @@ def _summary(kind: type) -> str:
     return _begin(kind.__doc__ or "").replace("|", "\\|")
 
 
-def _parameters(make: Callable[..., object], kind: type) -> str:
+def _parameters(name: str, entry: Entry) -> str:
     """Name, default and meaning (from the class's docstring) of what a config may set."""
-    section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", inspect.getdoc(kind) or "", re.MULTILINE)
+    text = inspect.getdoc(entry.load(name)) or ""
+    section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
     _, *parts = re.split(r"^    (\w+): ", section[1] if section else "", flags=re.MULTILINE)
     meaning = dict(zip(parts[::2], parts[1::2], strict=True))
     found = []
-    for name, parameter in inspect.signature(make).parameters.items():
-        text = " ".join(meaning.get(name, "").split()).removesuffix(".").replace("|", "\\|")
-        default = _shown(parameter.default)
-        found.append(f"`{name}`{f' ({default})' if default else ''}{f': {text}' if text else ''}")
+    for key, usual in entry.parameters(name).items():
+        text = " ".join(meaning.get(key, "").split()).removesuffix(".").replace("|", "\\|")
+        default = _shown(usual)
+        found.append(f"`{key}`{f' ({default})' if default else ''}{f': {text}' if text else ''}")
     return "; ".join(found) or "none"
 
 
@@ -195,6 +201,8 @@ def _shown(value: object) -> str:
         return ", ".join(shown) if all(shown) else ""
     if isinstance(value, str):
         return f"`{value}`"
+    if isinstance(value, LearnerBank):
+        return f"`{learner_name(value)}`"
     return json.dumps(value) if isinstance(value, bool | int | float) else ""
 
 
@@ -208,7 +216,7 @@ def results() -> str:
 
 def with_manual(page: str) -> str:
     """The README of the configs with what the code says now."""
-    return filled(page, algorithms=algorithms(), keys=manual())
+    return filled(page, algorithms=algorithms(), noises=noises(), keys=manual())
 
 
 def filled(page: str, **texts: str) -> str:

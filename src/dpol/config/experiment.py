@@ -18,7 +18,8 @@ from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.registry import REGISTRY, Member, make_members
+from dpol.experts.interface import CentralAlgorithm, Member
+from dpol.experts.registry import REGISTRY, make_members
 from dpol.privacy.guarantee import Model
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Study
@@ -62,10 +63,10 @@ class Experiment:
         The `noise` of their runs is local noise, which they do not see.
         """
         return {
-            member.label: getattr(member.algorithm, "noise", "none")
+            member.label: member.algorithm.noise
             for members in self.members.values()
             for member in members
-            if member.algorithm.model == "central"
+            if isinstance(member.algorithm, CentralAlgorithm)
         }
 
     def replicates(self, block: int) -> range:

@@ -15,6 +15,7 @@ from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
+from dpol.noise import NO_NOISE
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
 from dpol.studies.registry import load_studies
 
@@ -80,7 +81,7 @@ class Config(Settings):
         """Noise and level of each run of a suite; without privacy, that without noise alone."""
         levels = self.privacy.levels
         if not private:
-            return [("none", level) for level, mu in levels.items() if mu == math.inf]
+            return [(NO_NOISE, level) for level, mu in levels.items() if mu == math.inf]
         return [(noise, level) for noise in self.suites[suite].noises for level in levels]
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dpol.config.errors import did_you_mean, nearest
 from dpol.config.models import Config
 from dpol.core.settings import Problem, Settings
-from dpol.experts.registry import Member
+from dpol.experts.interface import CentralAlgorithm, Member
+from dpol.noise import ISOTROPIC, NOISES
 from dpol.studies.hospitals.settings import System
 
 Members = Mapping[str, Sequence[Member]]
@@ -71,13 +72,15 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
         place = ("privacy", "count_sensitivity")
         yield Problem(place, config.privacy.count_sensitivity, allowed)
     for label, suite in config.suites.items():
-        used: dict[str, object] = {"noises": suite.noises} if "capacity" in suite.noises else {}
+        used: list[tuple[str, str, object]]
+        used = [("noises", noise, suite.noises) for noise in suite.noises]
         for member in members[label]:
-            if getattr(member.algorithm, "noise", None) == "capacity":
-                used["algorithms"] = member.label
-        for key, value in used.items():
-            allowed = f"must not use the noise capacity {because}: its gains have no capacities"
-            yield Problem(("suites", label, key), value, allowed)
+            if isinstance(member.algorithm, CentralAlgorithm):
+                used.append(("algorithms", member.algorithm.noise, member.label))
+        for key, noise, value in used:
+            if noise in NOISES and NOISES[noise].needs_capacities:
+                allowed = f"must not use the noise {noise} {because}: its gains have no capacities"
+                yield Problem(("suites", label, key), value, allowed)
 
 
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
@@ -112,13 +115,13 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             found = ", ".join(f"{name} ({kind})" for name, kind in models.items())
             allowed = "must all be local, all central or all without privacy"
             yield Problem((*place, "algorithms"), found, allowed)
-        constant = [it.label for it in made if getattr(it.algorithm, "constant_noise", False)]
-        if constant and suite.noises != ["isotropic-constant"]:
-            allowed = "must be [isotropic-constant], because"
-            allowed += f" {', '.join(constant)} needs constant noise"
+        constant = [member.label for member in made if member.algorithm.constant_noise]
+        if constant and not all(NOISES[noise].constant for noise in suite.noises):
+            names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
+            allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
             yield Problem((*place, "noises"), suite.noises, allowed)
-        if "central" in models.values() and suite.noises != ["isotropic"]:
-            allowed = "must be [isotropic] in the central model"
+        if "central" in models.values() and suite.noises != [ISOTROPIC.name]:
+            allowed = f"must be [{ISOTROPIC.name}] in the central model"
             yield Problem((*place, "noises"), suite.noises, allowed)
 
 
@@ -178,7 +181,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             if family not in {member.family for member in found}:
                 allowed = f"no private suite plays this family with {system.noise} noise"
                 yield Problem((*place, "learners"), family, allowed)
-        if system.noise == "isotropic-worst-case":
+        if not NOISES[system.noise].none_at_infinity:
             yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
 
 

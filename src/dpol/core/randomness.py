@@ -8,7 +8,7 @@ same for any block size, number of cores, order of jobs or executor.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,3 +78,49 @@ def replicate_generators(
             for replicate in replicates
         )
     )
+
+
+def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
+    """The numbers of replicates, given themselves or by how many there are.
+
+    Raises:
+        ValueError: there is none.
+
+    >>> replicate_numbers(3), replicate_numbers([7, 8])
+    ((0, 1, 2), (7, 8))
+    """
+    numbers = range(replicates) if isinstance(replicates, int) else replicates
+    if not len(numbers):
+        raise ValueError("at least one replicate is needed")
+    return tuple(int(number) for number in numbers)
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """What the random numbers of a game depend on, besides what each of them is for.
+
+    Args:
+        seed: root of all randomness.
+        stream: label of the stream.
+        noise: name of the noise; `none` where nothing is private.
+        mu: privacy level.
+        replicates: numbers of the replicates.
+    """
+
+    seed: int
+    stream: str
+    noise: str
+    mu: float
+    replicates: tuple[int, ...]
+
+    def local_noise(self) -> ReplicateGenerators:
+        """What the noise on the gains is drawn from; all algorithms of a suite share it."""
+        return self._generators("local noise")
+
+    def algorithm(self, label: str) -> ReplicateGenerators:
+        """The own randomness of an algorithm, by its label in a suite."""
+        return self._generators(f"algorithm {label}")
+
+    def _generators(self, purpose: str) -> ReplicateGenerators:
+        key = (self.stream, self.noise, self.mu)
+        return replicate_generators(self.seed, key, self.replicates, purpose)

@@ -10,10 +10,11 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, weakest
-from dpol.experts.play import Actions, LocalSetup, Observation, Origin, rounds
+from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
+from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS, SwitchingBound
-from dpol.noise import NoisyGains
-from dpol.privacy.guarantee import Model
+from dpol.noise import CONSTANT, NoisyGains
+from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class AdaBatchState:
 
 
 @dataclass(frozen=True)
-class RWAdaBatch:
+class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
     """RW-FTPL that looks at its noisy gains only between batches.
 
     While the leader is far ahead, a switch within the next B rounds is unlikely, so these
@@ -126,14 +127,12 @@ class RWAdaBatch:
     Raises:
         ValueError: alpha is not above 0, or the bound is unknown.
 
-    >>> from dpol.noise.noisy_gains import privatize
-    >>> from dpol.core.randomness import replicate_generators
-    >>> from dpol.data.stream import GainStream
+    >>> import dpol
     >>> gains, days = np.zeros((100, 2)), np.datetime64("2000-01-01") + np.arange(100)
     >>> whole_round = np.full(100, np.sqrt(2))
-    >>> stream = GainStream("x", gains, None, ("a", "b"), days, given_sensitivity=whole_round)
-    >>> noisy = privatize(stream, "isotropic-constant", mu=0.1, seed=1, replicates=range(5))
-    >>> generators = replicate_generators(1, ("example",), range(5), "RW-AdaBatch")
+    >>> stream = dpol.GainStream("x", gains, None, ("a", "b"), days, given_sensitivity=whole_round)
+    >>> noisy = dpol.privatize(stream, "isotropic-constant", mu=0.1, seed=1, replicates=5)
+    >>> generators = noisy.seeds.algorithm("rw-adabatch")
     >>> actions, sizes = play_batches(RWAdaBatch(bound="reflection"), noisy, generators)
     >>> actions.shape, int(sizes.min()), int(sizes.max())
     ((5, 100), 1, 48)
@@ -142,7 +141,6 @@ class RWAdaBatch:
     alpha: float = 0.1
     bound: Literal["borell-tis", "reflection"] = "borell-tis"
 
-    model: ClassVar[Model] = "local"
     constant_noise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -166,7 +164,7 @@ class RWAdaBatch:
         if (setup.noise_scale != scale).any():
             raise ValueError(
                 "RW-AdaBatch needs noise of one scale for all rounds and experts;"
-                " use the noise isotropic-constant"
+                f" use the noise {CONSTANT.name}"
             )
         return batch_rule(
             BOUNDS[self.bound],

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,9 @@ from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smalles
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
+
+    from dpol.experts.adabatch import BatchRule
+    from dpol.experts.switching import SwitchingBound
 
 BatchSizes = NDArray[np.int64]
 """An array of numbers of rounds."""
@@ -102,35 +105,6 @@ class BatchMixture:
         return smallest_epsilon(lambda epsilon: float(self.delta(epsilon)), delta, upper)
 
 
-class Switching(Protocol):
-    """A switching bound as `dpol.experts.switching.SwitchingBound` has it."""
-
-    @property
-    def tail(self) -> _OfThreshold: ...
-
-    @property
-    def threshold(self) -> _OfThreshold: ...
-
-
-class _OfThreshold(Protocol):
-    def __call__(self, values: Floats, n_experts: int, /) -> Floats: ...
-
-
-class Batching(Protocol):
-    """A rule for batch sizes as `dpol.experts.adabatch.BatchRule` has it."""
-
-    @property
-    def gain_range(self) -> float: ...
-
-    @property
-    def noise_scale(self) -> float: ...
-
-    @property
-    def longest(self) -> int: ...
-
-    def required_gap(self, size: BatchSizes, t: int) -> Floats: ...
-
-
 def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
     """P(leader minus runner-up >= gap) of n independent standard normals.
 
@@ -193,7 +167,7 @@ _EXACT_SIZES = 256
 
 
 def containing_batch(
-    t: int, *, n_experts: int, mu: float, batching: Batching, switching: Switching
+    t: int, *, n_experts: int, mu: float, batching: BatchRule, switching: SwitchingBound
 ) -> BatchMixture:
     """A data-independent lower bound on the size of the batch that contains round t.
 
@@ -255,7 +229,7 @@ def _sizes_to_check(longest: int) -> BatchSizes:
 
 
 def _exceeding(
-    b: BatchSizes, t: int, n_experts: int, batching: Batching, switching: Switching
+    b: BatchSizes, t: int, n_experts: int, batching: BatchRule, switching: SwitchingBound
 ) -> Floats:
     """q_b, a lower bound on P(containing batch of round t > b), for each b."""
     steps = np.minimum(b, t) - 1

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.learners import KalmanBank, LeaderBank, LearnerBank
-from dpol.experts.play import Actions, LocalSetup, Observation, Origin
-from dpol.privacy.guarantee import Model
+from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.learners.joined import JoinedBank
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.state_space import KalmanBank
+from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class WeightsState:
 
 
 @dataclass(frozen=True)
-class ExponentialWeights:
+class ExponentialWeights(LocalAlgorithm[WeightsState]):
     """Draw a learner with probability exponential in its noisy gains; the rate knows the noise.
 
     The rate is sqrt(2 log(m) / V), V the weighted variance of the learners' noisy gains summed
@@ -68,26 +70,24 @@ class ExponentialWeights:
     """
 
     share: float = 0.0
-    learners: tuple[LearnerBank, ...] = (KalmanBank(), LeaderBank())
+    learners: tuple[LearnerBank[Any], ...] = (KalmanBank(), LeaderBank())
 
-    model: ClassVar[Model] = "local"
     origin: ClassVar[Origin] = "ours"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.share, int | float) and 0 <= self.share < 1):
             raise ValueError(f"share must be in [0, 1), got {self.share!r}")
-        if not self.learners:
-            raise ValueError("learners must not be empty")
+        JoinedBank(self.learners)  # refuses none
 
     @property
     def n_learners(self) -> int:
         """m."""
-        return sum(len(bank.labels) for bank in self.learners)
+        return len(JoinedBank(self.learners).labels)
 
     def init(self, setup: LocalSetup) -> WeightsState:
         replicates, m = setup.n_replicates, self.n_learners
         return WeightsState(
-            learners=tuple(bank.init(setup) for bank in self.learners),
+            learners=JoinedBank(self.learners).init(setup),
             actions=np.zeros((replicates, m), dtype=np.int32),
             scores=np.zeros((replicates, m)),
             variance=np.zeros(replicates),
@@ -98,13 +98,8 @@ class ExponentialWeights:
     ) -> tuple[WeightsState, Actions]:
         if observation is not None:
             state = self._score(state, observation)
-        stepped = [
-            bank.step(learner, observation)
-            for bank, learner in zip(self.learners, state.learners, strict=True)
-        ]
-        learners = tuple(learner for learner, _ in stepped)
-        actions = np.concatenate([own for _, own in stepped], axis=1)
-        state = WeightsState(learners, actions, state.scores, state.variance)
+        learners, actions = JoinedBank(self.learners).step(state.learners, observation)
+        state = replace(state, learners=learners, actions=actions)
         # The sum of all weights may miss 1 by rounding; no uniform number is above the last.
         passed = state.weights.cumsum(axis=1)[:, :-1] <= generators.uniform()[:, None]
         return state, actions[np.arange(len(actions)), passed.sum(axis=1)]
@@ -115,13 +110,13 @@ class ExponentialWeights:
         spread = weighted_variance(gains, state.weights)
         noise = unshared_noise(state.actions, state.weights, seen.noise_scale)
         variance = state.variance + np.maximum(spread, noise)
-        scored = WeightsState(state.learners, state.actions, state.scores + gains, variance)
+        scored = replace(state, scores=state.scores + gains, variance=variance)
         if self.share == 0:
             return scored
         weights = (1 - self.share) * scored.weights + self.share / self.n_learners
         rate = scored.rate[:, None]
         scores = np.divide(np.log(weights), rate, out=0 * weights, where=rate > 0)
-        return WeightsState(state.learners, state.actions, scores, variance)
+        return replace(scored, scores=scores)
 
 
 def weighted_variance(values: Floats, weights: Floats) -> Floats:

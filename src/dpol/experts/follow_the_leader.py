@@ -8,18 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.privacy.guarantee import Model
+from dpol.experts.interface import Actions, CuratorSetup, NonPrivateAlgorithm, Observation
+from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
-class FollowTheLeader:
+class FollowTheLeader(NonPrivateAlgorithm[Floats]):
     """x_t = argmax of the cumulative raw gains; expert 0 in round 1.
 
     State: (R, n) cumulative gains.
     """
 
-    model: ClassVar[Model] = "none"
     origin: ClassVar[Origin] = "standard"
 
     def init(self, setup: CuratorSetup) -> Floats:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.play import Actions, LocalSetup, Observation, Origin
-from dpol.privacy.guarantee import Model
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.learners.leader import LeaderBank
+from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
-class RandomWalkFTPL:
+class RandomWalkFTPL(LocalAlgorithm[Floats]):
     """RW-FTPL: x_t = argmax of z_0 plus the noisy gains of rounds before t.
 
     Regret at most (eta + 2/eta) sqrt(2 T log n) for gains in [0, 1] and constant
@@ -23,17 +22,16 @@ class RandomWalkFTPL:
 
     State: (R, n) noisy cumulative gains.
 
-    >>> from dpol.experts.play import play
-    >>> from dpol.noise.noisy_gains import NoisyGains
-    >>> from dpol.privacy.guarantee import NO_PRIVACY
-    >>> from dpol.core.randomness import replicate_generators
-    >>> gains = np.array([[[0.0, 1.0], [1.0, 0.5], [1.0, 0.0]]])
-    >>> noisy = NoisyGains(np.zeros((1, 2)), gains, np.zeros((3, 2)), 1.0, NO_PRIVACY)
-    >>> play(RandomWalkFTPL(), noisy, replicate_generators(1, (), range(1), "play")).tolist()
+    >>> import dpol
+    >>> import numpy as np
+    >>> gains, beds = np.array([[0.0, 1.0], [1.0, 0.5], [1.0, 0.0]]), np.full((3, 2), 50.0)
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(3)
+    >>> stream = dpol.GainStream("example", gains, beds, ("a", "b"), periods)
+    >>> noisy = dpol.privatize(stream, "isotropic", np.inf, seed=1, replicates=1)
+    >>> dpol.play(RandomWalkFTPL(), noisy).actions.tolist()
     [[0, 1, 1]]
     """
 
-    model: ClassVar[Model] = "local"
     origin: ClassVar[Origin] = "paper"
 
     def init(self, setup: LocalSetup) -> Floats:
@@ -42,5 +40,5 @@ class RandomWalkFTPL:
     def step(
         self, state: Floats, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[Floats, Actions]:
-        cumulative = state if observation is None else state + observation.gains
-        return cumulative, cumulative.argmax(axis=1).astype(np.int32)
+        cumulative, actions = LeaderBank().step(state, observation)
+        return cumulative, actions[:, 0]

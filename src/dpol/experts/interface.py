@@ -1,64 +1,244 @@
-"""Whether an algorithm, or a bank of learners, is what the registry may hold."""
+"""What an algorithm is: its base classes, what it is told, and what it may see.
+
+An algorithm is a frozen dataclass of parameters with two functions. `init` makes a state from
+what is known before round 1; `step` takes the state, the gains revealed after the previous round
+(None before round 1) and generators, and returns the next state and the action of every replicate.
+A state is a value: `step` leaves it as it was. A bank of learners is the same without generators,
+and acts for all its learners at once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, NoReturn, get_args
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, is_dataclass
+from inspect import isabstract
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, get_args
 
-from dpol.experts.play import CentralAlgorithm, Origin
-from dpol.privacy.guarantee import Model
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.noise import NO_NOISE
+from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
+
+if TYPE_CHECKING:
+    from dpol.experts.amplification import BatchMixture
+
+Actions = NDArray[np.int32]
+"""An array of experts, counted from 0."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every algorithm knows before round 1: the size of the game.
+
+    Args:
+        n_replicates: R, the number of replicates.
+        n_rounds: T, the number of rounds.
+        n_experts: n, the number of experts.
+        gain_range: r, upper end of the gains' range.
+    """
+
+    n_replicates: int
+    n_rounds: int
+    n_experts: int
+    gain_range: float
+
+
+@dataclass(frozen=True)
+class LocalSetup(Setup):
+    """Before round 1 of a local game: also the initial noise draw z_0 and the public noise.
+
+    `initial` is (R, n), `noise_scale` (T, n).
+    """
+
+    initial: Floats
+    noise_scale: Floats
+
+
+@dataclass(frozen=True)
+class CuratorSetup(Setup):
+    """Before round 1 of a game on raw gains: also what the curator must protect.
+
+    `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
+    can move one gain, `mu` the privacy level, and `expert_changes` (n,) how far one person can
+    move each expert's gain in any round; None where whole rounds change, not persons.
+    `neighbours` says which inputs must be hard to tell apart.
+    """
+
+    sensitivity: float
+    largest_change: float
+    mu: float
+    expert_changes: Floats | None = None
+    neighbours: Neighbours = PERSONS
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,)."""
+
+    gains: Floats
+    noise_scale: Floats
+
+
+AnySetup = TypeVar("AnySetup", LocalSetup, CuratorSetup)
+State = TypeVar("State")
+
+
+class Algorithm(ABC, Generic[AnySetup, State]):
+    """Parameters plus the two functions of an algorithm; derive from a class for its model."""
+
+    model: ClassVar[Model]
+    """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
+    constant_noise: ClassVar[bool] = False
+    """Whether it needs noise of one scale for all rounds and experts."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> Origin:
+        """`paper`, `standard` (textbook baselines) or `ours`."""
+
+    @property
+    def n_learners(self) -> int:
+        """Learners that it keeps arrays of, learners times learners; memory is planned by it."""
+        return 1
+
+    @abstractmethod
+    def init(self, setup: AnySetup) -> State:
+        """The state before round 1."""
+
+    @abstractmethod
+    def step(
+        self, state: State, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[State, Actions]:
+        """The state and the (R,) actions of the next round."""
+
+
+AnyAlgorithm = Algorithm[Any, Any]
+"""An algorithm of any model, with any state."""
+
+
+class LocalAlgorithm(Algorithm[LocalSetup, State]):
+    """An algorithm that sees noisy gains only; their guarantee holds for its actions."""
+
+    model = "local"
+
+
+class BatchedAlgorithm(LocalAlgorithm[State]):
+    """A local algorithm whose batches amplify the central guarantee of its actions."""
+
+    @abstractmethod
+    def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
+        """A distribution of batch sizes that holds for every round; None without noise."""
+
+
+class CentralAlgorithm(Algorithm[CuratorSetup, State]):
+    """An algorithm of the central model, which sees raw gains and makes its own noise."""
+
+    model = "central"
+
+    @property
+    def noise(self) -> str:
+        """Name of the noise that its own noise is scaled like; `none` if it is like no other."""
+        return NO_NOISE
+
+    @abstractmethod
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """The privacy of its actions."""
+
+
+class NonPrivateAlgorithm(Algorithm[CuratorSetup, State]):
+    """An algorithm that sees raw gains and protects nobody: a yardstick."""
+
+    model = "none"
+
+
+class LearnerBank(ABC, Generic[State]):
+    """Parameters plus the functions of a set of learners, which share work and draw nothing."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where its learners come from, when they are played alone."""
+        return "ours"
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Names of the m learners, in the order of the columns of the actions."""
+
+    @abstractmethod
+    def init(self, setup: LocalSetup) -> State:
+        """The state before round 1."""
+
+    @abstractmethod
+    def step(self, state: State, observation: Observation | None) -> tuple[State, Actions]:
+        """The state and the (R, m) actions of the next round."""
+
+    def single(self, place: int) -> tuple[LearnerBank[Any], int]:
+        """A bank that holds one of its learners, and the learner's place in it.
+
+        A bank that can play one learner with less work than all overrides it.
+        """
+        return self, place
+
+
+@dataclass(frozen=True)
+class Member:
+    """An algorithm with its label and the registered name it came from (its family)."""
+
+    label: str
+    family: str
+    algorithm: AnyAlgorithm
+
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Labels are parts of file names."""
 
 
-def check_algorithm(name: str, algorithm: Any) -> None:
-    """Refuse what does not keep the interface of `dpol.experts.play.Algorithm`.
+def check_class(name: str, kind: Any) -> None:
+    """Refuse a registered class that is no whole algorithm or bank of learners.
 
     Raises:
         ValueError: what is wrong, with the remedy.
     """
-    kind = type(algorithm)
-    _check_dataclass(name, kind, ("init", "step"))
-    for attribute, allowed, usual in (
-        ("model", get_args(Model), "local"),
-        ("origin", get_args(Origin), "ours"),
-    ):
-        example = f'{attribute}: ClassVar[{attribute.title()}] = "{usual}"'
-        either = ", ".join(allowed)
-        if attribute in {field.name for field in fields(algorithm)}:
-            _refuse(name, kind, f"{attribute} is a parameter, which a config could set", example)
-        if getattr(algorithm, attribute, None) not in allowed:
-            _refuse(name, kind, f"{attribute} is missing, or not one of {either}", example)
-    if algorithm.model == "central" and not isinstance(algorithm, CentralAlgorithm):
-        wrong = "it is central, so it makes its own noise, but does not tell its privacy"
-        _refuse(name, kind, wrong, "def guarantee(self, setup: CuratorSetup) -> Guarantee")
+    if not (isinstance(kind, type) and issubclass(kind, Algorithm | LearnerBank)):
+        wrong = "must derive from an algorithm or from a bank of learners"
+        _refuse(name, kind, wrong, f"class {getattr(kind, '__name__', 'Mine')}(LocalAlgorithm)")
+    if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
+        _refuse(name, kind, "must be a frozen dataclass", "@dataclass(frozen=True)")
+    if isabstract(kind):
+        missing = sorted(kind.__abstractmethods__)
+        _refuse(name, kind, f"lacks {', '.join(missing)}", f"def {missing[0]}(self, ...)")
+    for attribute in {"model", "origin"} & {field.name for field in fields(kind)}:
+        wrong = f"{attribute} must not be a parameter, which a config could set"
+        _refuse(name, kind, wrong, f'{attribute}: ClassVar[{attribute.title()}] = "..."')
 
 
-def check_bank(name: str, bank: Any) -> None:
-    """Refuse what does not keep the interface of `dpol.experts.learners.LearnerBank`.
+def check_algorithm(name: str, algorithm: AnyAlgorithm) -> None:
+    """Refuse an algorithm of unknown origin.
 
     Raises:
         ValueError: what is wrong, with the remedy.
     """
-    kind = type(bank)
-    _check_dataclass(name, kind, ("labels", "init", "step"))
-    labels = bank.labels
+    if algorithm.origin not in (allowed := get_args(Origin)):
+        wrong = f"origin must be one of {', '.join(allowed)}, got {algorithm.origin!r}"
+        _refuse(name, type(algorithm), wrong, f'origin: ClassVar[Origin] = "{allowed[0]}"')
+
+
+def check_bank(name: str, bank: LearnerBank[Any]) -> None:
+    """Refuse a bank whose learners have no labels, or equal ones.
+
+    Raises:
+        ValueError: what is wrong, with the remedy.
+    """
+    labels: Any = bank.labels
     sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
     if not sound or not all(isinstance(it, str) and LABEL.fullmatch(it) for it in labels):
         wrong = f"labels must be a tuple of different names, one for each learner, got {labels!r}"
-        _refuse(name, kind, wrong, f'return ("{name}",)')
+        _refuse(name, type(bank), wrong, f'return ("{name}",)')
 
 
-def _check_dataclass(name: str, kind: type, functions: Sequence[str]) -> None:
-    if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
-        _refuse(name, kind, "it is no frozen dataclass", "@dataclass(frozen=True)")
-    for function in functions:
-        if not hasattr(kind, function):
-            _refuse(name, kind, f"it has no {function}", f"def {function}(self, ...)")
-
-
-def _refuse(name: str, kind: type, wrong: str, remedy: str) -> NoReturn:
-    raise ValueError(f"{name}: class {kind.__qualname__} ({kind.__module__}): {wrong}; `{remedy}`")
+def _refuse(name: str, kind: Any, wrong: str, remedy: str) -> NoReturn:
+    shown = f"class {kind.__qualname__} ({kind.__module__})" if isinstance(kind, type) else kind
+    raise ValueError(f"{name}: {shown}: {wrong}; `{remedy}`")

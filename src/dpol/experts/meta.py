@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.learners import LeaderBank, LearnerBank, RidgeBank
-from dpol.experts.play import Actions, LocalSetup, Observation, Origin
+from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.learners.joined import JoinedBank
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
-from dpol.privacy.guarantee import Model
+from dpol.privacy.guarantee import Origin
 
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.
 _ROUNDING = 1e-12
@@ -37,7 +39,7 @@ class MetaState:
 
 
 @dataclass(frozen=True)
-class RWMeta:
+class RWMeta(LocalAlgorithm[MetaState]):
     """Choose among m learners by their noisy cumulative gains, evened out by fresh noise.
 
     With Sigma the covariance of the noise in the learners' cumulative gains and
@@ -54,26 +56,19 @@ class RWMeta:
     Raises:
         ValueError: a parameter is out of range, or there is no bank.
 
-    >>> from dpol.experts.play import guarantee_of, play
-    >>> from dpol.noise.noisy_gains import privatize
-    >>> from dpol.core.randomness import replicate_generators
-    >>> from dpol.data.stream import GainStream
+    >>> import dpol
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
-    >>> gains = np.linspace(0.1, 0.4, 3) * np.ones((20, 1))
-    >>> stream = GainStream("example", gains, np.full((20, 3), 50.0), ("a", "b", "c"), periods)
-    >>> noisy = privatize(stream, "isotropic", mu=1.0, seed=1, replicates=range(4))
-    >>> generators = replicate_generators(1, ("example",), range(4), "RW-Meta")
-    >>> play(RWMeta(), noisy, generators).shape, round(guarantee_of(RWMeta(), noisy).mu, 6)
-    ((4, 20), 1.0)
-    >>> RWMeta().n_learners
-    13
+    >>> gains, beds = np.linspace(0.1, 0.4, 3) * np.ones((20, 1)), np.full((20, 3), 50.0)
+    >>> stream = dpol.GainStream("example", gains, beds, ("a", "b", "c"), periods)
+    >>> noisy = dpol.privatize(stream, "isotropic", mu=1.0, seed=1, replicates=4)
+    >>> games = dpol.play(RWMeta(), noisy)
+    >>> games.actions.shape, round(games.guarantee.mu, 6), RWMeta().n_learners
+    ((4, 20), 1.0, 13)
     """
 
     exploration_floor: float = 2.0
     decorrelate: bool = True
-    learners: tuple[LearnerBank, ...] = (RidgeBank(), LeaderBank())
-
-    model: ClassVar[Model] = "local"
+    learners: tuple[LearnerBank[Any], ...] = (RidgeBank(), LeaderBank())
 
     def __post_init__(self) -> None:
         if isinstance(self.exploration_floor, bool) or not 0 <= self.exploration_floor <= 1e6:
@@ -82,8 +77,7 @@ class RWMeta:
             )
         if not isinstance(self.decorrelate, bool):
             raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")
-        if not self.learners:
-            raise ValueError("learners must not be empty")
+        JoinedBank(self.learners)  # refuses none
 
     @property
     def origin(self) -> Origin:
@@ -92,13 +86,13 @@ class RWMeta:
     @property
     def n_learners(self) -> int:
         """m."""
-        return sum(len(bank.labels) for bank in self.learners)
+        return len(JoinedBank(self.learners).labels)
 
     def init(self, setup: LocalSetup) -> MetaState:
         replicates, m = setup.n_replicates, self.n_learners
         return MetaState(
             rounds=0,
-            learners=tuple(bank.init(setup) for bank in self.learners),
+            learners=JoinedBank(self.learners).init(setup),
             actions=np.zeros((replicates, m), dtype=np.int32),
             gains=np.zeros((replicates, m)),
             covariance=np.zeros((replicates, m, m)),
@@ -113,11 +107,7 @@ class RWMeta:
             gains = gains + np.take_along_axis(observation.gains, state.actions, axis=1)
             shared = shared_noise(state.actions, observation.noise_scale)
             covariance = np.add(covariance, shared, out=shared)
-        stepped = [
-            bank.step(learner, observation)
-            for bank, learner in zip(self.learners, state.learners, strict=True)
-        ]
-        actions = np.concatenate([own for _, own in stepped], axis=1)
+        learners, actions = JoinedBank(self.learners).step(state.learners, observation)
         scores = gains
         if self.decorrelate and rounds:
             normals = generators.standard_normal(self.n_learners)
@@ -125,7 +115,6 @@ class RWMeta:
                 covariance, self.exploration_floor * rounds, normals
             )
         chosen = np.take_along_axis(actions, scores.argmax(axis=1)[:, None], axis=1)[:, 0]
-        learners = tuple(learner for learner, _ in stepped)
         return MetaState(rounds, learners, actions, gains, covariance), chosen
 
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.privacy.guarantee import Model
+from dpol.experts.interface import Actions, CuratorSetup, NonPrivateAlgorithm, Observation
+from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class WeightsState:
 
 
 @dataclass(frozen=True)
-class MultiplicativeWeights:
+class MultiplicativeWeights(NonPrivateAlgorithm[WeightsState]):
     """Draw expert i with probability proportional to exp(e * cumulative gain of i).
 
     The learning rate e = sqrt(8 log(n) / T) / r, r the gain range, gives expected regret
@@ -30,7 +30,6 @@ class MultiplicativeWeights:
     Games", theorem 2.2).
     """
 
-    model: ClassVar[Model] = "none"
     origin: ClassVar[Origin] = "standard"
 
     def init(self, setup: CuratorSetup) -> WeightsState:

@@ -1,130 +1,37 @@
-"""The game: what an algorithm is given, and the one loop that plays it.
+"""The game: the one loop that plays it.
 
-An algorithm is a frozen dataclass of parameters with two functions. `init`
-makes a state from what is known before round 1; `step` takes the state, the
-gains revealed after the previous round (None before round 1) and generators,
-and returns the next state and the action of every replicate. A state is a
-value: `step` leaves it as it was. Because the gains of a round are handed over
-only after its action, no algorithm can look ahead.
+Because the gains of a round are handed over only after its action, no algorithm can look ahead.
+`play_rounds` and `rounds` take the algorithm's generators; `dpol.experts.games.play` makes them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.core.logs import progress
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.data.stream import GainStream
-from dpol.experts.amplification import BatchMixture
-from dpol.noise import NoisyGains
-from dpol.privacy.guarantee import (
-    NO_PRIVACY,
-    PERSONS,
-    Guarantee,
-    Model,
-    Neighbours,
-    neighbours_of,
+from dpol.experts.interface import (
+    Actions,
+    AnyAlgorithm,
+    BatchedAlgorithm,
+    CentralAlgorithm,
+    CuratorSetup,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    Setup,
 )
+from dpol.noise import NoisyGains
+from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, neighbours_of
 
-Actions = NDArray[np.int32]
-"""An array of experts, counted from 0."""
-Origin = Literal["paper", "standard", "ours"]
-"""Where an algorithm comes from: a paper of the project, a textbook, or us."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What every algorithm knows before round 1: the size of the game.
-
-    Args:
-        n_replicates: R, the number of replicates.
-        n_rounds: T, the number of rounds.
-        n_experts: n, the number of experts.
-        gain_range: r, upper end of the gains' range.
-    """
-
-    n_replicates: int
-    n_rounds: int
-    n_experts: int
-    gain_range: float
-
-
-@dataclass(frozen=True)
-class LocalSetup(Setup):
-    """Before round 1 of a local game: also the initial noise draw z_0 and the public noise.
-
-    `initial` is (R, n), `noise_scale` (T, n).
-    """
-
-    initial: Floats
-    noise_scale: Floats
-
-
-@dataclass(frozen=True)
-class CuratorSetup(Setup):
-    """Before round 1 of a game on raw gains: also what the curator must protect.
-
-    `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
-    can move one gain, `mu` the privacy level, and `expert_changes` (n,) how far one person can
-    move each expert's gain in any round; None where whole rounds change, not persons.
-    `neighbours` says which inputs must be hard to tell apart.
-    """
-
-    sensitivity: float
-    largest_change: float
-    mu: float
-    expert_changes: Floats | None = None
-    neighbours: Neighbours = PERSONS
-
-
-@dataclass(frozen=True)
-class Observation:
-    """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,)."""
-
-    gains: Floats
-    noise_scale: Floats
-
-
-@runtime_checkable
-class Algorithm(Protocol):
-    """Parameters plus the two functions of an algorithm."""
-
-    model: ClassVar[Model]
-    """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
-
-    @property
-    def origin(self) -> Origin:
-        """`paper`, `standard` (textbook baselines) or `ours`."""
-
-    def init(self, setup: Any) -> Any:
-        """The state before round 1."""
-
-    def step(
-        self, state: Any, observation: Observation | None, generators: ReplicateGenerators
-    ) -> tuple[Any, Actions]:
-        """The state and the (R,) actions of the next round."""
-
-
-@runtime_checkable
-class CentralAlgorithm(Algorithm, Protocol):
-    """An algorithm of the central model, which makes its own noise."""
-
-    def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """The privacy of its actions."""
-
-
-@runtime_checkable
-class BatchedAlgorithm(Algorithm, Protocol):
-    """A local algorithm whose batches amplify the central guarantee of its actions."""
-
-    def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
-        """A distribution of batch sizes that holds for every round; None without noise."""
+if TYPE_CHECKING:
+    from dpol.experts.amplification import BatchMixture
 
 
 @dataclass(frozen=True)
@@ -134,25 +41,42 @@ class RawGains:
     Args:
         stream: the raw gains.
         mu: privacy level to reach; inf for none.
-        n_replicates: number of independent plays.
+        replicates: independent plays: how many, or their numbers.
+        seed: root seed of the algorithms that play it; `dpol.play` needs one.
 
     Raises:
-        ValueError: mu is not above 0.
+        ValueError: mu is not above 0, or there is no replicate.
     """
 
     stream: GainStream
     mu: float
-    n_replicates: int
+    replicates: int | Sequence[int] = 1
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         if not self.mu > 0:
             raise ValueError(f"mu must be above 0, got {self.mu}")
+        replicate_numbers(self.replicates)  # refuses none
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the replicates."""
+        return replicate_numbers(self.replicates)
+
+    @property
+    def n_replicates(self) -> int:
+        """R."""
+        return len(self.numbers)
 
 
 Source = NoisyGains | RawGains
 """What a game is played on."""
 
 
+@overload
+def setup_of(source: NoisyGains) -> LocalSetup: ...
+@overload
+def setup_of(source: RawGains) -> CuratorSetup: ...
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
     """What an algorithm is told before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
@@ -191,8 +115,40 @@ def observations(source: Source) -> Iterator[Observation]:
             yield Observation(np.broadcast_to(gains, shape), silence)
 
 
-def play(
-    algorithm: Algorithm,
+@dataclass(frozen=True, eq=False)
+class Games:
+    """The games of an algorithm: one for each replicate.
+
+    Args:
+        label: the algorithm's label.
+        actions: (R, T) experts, counted from 0.
+        guarantee: the privacy of the actions.
+    """
+
+    label: str
+    actions: Actions
+    guarantee: Guarantee
+
+    def gains(self, stream: GainStream) -> Floats:
+        """The (R, T) raw gains of the actions.
+
+        Args:
+            stream: the stream that was played.
+
+        Raises:
+            ValueError: the stream has another number of rounds, or too few experts.
+        """
+        if self.actions.shape[1] != stream.n_rounds or self.actions.max() >= stream.n_experts:
+            raise ValueError(
+                f"stream {stream.label} has {stream.n_rounds} rounds and {stream.n_experts}"
+                f" experts, and is not the one that {self.label} played, which had"
+                f" {self.actions.shape[1]} rounds; pass that one"
+            )
+        return stream.gains[np.arange(stream.n_rounds), self.actions]
+
+
+def play_rounds(
+    algorithm: AnyAlgorithm,
     source: Source,
     generators: ReplicateGenerators,
     *,
@@ -209,26 +165,16 @@ def play(
     Raises:
         TypeError: a local algorithm is given raw gains, or another one noisy gains.
         ValueError: as `rounds`.
-
-    >>> from dpol.experts.ftpl import RandomWalkFTPL
-    >>> from dpol.core.randomness import replicate_generators
-    >>> one_sided = np.tile([0.0, 1.0], (3, 1))
-    >>> noisy = NoisyGains(np.zeros((1, 2)), one_sided[None], 0 * one_sided, 1.0, NO_PRIVACY)
-    >>> play(RandomWalkFTPL(), noisy, replicate_generators(1, (), range(1), "play")).tolist()
-    [[0, 1, 1]]
     """
-    setup = setup_of(source)
-    actions = np.empty((setup.n_replicates, setup.n_rounds), dtype=np.int32)
     played = rounds(algorithm, source, generators)
     if name is not None:
-        played = progress(played, f"{name}, rounds", setup.n_rounds)
-    for t, (_, chosen) in enumerate(played):
-        actions[:, t] = chosen
-    return actions
+        game = source.stream if isinstance(source, RawGains) else source
+        played = progress(played, f"{name}, rounds", game.n_rounds)
+    return np.stack([actions for _, actions in played], axis=1)
 
 
 def rounds(
-    algorithm: Algorithm, source: Source, generators: ReplicateGenerators
+    algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators
 ) -> Iterator[tuple[Any, Actions]]:
     """Play a game; the state and the (R,) actions of every round, in order.
 
@@ -243,9 +189,9 @@ def rounds(
             nothing), or the algorithm returns something else than an expert for each replicate,
             or changes what it is given.
     """
-    if (algorithm.model == "local") != isinstance(source, NoisyGains):
+    if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
         raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
-    setup = setup_of(source)
+    setup: Any = setup_of(source)
     name = type(algorithm).__name__
     if generators.n_replicates != setup.n_replicates:
         raise ValueError(
@@ -277,7 +223,7 @@ _ONLY_READ = (
 def _what_is_wrong(actions: object, setup: Setup) -> str:
     """Why these cannot be the actions of a round, and what would be; empty if they can."""
     if not isinstance(actions, np.ndarray):
-        found = f"are no array but of type {type(actions).__name__}"
+        found = f"are not an array, but of type {type(actions).__name__}"
     elif actions.shape != (setup.n_replicates,) or actions.dtype.kind not in "iu":
         found = f"have shape {actions.shape} and type {actions.dtype}"
     elif actions.min() >= 0 and actions.max() < setup.n_experts:
@@ -291,21 +237,18 @@ def _what_is_wrong(actions: object, setup: Setup) -> str:
     )
 
 
-def amplification_of(algorithm: Algorithm, source: Source) -> BatchMixture | None:
+def amplification_of(algorithm: AnyAlgorithm, source: Source) -> BatchMixture | None:
     """The batch sizes behind the amplified central guarantee of the actions, if there is one."""
-    setup = setup_of(source)
-    if not (isinstance(algorithm, BatchedAlgorithm) and isinstance(setup, LocalSetup)):
-        return None
-    return algorithm.amplification(setup, guarantee_of(algorithm, source).mu)
+    if isinstance(algorithm, BatchedAlgorithm) and isinstance(source, NoisyGains):
+        return algorithm.amplification(setup_of(source), source.guarantee.mu)
+    return None
 
 
-def guarantee_of(algorithm: Algorithm, source: Source) -> Guarantee:
+def guarantee_of(algorithm: AnyAlgorithm, source: Source) -> Guarantee:
     """The privacy of the actions: the noisy gains' own, the algorithm's own, or none."""
     if isinstance(source, NoisyGains):
         return source.guarantee
-    if not isinstance(algorithm, CentralAlgorithm):
-        it = neighbours_of(source.stream)
-        return dataclasses.replace(NO_PRIVACY, adjacency=it.adjacency, unit=it.unit)
-    setup = setup_of(source)
-    assert isinstance(setup, CuratorSetup)
-    return algorithm.guarantee(setup)
+    if isinstance(algorithm, CentralAlgorithm):
+        return algorithm.guarantee(setup_of(source))
+    it = neighbours_of(source.stream)
+    return dataclasses.replace(NO_PRIVACY, adjacency=it.adjacency, unit=it.unit)

@@ -1,179 +1,130 @@
-"""All algorithms for expert advice, by name. To add one: its file, and one line here.
+"""All algorithms and learners by name. To add one: its file, and one line here.
 
-docs/how-to/add-algorithm.md and add-learner.md are worked examples.
+An entry says where a class is, and imports it when it is asked for: to know the names, or to play
+one algorithm, no other is loaded. docs/how-to/add-algorithm.md and add-learner.md are examples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial, wraps
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
-from inspect import signature
 from typing import Any
 
-from dpol.experts.adabatch import RWAdaBatch
-from dpol.experts.exponential_weights import ExponentialWeights
-from dpol.experts.follow_the_leader import FollowTheLeader
-from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.interface import LABEL, check_algorithm, check_bank
-from dpol.experts.learners import LEARNERS, EmpiricalBayesBank, KalmanBank, LearnerBank
-from dpol.experts.learners.alone import LearnerAlone
-from dpol.experts.learners.empirical_bayes import Pooling
-from dpol.experts.learners.ridge import (
-    PENALTIES,
-    WINDOWS,
-    RidgeBank,
-    RidgeLearner,
-    ridge_label,
+from dpol.experts.interface import (
+    LABEL,
+    Algorithm,
+    AnyAlgorithm,
+    LearnerBank,
+    Member,
+    check_algorithm,
+    check_bank,
+    check_class,
 )
-from dpol.experts.learners.state_space import as_models
-from dpol.experts.meta import RWMeta
-from dpol.experts.multiplicative_weights import MultiplicativeWeights
-from dpol.experts.play import Algorithm
-from dpol.experts.tree_ftpl import TreeFTPL
-
-Make = Callable[..., Algorithm | Mapping[str, Algorithm]]
-"""Makes an algorithm, or several by label, from parameters."""
+from dpol.experts.learners.joined import LearnerAlone, each_alone
 
 
 @dataclass(frozen=True)
-class Member:
-    """An algorithm with its label and the registered name it came from (its family)."""
+class Entry:
+    """A registered class: an algorithm, or a bank whose learners are played one by one.
 
-    label: str
-    family: str
-    algorithm: Algorithm
+    Args:
+        target: where it is, as `module:class`.
+        fixed: parameters that belong to the name, so that no config can set them.
+        defaults: defaults of parameters, where they differ from those of the class.
+    """
 
+    target: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
-def _ridge(
-    windows: tuple[int, ...] = WINDOWS, penalties: Mapping[str, float] = PENALTIES
-) -> Mapping[str, Algorithm]:
-    """One algorithm for every window and penalty."""
-    bank = RidgeBank(windows, penalties)
-    return {
-        ridge_label(window, name): RidgeLearner(window, penalty)
-        for window in bank.windows
-        for name, penalty in bank.penalties.items()
-    }
+    @property
+    def module(self) -> str:
+        """The dotted name of the module."""
+        return self.target.partition(":")[0]
 
+    def load(self, name: str) -> type[Algorithm[Any, Any] | LearnerBank[Any]]:
+        """The class, which `name` is registered for.
 
-def _rw_meta(
-    exploration_floor: float = 2.0,
-    decorrelate: bool = True,
-    learners: tuple[str | Mapping[str, Any], ...] = ("ridge", "rw-ftpl"),
-) -> Algorithm:
-    """RW-Meta, its learners given as names or blocks."""
-    return RWMeta(exploration_floor, decorrelate, _learners(learners))
+        Raises:
+            ValueError: it is no whole algorithm or bank.
+        """
+        kind: type = getattr(import_module(self.module), self.target.partition(":")[2])
+        check_class(name, kind)
+        return kind
 
+    def parameters(self, name: str) -> dict[str, Any]:
+        """What a config may set, and the default of each."""
+        found = {}
+        for own in fields(self.load(name)):  # type: ignore[arg-type]
+            factory = own.default_factory
+            usual = own.default if factory is MISSING else factory()
+            found[own.name] = self.defaults.get(own.name, usual)
+        return {key: value for key, value in found.items() if key not in self.fixed}
 
-def _exponential_weights(
-    share: float = 0.0, learners: tuple[str | Mapping[str, Any], ...] = ("kalman", "rw-ftpl")
-) -> Algorithm:
-    """Exponential weights, their learners given as names or blocks."""
-    return ExponentialWeights(share, _learners(learners))
+    def make(self, name: str, parameters: Mapping[str, Any]) -> Any:
+        """An instance of the class.
 
-
-def _kalman(models: Sequence[Any] = KalmanBank().models) -> Mapping[str, Algorithm]:
-    """One algorithm for every state-space model."""
-    banks = [KalmanBank((model,)) for model in KalmanBank(as_models(models)).models]
-    return {bank.labels[0]: LearnerAlone(bank) for bank in banks}
-
-
-def _empirical_bayes(
-    models: Sequence[Any] = EmpiricalBayesBank().models,
-    pooling: Pooling = "expert",
-    forgetting: float = 0.95,
-) -> Algorithm:
-    """An average of state-space models, played on its own."""
-    return LearnerAlone(EmpiricalBayesBank(as_models(models), pooling, forgetting))
-
-
-def _learners(specs: tuple[str | Mapping[str, Any], ...]) -> tuple[LearnerBank, ...]:
-    if not isinstance(specs, tuple):
-        raise ValueError(f"learners must be a list, got {specs!r}")
-    return tuple(_learner(spec) for spec in specs)
-
-
-def _learner(spec: str | Mapping[str, Any]) -> Any:
-    name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
-    bank = _call(name, LEARNERS[name], parameters)
-    check_bank(name, bank)
-    return bank
+        Raises:
+            ValueError: a parameter is unknown or out of range.
+        """
+        known = self.parameters(name)
+        for key in parameters:
+            if key not in known:
+                raise ValueError(
+                    f"{name} has no parameter {key!r}; it has {', '.join(known) or 'none'}"
+                )
+        values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
+        if "learners" in values:
+            values["learners"] = tuple(make_bank(spec) for spec in _listed(values["learners"]))
+        try:
+            return self.load(name)(**{**self.defaults, **values, **self.fixed})
+        except TypeError as error:
+            raise ValueError(f"{name}: parameters do not fit: {error}") from None
 
 
-def _each_alone(name: str, make: Callable[..., LearnerBank]) -> Make:
-    """What makes every learner of a bank an algorithm of its own, from the bank's parameters."""
-
-    @wraps(make, updated=())
-    def made(**parameters: Any) -> Mapping[str, Algorithm]:
-        bank = make(**parameters)
-        check_bank(name, bank)
-        return {label: LearnerAlone(bank, place) for place, label in enumerate(bank.labels)}
-
-    return made
-
-
-def _name_and_parameters(
-    spec: object, key: str, known: Mapping[str, object]
-) -> tuple[str, dict[str, Any]]:
-    """The registered name in a spec, and the rest of it."""
-    parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
-    name = parameters.pop(key, None)
-    if not isinstance(name, str) or name not in known:
-        raise ValueError(f"{key} {name!r} is not one of {', '.join(known)}")
-    return name, parameters
-
-
-def _call(name: str, make: Callable[..., Any], parameters: dict[Any, Any]) -> Any:
-    known = list(signature(make).parameters)
-    for key in parameters:
-        if key not in known:
-            raise ValueError(
-                f"{name} has no parameter {key!r}; it has {', '.join(known) or 'none'}"
-            )
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
-    try:
-        return make(**values)
-    except TypeError as error:
-        raise ValueError(f"{name}: parameters do not fit: {error}") from None
-
-
-REGISTRY: dict[str, Make | str] = {
-    "rw-ftpl": RandomWalkFTPL,
-    "rw-adabatch": RWAdaBatch,
-    "rw-meta": _rw_meta,
-    "ridge": _ridge,
-    "kalman": _kalman,
-    "empirical-bayes": _empirical_bayes,
-    "bayesian-average": partial(_empirical_bayes, pooling="common", forgetting=1.0),
-    "exponential-weights": _exponential_weights,
-    "fixed-share": partial(_exponential_weights, share=0.02),
+_LEARNERS: Mapping[str, str | Entry] = {
+    "ridge": "dpol.experts.learners.ridge:RidgeBank",
+    "rw-ftpl": "dpol.experts.learners.leader:LeaderBank",
+    "kalman": "dpol.experts.learners.state_space:KalmanBank",
+    "empirical-bayes": "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
+}
+_ALGORITHMS: Mapping[str, str | Entry] = {
+    "rw-ftpl": "dpol.experts.ftpl:RandomWalkFTPL",
+    "rw-adabatch": "dpol.experts.adabatch:RWAdaBatch",
+    "rw-meta": "dpol.experts.meta:RWMeta",
+    "ridge": _LEARNERS["ridge"],
+    "kalman": _LEARNERS["kalman"],
+    "empirical-bayes": _LEARNERS["empirical-bayes"],
+    "bayesian-average": Entry(
+        "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
+        defaults={"pooling": "common", "forgetting": 1.0},
+    ),
+    "exponential-weights": "dpol.experts.exponential_weights:ExponentialWeights",
+    "fixed-share": Entry(
+        "dpol.experts.exponential_weights:ExponentialWeights", defaults={"share": 0.02}
+    ),
     "l2p": "dpol.lazy.algorithm:LazyWeights",
-    "tree-ftpl-min-noise": partial(TreeFTPL, "min-noise"),
-    "tree-ftpl-min-regret": partial(TreeFTPL, "min-regret"),
-    "follow-the-leader": FollowTheLeader,
-    "multiplicative-weights": MultiplicativeWeights,
-}
-"""What makes an algorithm, or a family of them by label, from its parameters.
-
-`module:Class` names a class of a package above this one; `maker` imports it.
-"""
-
-# A bank of learners that has no line above is a family whose learners are played one by one.
-REGISTRY |= {
-    name: _each_alone(name, make) for name, make in LEARNERS.items() if name not in REGISTRY
+    "tree-ftpl-min-noise": Entry(
+        "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-noise"}
+    ),
+    "tree-ftpl-min-regret": Entry(
+        "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-regret"}
+    ),
+    "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",
+    "multiplicative-weights": "dpol.experts.multiplicative_weights:MultiplicativeWeights",
 }
 
 
-def maker(name: str) -> Make:
-    """What makes the algorithm, or the family, of a registered name."""
-    make = REGISTRY[name]
-    if isinstance(make, str):
-        module, _, attribute = make.partition(":")
-        found: Make = getattr(import_module(module), attribute)
-        return found
-    return make
+def _entries(lines: Mapping[str, str | Entry]) -> dict[str, Entry]:
+    return {name: Entry(it) if isinstance(it, str) else it for name, it in lines.items()}
+
+
+LEARNERS = _entries(_LEARNERS)
+"""Banks of learners, by the name that `learners` in a config gives them."""
+# In this order; a bank that shares its name with an algorithm (rw-ftpl) is a learner only.
+REGISTRY = _entries({**_ALGORITHMS, **_LEARNERS, **_ALGORITHMS})
+"""Algorithms by name, and banks whose learners are played one by one."""
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
@@ -195,11 +146,89 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     label = parameters.pop("label", None)
     if label is not None and not (isinstance(label, str) and LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
-    made = _call(family, maker(family), parameters)
-    if not isinstance(made, Mapping):
-        made = {family: made}
-    if label is not None and len(made) > 1:
+    made = REGISTRY[family].make(family, parameters)
+    algorithms = {family: made}
+    if isinstance(made, LearnerBank):
+        check_bank(family, made)
+        algorithms = {alone.label: alone for alone in each_alone(made)}
+    if label is not None and len(algorithms) > 1:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
-    for name, algorithm in made.items():
+    for name, algorithm in algorithms.items():
         check_algorithm(name, algorithm)
-    return tuple(Member(label or name, family, algorithm) for name, algorithm in made.items())
+    return tuple(Member(label or name, family, it) for name, it in algorithms.items())
+
+
+def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
+    """A bank of learners from its name, or a block with `learner` and its parameters.
+
+    Raises:
+        ValueError: the name is unknown, or a parameter is unknown or out of range.
+    """
+    name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
+    bank: LearnerBank[Any] = LEARNERS[name].make(name, parameters)
+    check_bank(name, bank)
+    return bank
+
+
+def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
+    """The modules that an entry of a suite names: its algorithm's, and those of its learners.
+
+    Nothing is imported. What these modules import themselves, default learners included, is not
+    listed.
+
+    Raises:
+        ValueError: a name is unknown.
+
+    >>> modules_of({"algorithm": "rw-meta", "learners": ["kalman"]})
+    ('dpol.experts.meta', 'dpol.experts.learners.state_space')
+    """
+    family, parameters = _name_and_parameters(spec, "algorithm", REGISTRY)
+    found = [REGISTRY[family].module]
+    for learner in _listed(parameters.get("learners", ())):
+        found.append(LEARNERS[_name_and_parameters(learner, "learner", LEARNERS)[0]].module)
+    return tuple(dict.fromkeys(found))
+
+
+def label_of(algorithm: AnyAlgorithm) -> str:
+    """What a suite calls an algorithm by default; the name of its class if it is not registered.
+
+    >>> from dpol.experts.tree_ftpl import TreeFTPL
+    >>> label_of(TreeFTPL("min-regret"))
+    'tree-ftpl-min-regret'
+    """
+    if isinstance(algorithm, LearnerAlone):
+        return algorithm.label
+    return _name_of(algorithm, REGISTRY)
+
+
+def learner_name(bank: LearnerBank[Any]) -> str:
+    """The name that a bank of learners is registered by, or that of its class."""
+    return _name_of(bank, LEARNERS)
+
+
+def _name_of(made: object, known: Mapping[str, Entry]) -> str:
+    """The name whose entry could have made it; the one that sets most of its parameters."""
+    target = f"{type(made).__module__}:{type(made).__qualname__}"
+    found = {type(made).__name__: 0}
+    for name, entry in known.items():
+        own = {**entry.defaults, **entry.fixed}
+        if entry.target == target and all(getattr(made, key) == own[key] for key in own):
+            found[name] = 1 + len(own)
+    return max(found, key=found.__getitem__)
+
+
+def _listed(learners: object) -> tuple[Any, ...]:
+    if not isinstance(learners, list | tuple):
+        raise ValueError(f"learners must be a list, got {learners!r}")
+    return tuple(learners)
+
+
+def _name_and_parameters(
+    spec: object, key: str, known: Mapping[str, object]
+) -> tuple[str, dict[str, Any]]:
+    """The registered name in a spec, and the rest of it."""
+    parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
+    name = parameters.pop(key, None)
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"{key} {name!r} is not one of {', '.join(known)}")
+    return name, parameters

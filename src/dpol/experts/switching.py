@@ -23,83 +23,13 @@ if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
 
 
-def borell_tis(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike) -> Floats:
-    """The paper's bound, from the Borell-TIS inequality.
-
-    2 Phi(-sqrt(2) b) + 2 sqrt(pi) phi(b) (Phi(b) - Phi(-b)) with
-    b = gap / (eta sqrt(2 B)) - sqrt(log(2n - 2)); 1 where b <= 0. Source: "Prediction with
-    Expert Advice under Local Differential Privacy", Theorem 1.
-
-    Args:
-        gap: k, any shape; 1 is returned where it is not positive.
-        steps: B, at least 1; broadcast with `gap`.
-        n_experts: n, at least 2.
-        noise_scale: eta, at least 0; at 0 nothing moves and the bound is 0 for positive gaps.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    >>> round(float(borell_tis(40, 100, 20, 1.0)), 3)
-    0.788
-    """
-    return BOUNDS["borell-tis"].tail(_standardised(gap, steps, n_experts, noise_scale), n_experts)
-
-
-def reflection(gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike) -> Floats:
-    """Our bound, from the reflection principle: 2 (n - 1) Phi(-gap / (eta sqrt(2 B))), at most 1.
-
-    The leader changes only if one of its n - 1 differences to the others, walks with steps
-    N(0, 2 eta^2) that start at `gap` or above, falls below 0. Arguments as `borell_tis`.
-    Ours, not in the papers.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    >>> round(float(reflection(40, 100, 20, 1.0)), 3)
-    0.089
-    """
-    return BOUNDS["reflection"].tail(_standardised(gap, steps, n_experts, noise_scale), n_experts)
-
-
-def reflection_of_vector(values: ArrayLike, steps: ArrayLike, noise_scale: ArrayLike) -> Floats:
-    """Our bound when the whole vector is known: the sum over the others of their own tails.
-
-    Args:
-        values: (..., n) positions before the walk; never larger than `reflection` of their gap.
-        steps: B, broadcast with the leading axes of `values`.
-        noise_scale: eta, likewise.
-
-    Raises:
-        ValueError: an argument is out of range.
-    """
-    values = np.sort(np.asarray(values, dtype=float), axis=-1)
-    behind = values[..., -1:] - values[..., :-1]
-    n = values.shape[-1]
-    steps, noise_scale = (np.asarray(it, dtype=float)[..., None] for it in (steps, noise_scale))
-    tails = special.ndtr(-_standardised(behind, steps, n, noise_scale))
-    return np.asarray(np.minimum(2 * tails.sum(axis=-1), 1.0))
-
-
-def _standardised(
-    gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike
-) -> Floats:
-    """gap / (eta sqrt(2 B)); infinite for positive gaps without noise, 0 for no gap."""
-    gap, steps, noise_scale = (np.asarray(it, dtype=float) for it in (gap, steps, noise_scale))
-    if n_experts < 2:
-        raise ValueError(f"at least 2 experts are needed, got {n_experts}")
-    if not ((steps >= 1).all() and (noise_scale >= 0).all()) or np.isnan(gap).any():
-        raise ValueError("steps must be at least 1, noise_scale at least 0, and gap a number")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.maximum(gap, 0.0) / (noise_scale * np.sqrt(2 * steps))
-    return np.where(gap > 0, ratio, 0.0)
-
-
 def _expected_maximum(n_experts: int) -> float:
     """sqrt(log(2n - 2)), in units of eta sqrt(2 B): bounds the mean maximum of the others."""
     return math.sqrt(math.log(2 * n_experts - 2))
 
 
 def _borell_tis_tail(b: Floats) -> Floats:
+    """2 Phi(-sqrt(2) b) + 2 sqrt(pi) phi(b) (Phi(b) - Phi(-b)), at most 1; 1 where b <= 0."""
     b = np.maximum(b, 0.0)
     overtaken = np.sqrt(2.0) * np.exp(-(b**2) / 2) * special.erf(b / np.sqrt(2.0))
     return np.asarray(np.minimum(2 * special.ndtr(-np.sqrt(2.0) * b) + overtaken, 1.0))
@@ -124,6 +54,32 @@ class SwitchingBound:
     ours: bool
     tail: Callable[[Floats, int], Floats]
     threshold: Callable[[Floats, int], Floats]
+
+    def of_gap(
+        self, gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike
+    ) -> Floats:
+        """The bound for a gap; at 0 noise nothing moves, and it is 0 for positive gaps.
+
+        Args:
+            gap: k, any shape; 1 is returned where it is not positive.
+            steps: B, at least 1; broadcast with `gap`.
+            n_experts: n, at least 2.
+            noise_scale: eta, at least 0.
+
+        Raises:
+            ValueError: an argument is out of range.
+
+        >>> [round(float(bound.of_gap(40, 100, 20, 1.0)), 3) for bound in BOUNDS.values()]
+        [0.788, 0.089]
+        """
+        gap, steps, noise_scale = (np.asarray(it, dtype=float) for it in (gap, steps, noise_scale))
+        if n_experts < 2:
+            raise ValueError(f"at least 2 experts are needed, got {n_experts}")
+        if not ((steps >= 1).all() and (noise_scale >= 0).all()) or np.isnan(gap).any():
+            raise ValueError("steps must be at least 1, noise_scale at least 0, and gap a number")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.maximum(gap, 0.0) / (noise_scale * np.sqrt(2 * steps))
+        return self.tail(np.where(gap > 0, z, 0.0), n_experts)
 
 
 def _reflection_threshold(probability: Floats, n_experts: int) -> Floats:
@@ -176,4 +132,11 @@ BOUNDS = {
         ),
     )
 }
-"""The switching bounds by name."""
+"""The switching bounds by name.
+
+`borell-tis` is the paper's, from the Borell-TIS inequality: `_borell_tis_tail` of
+b = z - sqrt(log(2n - 2)). Source: "Prediction with Expert Advice under Local Differential
+Privacy", Theorem 1. `reflection` is ours, from the reflection principle: 2 (n - 1) Phi(-z), at
+most 1, because the leader changes only if one of its n - 1 differences to the others, walks with
+steps N(0, 2 eta^2) that start at the gap or above, falls below 0.
+"""

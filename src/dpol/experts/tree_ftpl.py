@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
-from dpol.privacy.guarantee import Guarantee, Model
+from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
+from dpol.noise import CAPACITY, ISOTROPIC, NOISES
+from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
@@ -34,7 +35,7 @@ class TreeState:
 
 
 @dataclass(frozen=True)
-class TreeFTPL:
+class TreeFTPL(CentralAlgorithm[TreeState]):
     """The FTPL of Agarwal and Singh (2017) in the central model, with Gaussian nodes.
 
     With L = floor(log2(T - 1)) + 1 levels, every round enters at most L nodes, so node
@@ -54,30 +55,33 @@ class TreeFTPL:
     Raises:
         ValueError: objective or noise is unknown.
 
-    >>> from dpol.experts.play import RawGains, guarantee_of
-    >>> from dpol.data.stream import GainStream
+    >>> import dpol
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> beds = np.full((20, 2), 50.0)
-    >>> stream = GainStream("example", np.full((20, 2), 0.2), beds, ("a", "b"), periods)
-    >>> guarantee = guarantee_of(TreeFTPL(), RawGains(stream, mu=0.5, n_replicates=1))
-    >>> round(guarantee.mu, 6), guarantee.model
-    (0.5, 'central')
+    >>> stream = dpol.GainStream("example", np.full((20, 2), 0.2), beds, ("a", "b"), periods)
+    >>> games = dpol.play(TreeFTPL(), dpol.RawGains(stream, mu=0.5, replicates=4, seed=1))
+    >>> games.actions.shape, round(games.guarantee.mu, 6), games.guarantee.model
+    ((4, 20), 0.5, 'central')
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
-    noise: Literal["isotropic", "capacity"] = "isotropic"
-
-    model: ClassVar[Model] = "central"
+    noise: str = ISOTROPIC.name
 
     def __post_init__(self) -> None:
-        if self.noise not in ("isotropic", "capacity"):
-            raise ValueError(f"noise must be isotropic or capacity, got {self.noise!r}")
+        allowed = ISOTROPIC.name, CAPACITY.name
+        if self.noise not in allowed:
+            raise ValueError(f"noise must be {' or '.join(allowed)}, got {self.noise!r}")
         if self.objective not in ("min-noise", "min-regret"):
             raise ValueError(f"objective must be min-noise or min-regret, got {self.objective!r}")
 
     @property
     def origin(self) -> Origin:
-        return "paper" if self.noise == "isotropic" else "ours"
+        return NOISES[self.noise].origin
+
+    @property
+    def _by_capacity(self) -> bool:
+        """Whether the noise of an expert follows the change that one person makes there."""
+        return NOISES[self.noise].needs_capacities
 
     def init(self, setup: CuratorSetup) -> TreeState:
         levels = tree_levels(setup.n_rounds)
@@ -88,7 +92,7 @@ class TreeFTPL:
             noise=TreeNoise(),
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
-            relative=scale / total if total and self.noise == "capacity" else 1.0,
+            relative=scale / total if total and self._by_capacity else 1.0,
         )
 
     def step(
@@ -106,10 +110,10 @@ class TreeFTPL:
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
-        own = self.noise == "capacity"
+        own = self._by_capacity
         return Guarantee(
             mechanism="Gaussian noise on tree-aggregated prefix sums"
-            + (", capacity noise" if own else ""),
+            + (f", {self.noise} noise" if own else ""),
             **setup.neighbours.as_fields(),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
@@ -129,14 +133,14 @@ class TreeFTPL:
             return 0.0
         scale = self._total_scale(setup)
         with np.errstate(divide="ignore"):
-            if self.noise == "isotropic":
+            if not self._by_capacity:
                 return float(np.divide(setup.sensitivity * levels, scale))
             shifts = np.sort((_changes(setup) * levels / scale) ** 2)
         return math.sqrt(float(shifts[-2:].sum()))
 
     def _total_scale(self, setup: CuratorSetup) -> float | Floats:
         scale: float | Floats = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu
-        if self.noise == "capacity":
+        if self._by_capacity:
             scale = math.sqrt(2.0) * _changes(setup) * tree_levels(setup.n_rounds) / setup.mu
         if self.objective == "min-regret":
             scale = np.maximum(scale, setup.gain_range * math.sqrt(setup.n_rounds))

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.play import Actions, CuratorSetup, Observation, Origin
+from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.parameters import AccountedParameters, choose_parameters
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import Guarantee, Model
+from dpol.privacy.guarantee import Guarantee, Origin
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class LazyWeightsState:
 
 
 @dataclass(frozen=True)
-class LazyWeights:
+class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     """L2P: resample an expert from multiplicative weights only when it must, or at random.
 
     Its parameters reach the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
@@ -63,7 +62,7 @@ class LazyWeights:
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
     >>> beds = np.full((100, 2), 50.0)
     >>> stream = GainStream("example", np.full((100, 2), 0.2), beds, ("a", "b"), periods)
-    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5, n_replicates=1))
+    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
     >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # what mu = 0.5 has
     ('central', True)
     """
@@ -71,8 +70,6 @@ class LazyWeights:
     delta: float = 1e-6
     accountant: Accountant = "sound"
     normaliser: Normaliser = "tight"
-
-    model: ClassVar[Model] = "central"
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:

@@ -1,5 +1,27 @@
-"""The client side of the local model: the only door between raw and noisy values."""
+"""The client side of the local model: the only door between raw and noisy gains."""
 
-from dpol.noise.noisy_gains import NOISES, NoisyGains, noise_scale, privatize
+from dpol.noise.noises import (
+    CAPACITY,
+    CONSTANT,
+    ISOTROPIC,
+    NO_NOISE,
+    NOISES,
+    WORST_CASE,
+    Noise,
+    is_ours,
+)
+from dpol.noise.noisy_gains import NoisyGains, noise_scale, privatize
 
-__all__ = ["NOISES", "NoisyGains", "noise_scale", "privatize"]
+__all__ = [
+    "CAPACITY",
+    "CONSTANT",
+    "ISOTROPIC",
+    "NOISES",
+    "NO_NOISE",
+    "WORST_CASE",
+    "Noise",
+    "NoisyGains",
+    "is_ours",
+    "noise_scale",
+    "privatize",
+]

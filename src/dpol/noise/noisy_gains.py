@@ -1,20 +1,19 @@
-"""Gaussian noise on gain vectors, scaled in four ways.
+"""Gaussian noise on gain vectors: what a local algorithm is given in place of raw gains.
 
-All but `capacity`, which is ours, are the paper's: "Prediction with Expert Advice under Local
-Differential Privacy", sections 2.2 and A.2.
+Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
 from dpol.data.stream import GainStream
+from dpol.noise.noises import NOISES
 from dpol.privacy.guarantee import Guarantee, neighbours_of
 
 
@@ -28,6 +27,8 @@ class NoisyGains:
         noise_scale: (T, n) standard deviation of the noise; 0 means none.
         gain_range: upper end of the raw gains' range.
         guarantee: the privacy of each round's noisy vector, and of anything made from them.
+        seeds: what the noise was drawn from: seed, stream, noise, mu and replicates; None if it
+            was made by hand. The game keys an algorithm's own numbers by it; no algorithm sees it.
     """
 
     initial: Floats
@@ -35,6 +36,7 @@ class NoisyGains:
     noise_scale: Floats
     gain_range: float
     guarantee: Guarantee
+    seeds: Seeds | None = None
 
     @property
     def n_replicates(self) -> int:
@@ -52,51 +54,19 @@ class NoisyGains:
         return int(self.gains.shape[2])
 
 
-def _isotropic(stream: GainStream, mu: float) -> Floats:
-    return np.broadcast_to((stream.sensitivity / mu)[:, None], stream.gains.shape)
-
-
-def _isotropic_worst_case(stream: GainStream, mu: float) -> Floats:
-    # sqrt(2) minimises the worst-case regret bound (eta + 2/eta) sqrt(2 T log n).
-    return np.maximum(_isotropic(stream, mu), math.sqrt(2.0) * stream.gain_range)
-
-
-def _capacity(stream: GainStream, mu: float) -> Floats:
-    capacity = stream.capacities_for("the noise capacity")
-    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
-
-
-def _isotropic_constant(stream: GainStream, mu: float) -> Floats:
-    return np.broadcast_to(stream.sensitivity.max() / mu, stream.gains.shape)
-
-
-NOISES: dict[str, Callable[[GainStream, float], Floats]] = {
-    "isotropic": _isotropic,
-    "isotropic-constant": _isotropic_constant,
-    "isotropic-worst-case": _isotropic_worst_case,
-    "capacity": _capacity,
-}
-"""How each noise makes the (T, n) noise scale of a stream, see `noise_scale`."""
-
-
 def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
     """The (T, n) noise standard deviations at privacy level mu.
 
-    With Delta_t the L2 sensitivity of round t, c the capacities and r the gain range:
-    `isotropic` Delta_t / mu; `isotropic-constant` the largest of them in every round;
-    `isotropic-worst-case` max(Delta_t / mu, sqrt(2) r), which keeps noise even at mu = inf;
-    `capacity` sqrt(2) s / (mu c_ti), that is N(0, 2 s^2 / mu^2) on each count, s the count
-    sensitivity.
-
     Raises:
         ValueError: unknown noise, or mu not above 0.
-        DataError: `capacity` on a stream without capacities, or the noise is no finite number.
+        DataError: the stream lacks the capacities that the noise needs, or the noise is no finite
+            number.
     """
     if noise not in NOISES:
         raise ValueError(f"noise {noise!r} is not one of {', '.join(NOISES)}")
     if not mu > 0:
         raise ValueError(f"mu must be above 0, got {mu}")
-    scale = NOISES[noise](stream, mu)
+    scale = NOISES[noise].scale(stream, mu)
     if not np.isfinite(scale).all():
         raise DataError(
             f"stream {stream.label}: {noise} noise at mu = {mu:g} is too large for a number;"
@@ -127,42 +97,35 @@ def privatize(
     mu: float,
     *,
     seed: int,
-    replicates: Sequence[int],
+    replicates: int | Sequence[int],
 ) -> NoisyGains:
     """Noise a stream once for every replicate.
 
     Args:
         stream: the raw gains; the result holds no reference to them.
-        noise: a key of `NOISES`.
-        mu: privacy level; inf for no noise (but see `isotropic-worst-case`).
+        noise: a key of `dpol.noise.NOISES`.
+        mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
         seed: root seed; the noise depends on it, the stream's label, noise, mu and
             the replicate's number only.
-        replicates: numbers of the replicates.
+        replicates: how many, or their numbers.
 
     Raises:
         ValueError: unknown noise, mu not above 0, or no replicate.
-        DataError: `capacity` on a stream without capacities.
-
-    Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2;
-    `capacity` is ours.
+        DataError: as `noise_scale`.
 
     >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(3)
     >>> gains, beds = np.full((3, 2), 0.1), np.full((3, 2), 40.0)
     >>> stream = GainStream("example", gains, beds, ("north", "south"), periods)
-    >>> noisy = privatize(stream, "capacity", mu=0.5, seed=1, replicates=range(10))
+    >>> noisy = privatize(stream, "capacity", mu=0.5, seed=1, replicates=10)
     >>> noisy.gains.shape, noisy.noise_scale[0].round(4).tolist()
     ((10, 3, 2), [0.0707, 0.0707])
     >>> round(noisy.guarantee.mu, 6), noisy.guarantee.model
     (0.5, 'local')
     """
-    if not len(replicates):
-        raise ValueError("at least one replicate is needed")
+    seeds = Seeds(seed, stream.label, noise, float(mu), replicate_numbers(replicates))
     scale = np.array(noise_scale(stream, noise, mu))
-    generators = replicate_generators(
-        seed, (stream.label, noise, float(mu)), replicates, "local noise"
-    )
-    initial, gains = _draw(stream.gains, scale, generators)
+    initial, gains = _draw(stream.gains, scale, seeds.local_noise())
     for array in (scale, initial, gains):
         array.flags.writeable = False
     return NoisyGains(
@@ -171,6 +134,7 @@ def privatize(
         noise_scale=scale,
         gain_range=stream.gain_range,
         guarantee=_guarantee(stream, noise, scale),
+        seeds=seeds,
     )
 
 
@@ -195,16 +159,12 @@ def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[
 
 
 def _guarantee(stream: GainStream, noise: str, scale: Floats) -> Guarantee:
-    on_counts = noise == "capacity"
+    sensitivity, unit = NOISES[noise].sensitivity(stream)
     return Guarantee(
         mechanism=f"{noise} Gaussian noise on every gain vector",
         **neighbours_of(stream).as_fields(),
-        sensitivity=(
-            math.sqrt(2.0) * stream.count_sensitivity
-            if on_counts
-            else float(stream.sensitivity.max())
-        ),
-        sensitivity_unit="L2, persons" if on_counts else "L2, gain",
+        sensitivity=sensitivity,
+        sensitivity_unit=unit,
         mu=achieved_mu(stream, scale),
         model="local",
         sampler="seeded",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from dpol.core.intervals import clopper_pearson_upper
@@ -77,6 +77,12 @@ def exceeds(value: float, claimed: float) -> bool:
     return not value <= claimed * (1 + _ROUNDING)
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence outside (0, 1) with a ValueError."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+
+
 def audit_runs(
     first: Floats,
     second: Floats,
@@ -89,13 +95,12 @@ def audit_runs(
     """Audit a claim by runs on two adjacent inputs.
 
     mu >= Phi^-1(1 - FPR) - Phi^-1(FNR) and epsilon >= log((1 - delta - FNR) / FPR) for every
-    event and for either input in either role; each rate is bounded from above at half of the
-    error 1 - confidence, so both hold together.
+    event and either role of the inputs. Each rate is bounded at half of the error 1 - confidence.
 
     Args:
-        first: (n,) or (n, k) test statistics of independent runs on one input. The event is
-            that one of the k statistics lies above, or below, a threshold: which one is chosen
-            on the first half of the runs, and it is counted on the others.
+        first: (n,) or (n, k) test statistics of independent runs on one input. The event, one of
+            the k above or below a threshold, is chosen on the first half of the runs and counted
+            on the others.
         second: the same of runs on the other input, independent of the first.
         parameter: `mu` or `epsilon`.
         claimed: the claim.
@@ -103,8 +108,7 @@ def audit_runs(
         delta: delta of an epsilon claim, in [0, 1).
 
     Raises:
-        ValueError: shapes do not fit, there are fewer than 4 runs, a statistic is not a number,
-            or confidence or delta is out of range.
+        ValueError: shapes or ranges are wrong, a statistic is NaN, or runs are fewer than 4.
 
     >>> rng = np.random.default_rng(1)
     >>> first, second = rng.normal(0, 1, 20_000), rng.normal(1, 1, 20_000)
@@ -116,15 +120,12 @@ def audit_runs(
     first, second = _checked(first), _checked(second)
     if first.shape[1] != second.shape[1]:
         raise ValueError(f"{first.shape[1]} statistics of one input, {second.shape[1]} of other")
-    if not 0 < confidence < 1 or not 0 <= delta < 1:
-        raise ValueError(
-            f"confidence must lie in (0, 1) and delta in [0, 1), got {confidence}, {delta}"
-        )
+    check_confidence(confidence)
     bound = _bound(parameter, (1 - confidence) / 2, delta)
     cautious = _bound(parameter, (1 - confidence) / 2 * _CAUTION, delta)
-    event = _choose(selection_half(first), selection_half(second), cautious)
-    rest = first[len(first) // 2 :], second[len(second) // 2 :]
-    lower = float(bound(*event.errors(*rest)))
+    side, threshold = _choose(selection_half(first), selection_half(second), cautious)
+    counted = side.of(first[len(first) // 2 :], second[len(second) // 2 :])
+    lower = float(bound(*_errors(*counted, threshold)))
     runs = min(len(first), len(second))
     return AuditResult(parameter, claimed, lower, confidence, runs, "event", delta)
 
@@ -191,38 +192,40 @@ def runs_needed(
 
 
 @dataclass(frozen=True)
-class _Event:
-    """Statistic `column`, times `sign`, above a threshold: a vote for the second input.
+class _Side:
+    """Which events are looked at: statistic `column`, times `sign`, above a threshold.
 
-    If `swapped`, for the first.
+    The event is a vote for the second input; if `swapped`, for the first.
     """
 
     column: int
     sign: int
-    threshold: float
     swapped: bool
 
-    def errors(self, first: Floats, second: Floats) -> tuple[Counts, Counts, int, int]:
-        """False positives, false negatives, and the numbers of runs that they are out of."""
+    def of(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """The statistics (n,) of the input that the event speaks against, and of the other."""
         null, other = (second, first) if self.swapped else (first, second)
-        votes = [self.sign * it[:, self.column] > self.threshold for it in (null, other)]
-        positive, negative = np.asarray(votes[0].sum()), np.asarray((~votes[1]).sum())
-        return positive, negative, len(null), len(other)
+        return self.sign * null[:, self.column], self.sign * other[:, self.column]
 
 
-def _choose(first: Floats, second: Floats, bound: _Bound) -> _Event:
+def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> tuple[Counts, Counts, int, int]:
+    """False positives and false negatives at each threshold, and out of how many runs."""
+    positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
+    negative = np.searchsorted(np.sort(other), thresholds, side="right")
+    return positive, negative, len(null), len(other)
+
+
+def _choose(first: Floats, second: Floats, bound: _Bound) -> tuple[_Side, float]:
     """The event with the largest lower bound on the runs of the selection half."""
-    best, chosen = -math.inf, _Event(0, 1, 0.0, False)
-    for column, sign, swapped in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
-        null, other = (second, first) if swapped else (first, second)
-        null, other = np.sort(sign * null[:, column]), np.sort(sign * other[:, column])
+    best, chosen = -math.inf, (_Side(0, 1, False), 0.0)
+    for choice in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
+        side = _Side(*choice)
+        null, other = side.of(first, second)
         thresholds = _candidates(np.concatenate([null, other]))
-        positive = len(null) - np.searchsorted(null, thresholds, side="right")
-        negative = np.searchsorted(other, thresholds, side="right")
-        found = bound(positive, negative, len(null), len(other))
+        found = bound(*_errors(null, other, thresholds))
         at = int(found.argmax())
         if found[at] > best:
-            best, chosen = float(found[at]), _Event(column, sign, float(thresholds[at]), swapped)
+            best, chosen = float(found[at]), (side, float(thresholds[at]))
     return chosen
 
 
@@ -238,6 +241,8 @@ def _bound(parameter: Parameter, error: float, delta: float) -> _Bound:
     """The lower bound on a parameter that error counts give; each rate may fail with `error`."""
     if parameter not in ("mu", "epsilon"):
         raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must lie in [0, 1), got {delta}")
 
     def bound(positive: Counts, negative: Counts, null: int, other: int) -> Floats:
         false_positive = clopper_pearson_upper(positive, null, error)

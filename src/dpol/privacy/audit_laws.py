@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
-from dpol.privacy.audit import AuditResult
+from dpol.privacy.audit import AuditResult, check_confidence
 
 # Added to a covariance, relative to its size: noise that cancels leaves it singular.
 _RIDGE = 1e-9
@@ -55,8 +55,7 @@ def audit_covariance(
     size = changes.shape[1]
     if any(it.ndim != 2 or it.shape[1] != size for it in outputs):
         raise ValueError(f"outputs {[it.shape for it in outputs]}, changes {changes.shape}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    check_confidence(confidence)
     runs = min(len(it) for it in outputs)
     freedom = sum(len(it) - 1 for it in outputs) - size + 1
     if freedom < 1:
@@ -96,8 +95,7 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         raise ValueError("law must be probabilities that sum to 1")
     if len(outcomes) < 4 or outcomes.min() < 0 or outcomes.max() >= len(law):
         raise ValueError(f"at least 4 outcomes of 0..{len(law) - 1} are needed")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    check_confidence(confidence)
     chosen = outcomes[: len(outcomes) // 2]
     frequent = np.bincount(chosen, minlength=len(law)) > len(chosen) * law
     counted = frequent[outcomes[len(chosen) :]]

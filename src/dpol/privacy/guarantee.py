@@ -10,6 +10,8 @@ from dpol.data.stream import SELECTION, GainStream
 
 Model = Literal["local", "central", "none"]
 """Who sees raw data: nobody, a curator, or everybody."""
+Origin = Literal["paper", "standard", "ours"]
+"""Where a method comes from: a paper of the project, a textbook, or us."""
 
 
 @dataclass(frozen=True)

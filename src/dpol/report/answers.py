@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,11 @@ import pandas as pd
 
 from dpol.core.rounding import rounded_up
 from dpol.privacy.audit import exceeds
-from dpol.report.costs import Loss
 from dpol.show.footers import describe_public
 from dpol.show.words import counted, joint_confidence, mu_title, proved
 from dpol.studies.claims.table import count_verdicts
-from dpol.studies.hospitals.reported import load_reported
+from dpol.studies.hospitals.verdicts import ABOVE, BELOW
 
-META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 _INFINITE = float("inf")
 
 
@@ -31,14 +29,14 @@ class Answer:
 
 
 def answer_on_papers(
-    claims: pd.DataFrame | None, gains: pd.DataFrame, summary: pd.DataFrame
+    claims: pd.DataFrame | None, summary: pd.DataFrame, ranking: pd.DataFrame
 ) -> Answer:
     """Does the paper hold up?
 
     Args:
         claims: the ledger; None if it was not made.
-        gains: numbers behind the table of average gains (`CSV_COLUMNS`).
-        summary: table of `dpol.studies.hospitals.summary`.
+        summary: table of `dpol.studies.hospitals.findings.conclude`.
+        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
     """
     more: list[str] = []
     if claims is not None:
@@ -50,9 +48,9 @@ def answer_on_papers(
         if ours.any():
             rows = claims[ours]
             more.append(f"Left out: {_checks(rows)} of ours (†), of which {count_verdicts(rows)}.")
-    beside = gains.dropna(subset=["reported_mean_gain", "mean_gain"])
+    beside = summary[summary["reported_mean_gain"].notna()]
     beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
-    both = [_table_two(beside), *_ranking(summary)]
+    both = [_table_two(beside), *_ranking(ranking)]
     more += both[::-1] if beside.empty else both  # what could be compared comes first
     if claims is None:
         found, *more = more
@@ -71,39 +69,27 @@ def _table_two(beside: pd.DataFrame) -> str:
             "Table 2: no number of the paper is comparable (other streams or periods, or a single"
             " run)."
         )
-    reach = beside["ci_half_width"] + beside["reported_ci_half_width"].fillna(0)
-    apart = (beside["mean_gain"] - beside["reported_mean_gain"]).abs()
-    data = " Ours are of simulated data." if beside["simulated"].any() else ""
+    met = int((~beside["reported_verdict"].isin((ABOVE, BELOW))).sum())
     ratio = (beside["mean_gain"] / beside["reported_mean_gain"]).median()
+    data = " Ours are of simulated data." if beside["simulated"].any() else ""
     return (
-        f"Table 2: {int((apart <= reach).sum())} of {len(beside)} of our intervals meet the paper’s"
-        f" numbers; the median of ours over theirs is {ratio:.2f}.{data}"
+        f"Table 2: {met} of {len(beside)} of our intervals meet the paper’s numbers; the median of"
+        f" ours over theirs is {ratio:.2f}.{data}"
     )
 
 
-def _ranking(summary: pd.DataFrame) -> Iterator[str]:
+def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
     """RW-Meta, which is local, beside the better central tree: here, and in the paper's table."""
-    rows = summary[(summary["noise"] == "isotropic") & (summary["mu"] < _INFINITE)]
-    meta = rows[rows["algorithm"] == META]
-    trees = rows[rows["algorithm"].isin(TREES)].sort_values("mean_gain")
-    trees = trees.drop_duplicates(["stream", "mu"], keep="last")
-    both = meta.merge(trees, on=["stream", "mu"], suffixes=("", "_tree"))
-    if both.empty:
-        return
-    difference = both["mean_gain"] - both["mean_gain_tree"]
-    reach = both["ci_half_width"] + both["ci_half_width_tree"]
-    reported = load_reported()
-    theirs = [
-        mean > max(reported[stream, tree, mu][0] for tree in TREES)
-        for (stream, algorithm, mu), (mean, _) in reported.items()
-        if algorithm == META and mu < _INFINITE
-    ]
-    yield (
-        f"RW-Meta (local) beside the better central tree, with noise: above it in"
-        f" {int((difference > reach).sum())} of {len(both)} cells, below it in"
-        f" {int((difference < -reach).sum())}, elsewhere their intervals meet. The paper reports it"
-        f" above in {sum(theirs)} of {len(theirs)}."
+    ours, theirs = (
+        ranking.loc[ranking["source"] == source, "verdict"].to_list() for source in ("run", "paper")
     )
+    if ours:
+        yield (
+            f"RW-Meta (local) beside the better central tree, with noise: above it in"
+            f" {ours.count(ABOVE)} of {len(ours)} cells, below it in {ours.count(BELOW)}, elsewhere"
+            " their intervals meet. The paper reports it above in"
+            f" {theirs.count(ABOVE)} of {len(theirs)}."
+        )
 
 
 def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Answer:
@@ -174,28 +160,27 @@ def _admitted(audit: Mapping[Hashable, Any]) -> str:
     return f" (its record says {recorded:.4g})" if exceeds(recorded, claimed) else ""
 
 
-def answer_on_cost(found: Sequence[Loss]) -> Answer:
-    """What does it cost?"""
+def answer_on_cost(costs: pd.DataFrame) -> Answer:
+    """What does it cost? `costs` are those that the page shows."""
     question = "What does it cost?"
-    if not found:
+    if costs.empty:
         text = "This run cannot tell: no private algorithm was played both with and without noise."
         return Answer(question, text, (), ())
-    systems = list(dict.fromkeys(loss.system for loss in found))
-    texts = [_cost([loss for loss in found if loss.system == system]) for system in systems]
-    return Answer(question, texts[0], tuple(texts[1:]), ("noise-costs", "beyond"))
+    found, *more = (_cost(own) for _, own in costs.groupby(["algorithm", "noise"], sort=False))
+    return Answer(question, found, tuple(more), ("noise-costs", "beyond"))
 
 
-def _cost(found: Sequence[Loss]) -> str:
+def _cost(costs: pd.DataFrame) -> str:
     """One system, over all streams."""
     parts: list[str] = []
-    for mu in dict.fromkeys(loss.mu for loss in found):
-        shares = sorted({round(100 * it.share) for it in found if it.mu == mu})
-        both = " to ".join(str(it) for it in dict.fromkeys((shares[0], shares[-1])))
+    for mu, rows in costs.groupby("mu", sort=False):
+        percent = (100 * rows["noise_cost_share"]).round().astype(int)
+        both = " to ".join(dict.fromkeys((f"{percent.min()}", f"{percent.max()}")))
         parts.append(f"{both}%{'' if parts else ' of its gain'} at {_mu(mu)}".replace("-", "−"))
-    first, streams = found[0], len({loss.stream for loss in found})
-    noise = f"{first.noise} noise" + (" (ours)" if first.ours else "")
+    first, streams = costs.iloc[0], costs["stream"].nunique()
+    noise = f"{first['noise']} noise" + (" (ours)" if first["ours"] else "")
     where = f", over {streams} streams" if streams > 1 else ""
-    return f"With {noise}, {first.algorithm} loses {', '.join(parts)}{where}."
+    return f"With {noise}, {first['algorithm']} loses {', '.join(parts)}{where}."
 
 
 def _mu(mu: object) -> str:

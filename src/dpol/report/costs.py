@@ -1,118 +1,85 @@
-"""What noise costs: total gains with it beside those of the same algorithm without it."""
+"""What noise costs: which rows of the summary the page shows, and the table of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
 from dpol.config.models import Config
+from dpol.noise.noises import CAPACITY
 from dpol.show.footers import COVERS, plus_minus
-from dpol.show.plain import Cell, PlainTable, number
+from dpol.show.names import marked
+from dpol.show.table import Column, Entry, Table, number, one_section
 from dpol.show.words import mu_title
 
-_INFINITE = float("inf")
 
+def shown_costs(summary: pd.DataFrame, config: Config) -> pd.DataFrame:
+    """The rows with a cost of the systems compared, or of the first private algorithm shown.
 
-@dataclass(frozen=True)
-class Loss:
-    """What noise costs an algorithm at one level on one stream, in total gain.
-
-    Args:
-        algorithm: its label.
-        noise: how its noise is scaled.
-        ours: whether algorithm or noise is not in the papers.
-        stream: label of the stream.
-        mu: of the level with noise.
-        gain: without noise, mean over runs.
-        lost: `gain` minus the mean gain at the level.
-        half_width: of an interval of `lost`: the half widths of both means added up, which all
-            hold together.
+    They are in the order of systems, streams and levels; none if no cost is known.
     """
-
-    algorithm: str
-    noise: str
-    ours: bool
-    stream: str
-    mu: float
-    gain: float
-    lost: float
-    half_width: float
-
-    @property
-    def system(self) -> tuple[str, str]:
-        """Algorithm and noise."""
-        return self.algorithm, self.noise
-
-    @property
-    def share(self) -> float:
-        """Of the gain without noise."""
-        return self.lost / self.gain
+    orders: dict[str, list[Any]] = {
+        "stream": list(config.streams),
+        "mu": list(config.privacy.levels.values()),
+    }
+    known = summary[summary["noise_cost"].notna()]
+    for name, order in orders.items():
+        known = known[known[name].isin(order)]
+    known = known.sort_values(
+        ["stream", "mu"], key=lambda column: column.map(orders[str(column.name)].index)
+    )
+    of_systems = [
+        known[(known["algorithm"] == algorithm) & (known["noise"] == noise)]
+        for algorithm, noise in _systems(summary, config)
+    ]
+    return pd.concat([known.head(0), *of_systems])
 
 
-def losses(summary: pd.DataFrame, config: Config) -> tuple[Loss, ...]:
-    """What noise costs the systems of the comparison, or the first private algorithm shown."""
-    found = []
-    for algorithm, noise in _systems(summary, config):
-        own = summary[summary["algorithm"] == algorithm]
-        own = own[own["noise"] == noise]
-        for stream in config.streams:
-            rows = {row["mu"]: row for row in own[own["stream"] == stream].to_dict("records")}
-            base = rows.get(_INFINITE)
-            if base is None or base["epsilon"] < _INFINITE or not base["mean_gain"] > 0:
-                continue  # never played without noise, or to no gain
-            for mu in config.privacy.levels.values():
-                if mu < _INFINITE and mu in rows:
-                    lost = base["mean_gain"] - rows[mu]["mean_gain"]
-                    half = base["ci_half_width"] + rows[mu]["ci_half_width"]
-                    ours, gain = bool(base["ours"]), base["mean_gain"]
-                    found.append(Loss(algorithm, noise, ours, stream, mu, gain, lost, half))
-    return tuple(found)
-
-
-def _systems(summary: pd.DataFrame, config: Config) -> list[tuple[str, str]]:
+def _systems(summary: pd.DataFrame, config: Config) -> Iterator[tuple[str, str]]:
     if config.comparison is not None:
-        both = (config.comparison.paper, config.comparison.ours)
-        return [(it.algorithm, it.noise) for it in both]
+        for system in (config.comparison.paper, config.comparison.ours):
+            yield system.algorithm, system.noise
+        return
     for label in config.report.algorithms:
-        rows = summary[(summary["algorithm"] == label) & (summary["model"] != "none")]
-        if not rows.empty:
-            played = list(dict.fromkeys(rows["noise"]))
-            first = config.report.noise
-            wanted = [first if first in played else played[0], "capacity"]
-            return [(label, name) for name in dict.fromkeys(wanted) if name in played]
-    return []
+        private = (summary["algorithm"] == label) & (summary["model"] != "none")
+        played = list(summary.loc[private, "noise"].unique())
+        if played:
+            first = config.report.noise if config.report.noise in played else played[0]
+            names = dict.fromkeys((first, CAPACITY.name))
+            yield from ((label, name) for name in names if name in played)
+            return
 
 
-def cost_table(found: Sequence[Loss], titles: Mapping[str, str]) -> PlainTable:
+def cost_table(costs: pd.DataFrame, titles: Mapping[str, str]) -> Table:
     """Gains lost to noise, a line per system and stream.
 
     Args:
-        found: at least one.
+        costs: rows of the summary, at least one.
         titles: of the streams.
     """
-    mus = list(dict.fromkeys(loss.mu for loss in found))
-    rows = []
-    for system, stream in dict.fromkeys((loss.system, loss.stream) for loss in found):
-        own = [it for it in found if (it.system, it.stream) == (system, stream)]
-        of_level = {it.mu: it for it in own}
-        cells = [number(own[0].gain, f"{own[0].gain:.2f}")]
-        cells += [_lost(of_level[mu]) if mu in of_level else Cell("—") for mu in mus]
-        names = (system[0], f"{system[1]} †" if own[0].ours else system[1])
-        rows.append((Cell(titles[stream]), *map(Cell, names), *cells))
-    return PlainTable(
-        "cost",
-        "Total gain lost to noise",
-        (
-            "stream",
-            "algorithm",
-            "noise",
+    mus = list(costs["mu"].unique())
+    lines = []
+    for _, own in costs.groupby(["algorithm", "noise", "stream"], sort=False):
+        row = own.iloc[0]
+        words = Entry(row["algorithm"]), Entry(marked(row["noise"], row["ours"]))
+        gain = number(row["gain_without_noise"], f"{row['gain_without_noise']:.2f}")
+        of_level = {row["mu"]: _lost(row) for row in own.to_dict("records")}
+        lost = (of_level.get(mu, Entry("—")) for mu in mus)
+        lines.append((titles[row["stream"]], (*words, gain, *lost)))
+    return Table(
+        caption="Total gain lost to noise",
+        name="cost",
+        corner=("stream",),
+        headers=(
+            Column("algorithm", prose=True),
+            Column("noise", prose=True),
             "gain without noise",
             *(f"lost at {mu_title(mu)}" for mu in mus),
         ),
-        tuple(rows),
-        (
+        sections=(one_section(lines),),
+        footers=(
             "Lost: mean gain without noise minus mean gain at the level; in brackets the share."
             " ±: the half widths of both means added up, so that all intervals hold together as"
             f" those of the table of total gains do. {COVERS} †: ours, not in the paper.",
@@ -120,6 +87,7 @@ def cost_table(found: Sequence[Loss], titles: Mapping[str, str]) -> PlainTable:
     )
 
 
-def _lost(loss: Loss) -> Cell:
-    text = f"{loss.lost:.2f}{plus_minus(loss.half_width)} ({100 * loss.share:.0f}%)"
-    return number(loss.lost, text.replace("-", "−"))
+def _lost(row: Mapping[Any, Any]) -> Entry:
+    half, share = plus_minus(row["noise_cost_half_width"]), 100 * row["noise_cost_share"]
+    text = f"{row['noise_cost']:.2f}{half} ({share:.0f}%)"
+    return number(row["noise_cost"], text.replace("-", "−"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpol.data.panel import report_rows
-from dpol.show.plain import Cell, PlainTable, number
+from dpol.show.table import Column, Entry, Table, number, one_section
 
 
 def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -25,8 +25,8 @@ def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def cleaning_tables(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> list[PlainTable]:
-    """What cleaning did, rule by rule and stream by stream, and which entities it dropped.
+def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table:
+    """What cleaning did, rule by rule and stream by stream.
 
     Args:
         cleaning: report of `dpol.data.panel.report_as_dict`.
@@ -34,33 +34,28 @@ def cleaning_tables(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> l
     """
     streams = cleaning["streams"]
     counts, idle = report_rows(cleaning)
-    rows = tuple((Cell(text), *map(number, values)) for text, values in counts)
-    notes = [
+    lines = [(text, tuple(map(number, values))) for text, values in counts]
+    footers = [
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
-        " chosen groups and periods."
+        " chosen groups and periods.",
+        *([f"None of these: {'; '.join(idle)}."] if idle else []),
+        *_selections(cleaning, titles),
+        *_gaps(streams, titles),
     ]
-    notes += [f"None of these: {'; '.join(idle)}."] if idle else []
-    notes += _selections(cleaning, titles)
-    notes += _gaps(streams, titles)
-    notes += [
+    footers += [
         f"Periods in which almost no entity has a row ({titles[it['stream']]}), check their dates:"
         f" {'; '.join(it['sparse_periods'])}."
         for it in streams
         if it["sparse_periods"]
     ]
-    tables = [
-        PlainTable(
-            "cleaning",
-            "What cleaning did",
-            ("rule", *(titles[it["stream"]] for it in streams)),
-            rows,
-            tuple(notes),
-        )
-    ]
-    dropped = [(titles[it["stream"]], found) for it in streams for found in it["dropped"]]
-    if dropped:
-        tables.append(_dropped_table(dropped))
-    return tables
+    return Table(
+        caption="What cleaning did",
+        name="cleaning",
+        corner=("rule",),
+        headers=tuple(titles[it["stream"]] for it in streams),
+        sections=(one_section(lines),),
+        footers=tuple(footers),
+    )
 
 
 def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
@@ -84,14 +79,20 @@ def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterat
         yield f"Periods that are missing and left out ({', '.join(names)}): {gaps}."
 
 
-def _dropped_table(dropped: list[tuple[str, Mapping[str, Any]]]) -> PlainTable:
-    return PlainTable(
-        "dropped",
-        f"Entities dropped ({len(dropped)})",
-        ("stream", "entity", "name", "reason"),
-        tuple(
-            tuple(map(Cell, (title, found["entity"], found["name"], found["reason"])))
-            for title, found in dropped
-        ),
-        folded=True,
+def dropped_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table | None:
+    """Which entities cleaning dropped; None if it kept all."""
+    facts = ("entity", "name", "reason")
+    lines = [
+        (titles[it["stream"]], tuple(Entry(found[fact]) for fact in facts))
+        for it in cleaning["streams"]
+        for found in it["dropped"]
+    ]
+    if not lines:
+        return None
+    return Table(
+        caption=f"Entities dropped ({len(lines)})",
+        name="dropped",
+        corner=("stream",),
+        headers=tuple(Column(fact, prose=True) for fact in facts),
+        sections=(one_section(lines),),
     )

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import jinja2
+from xml.etree import ElementTree
 
 from dpol.config.models import Config
 from dpol.data.stream import read_stream
 from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
-from dpol.report.costs import cost_table, losses
-from dpol.report.data import cleaning_tables, source_facts
+from dpol.report.costs import cost_table, shown_costs
+from dpol.report.data import cleaning_table, dropped_table, source_facts
 from dpol.report.provenance import Provenance, stage_table
-from dpol.report.reading import read_findings, read_json, read_text, unreadable
+from dpol.report.reading import read_fragment, read_json, read_results, read_text, unreadable
 from dpol.report.sections import SectionOf, sections_of
 from dpol.report.setting import describe_setting
-from dpol.report.svg import inline_svg
-from dpol.show.plain import PlainTable, RunTable, cut_table
-from dpol.studies.audits.table import audit_table
+from dpol.show.pages import load_template
+from dpol.show.table import Table, to_fragment
 from dpol.studies.study import Figure
+
+# One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
+_REM_A_POINT, _WIDEST = 62 / 504, 62.0
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as it stands in the page."""
+    """A figure as it stands in the page: the image as base64, its width in rem."""
 
-    name: str
-    title: str
-    svg: str
+    figure: Figure
+    image: str
+    width: float
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Part:
         title: its heading.
         intro: what stands above all else.
         pictures: its figures.
-        tables: tables of the run, as they are on disk.
-        plain: tables that readers can sort.
+        tables: its tables as HTML.
+        folded: captions and tables that only those see who open them.
         facts: terms and texts, if it has any.
         code: a title and a text that is shown as it is.
     """
@@ -51,8 +53,8 @@ class Part:
     title: str
     intro: str
     pictures: tuple[Picture, ...] = ()
-    tables: tuple[RunTable, ...] = ()
-    plain: tuple[PlainTable, ...] = ()
+    tables: tuple[str, ...] = ()
+    folded: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     code: tuple[str, str] | None = None
 
@@ -69,46 +71,48 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
         DataError: a file of the run is missing, or is not what it should be.
     """
     titles = {label: stream.title or label for label, stream in config.streams.items()}
-    found = read_findings(folder, config)
-    lost = losses(found.summary, config)
-    plain = {} if found.audits is None else {"audits": (audit_table(found.audits),)}
-    parts = [_part(folder, section, plain.get(section.key, ())) for section in sections_of(config)]
-    if lost:
-        parts.insert(2, _cost_part(cost_table(lost, titles)))
+    results = read_results(folder, config)
+    costs = shown_costs(results.summary, config)
+    parts = [_part(folder, section) for section in sections_of(config)]
+    if not costs.empty:
+        parts.insert(2, _cost_part(cost_table(costs, titles)))
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
-    return _template().render(
+    return load_template("report.html.j2", "dpol.report").render(
         run=config.run,
         simulated=config.dataset.simulated,
         answers=(
-            answer_on_papers(found.claims, found.gains, found.summary),
-            answer_on_privacy(found.summary, found.audits),
-            answer_on_cost(lost),
+            answer_on_papers(results.claims, results.summary, results.ranking),
+            answer_on_privacy(results.summary, results.audits),
+            answer_on_cost(costs),
         ),
-        setting=describe_setting(config, found.summary),
+        setting=describe_setting(config, results.summary),
         parts=parts,
     )
 
 
-def _part(folder: Path, section: SectionOf, plain: tuple[PlainTable, ...]) -> Part:
+def _part(folder: Path, section: SectionOf) -> Part:
     return Part(
         section.key,
         section.title,
         section.intro,
-        tuple(_picture(folder, figure) for figure in section.figures),
-        tuple(cut_table(read_text(folder / f"tables/{it}.html"), it) for it in section.tables),
-        plain,
+        tuple(_picture(folder / f"figures/{it.name}.svg", it) for it in section.figures),
+        tuple(read_fragment(folder / f"tables/{it}.fragment.html") for it in section.tables),
     )
 
 
-def _picture(folder: Path, figure: Figure) -> Picture:
-    text = read_text(folder / f"figures/{figure.name}.svg")
-    svg = inline_svg(text, figure.name, figure.title, figure.description)
-    return Picture(f"figure-{figure.name}", figure.title, svg)
+def _picture(path: Path, figure: Figure) -> Picture:
+    text = read_text(path)
+    try:
+        width = float(ElementTree.fromstring(text).attrib["viewBox"].split()[2])
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise unreadable(path, error) from None
+    image = base64.b64encode(text.encode()).decode()
+    return Picture(figure, image, min(width * _REM_A_POINT, _WIDEST))
 
 
-def _cost_part(table: PlainTable) -> Part:
+def _cost_part(table: Table) -> Part:
     intro = "What one algorithm loses when its inputs are noised, against itself without noise."
-    return Part("noise-costs", "What noise costs", intro, plain=(table,))
+    return Part("noise-costs", "What noise costs", intro, tables=(to_fragment(table),))
 
 
 def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
@@ -120,12 +124,18 @@ def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
     path = folder / "data/cleaning.json"
     cleaning = read_json(path)
     try:
-        plain = tuple(cleaning_tables(cleaning, titles))
+        counts, dropped = cleaning_table(cleaning, titles), dropped_table(cleaning, titles)
         facts = source_facts(cleaning["provenance"])
     except (LookupError, TypeError) as error:
         raise unreadable(path, error) from None
-    intro = "Where the data came from, and every rule that changed them, with the cells it touched."
-    return Part("data", "Data and cleaning", intro, plain=plain, facts=facts)
+    return Part(
+        "data",
+        "Data and cleaning",
+        "Where the data came from, and every rule that changed them, with the cells it touched.",
+        tables=(to_fragment(counts),),
+        folded=((dropped.caption, to_fragment(dropped)),) if dropped else (),
+        facts=facts,
+    )
 
 
 def _provenance_part(config: Config, provenance: Provenance) -> Part:
@@ -133,26 +143,13 @@ def _provenance_part(config: Config, provenance: Provenance) -> Part:
     facts = [("run", config.run), ("seed", str(config.seed)), ("versions", versions)]
     if provenance.commit:
         facts.append(("commit when this page was made", provenance.commit))
+    timed = not provenance.stages.empty
     return Part(
         "provenance",
         "Provenance",
         "What is needed to make this page again: the same versions, config, seed and data give the"
         " same numbers, whatever the number of cores.",
-        plain=(stage_table(provenance.stages),) if provenance.stages else (),
+        tables=(to_fragment(stage_table(provenance.stages)),) if timed else (),
         facts=tuple(facts),
         code=(f"Config: {provenance.config_name}", provenance.config_text),
     )
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("dpol.report"), jinja2.PackageLoader("dpol.show")]
-        ),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("report.html.j2")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import platform
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+import pandas as pd
+
 import dpol
-from dpol.show.plain import Cell, PlainTable, number
+from dpol.show.table import Column, Table, number, one_section
 
 PACKAGES = (
     *("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "dp-accounting"),
@@ -29,37 +31,23 @@ class Provenance:
         config_text: the config as YAML.
         versions: package and version.
         commit: of the checkout, in words; None if it is not one.
-        stages: wall and CPU time of each stage.
+        stages: table of `read_stages`.
     """
 
     config_name: str
     config_text: str
     versions: tuple[tuple[str, str], ...]
     commit: str | None
-    stages: tuple[Stage, ...]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What the jobs of a rule took: seconds of all together, and the largest memory in MB."""
-
-    name: str
-    jobs: int
-    wall: float
-    cpu: float
-    memory: float
+    stages: pd.DataFrame
 
 
 def installed_versions() -> tuple[tuple[str, str], ...]:
-    """Of Python, dpol and the packages that the numbers depend on."""
-    own = [("Python", platform.python_version()), ("dpol", dpol.__version__)]
-    found = []
+    """Versions of Python, dpol and the packages that the numbers depend on."""
+    found = [("Python", platform.python_version()), ("dpol", dpol.__version__)]
     for name in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found.append((name, metadata.version(name)))
-        except metadata.PackageNotFoundError:
-            continue
-    return (*own, *found)
+    return tuple(found)
 
 
 def commit_of(folder: Path | str) -> str | None:
@@ -80,66 +68,61 @@ def _git(folder: Path | str, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def read_stages(files: Iterable[Path], folder: Path) -> tuple[Stage, ...]:
+def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
     """Times from benchmark files, a stage per first part of their path below `folder`.
 
-    Files that are not there, or cannot be read, are left out: a table that was there before the
-    run was fetched by no job of it.
+    Columns: `jobs` of the stage; `wall` and `cpu`, seconds of all together; `memory`, the largest
+    in MB. Files that are not there, or cannot be read, are left out: a table that was there before
+    the run was fetched by no job of it.
     """
-    found: dict[str, list[tuple[float, float, float]]] = {}
-    for file in files:
-        times = _times(file)
-        if times is not None:
-            name = file.relative_to(folder).with_suffix("").parts[0]
-            found.setdefault(name, []).append(times)
-    return tuple(
-        Stage(
-            name,
-            len(times),
-            sum(wall for wall, _, _ in times),
-            sum(cpu for _, cpu, _ in times),
-            max(memory for _, _, memory in times),
-        )
-        for name, times in found.items()
-    )
+    rows = [
+        (file.relative_to(folder).with_suffix("").parts[0], *times)
+        for file in files
+        if (times := _times(file))
+    ]
+    jobs = pd.DataFrame(rows, columns=["stage", "wall", "cpu", "memory"]).assign(jobs=1)
+    how = {"jobs": "sum", "wall": "sum", "cpu": "sum", "memory": "max"}
+    return jobs.groupby("stage", as_index=False).agg(how)
 
 
 def _times(file: Path) -> tuple[float, float, float] | None:
+    """Seconds of wall and CPU time, MB of memory; 0 where a job was over before a measurement."""
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
-            row = next(csv.DictReader(lines, delimiter="\t"))
-        # A job that is over at once was never measured but for its time.
-        cpu, memory = (0.0 if row[it] in ("-", "NA") else float(row[it]) for it in _MEASURED)
-        return float(row["s"]), cpu, memory
-    except (OSError, LookupError, ValueError, TypeError, StopIteration):
+        row = pd.read_csv(file, sep="\t", na_values=["-", "NA"]).iloc[0]
+        cpu, memory = row[["cpu_time", "max_rss"]].fillna(0.0)
+        return float(row["s"]), float(cpu), float(memory)
+    except (OSError, LookupError, ValueError, TypeError):
         return None
 
 
-_MEASURED = ("cpu_time", "max_rss")
-
-
-def stage_table(stages: Iterable[Stage]) -> PlainTable:
+def stage_table(stages: pd.DataFrame) -> Table:
     """Times of the stages, the longest first, and of all together."""
-    ordered = sorted(stages, key=lambda stage: (-stage.wall, stage.name))
-    rows = [
+    lines = [
         (
-            Cell(stage.name.replace("_", " ")),
-            number(stage.jobs),
-            number(stage.wall, f"{stage.wall:,.1f}"),
-            number(stage.cpu, f"{stage.cpu:,.1f}"),
-            number(stage.memory, f"{stage.memory:,.0f}"),
+            row["stage"].replace("_", " "),
+            (
+                number(row["jobs"]),
+                number(row["wall"], f"{row['wall']:,.1f}"),
+                number(row["cpu"], f"{row['cpu']:,.1f}"),
+                number(row["memory"], f"{row['memory']:,.0f}"),
+            ),
         )
-        for stage in ordered
+        for row in stages.sort_values("wall", ascending=False, kind="stable").to_dict("records")
     ]
-    jobs = sum(stage.jobs for stage in ordered)
-    wall, cpu = (sum(times) for times in zip(*((it.wall, it.cpu) for it in ordered), strict=True))
-    return PlainTable(
-        "stages",
-        "Time of each stage",
-        ("stage", "jobs", "wall time, s", "CPU time, s", "peak memory, MB"),
-        tuple(rows),
-        (
-            f"All together: {jobs:,} jobs, {wall:,.0f} s of wall time one after the other,"
+    jobs, wall, cpu = stages[["jobs", "wall", "cpu"]].sum()
+    return Table(
+        caption="Time of each stage",
+        name="stages",
+        corner=("stage",),
+        headers=(
+            "jobs",
+            Column("wall time", unit="s"),
+            Column("CPU time", unit="s"),
+            Column("peak memory", unit="MB"),
+        ),
+        sections=(one_section(lines),),
+        footers=(
+            f"All together: {jobs:,.0f} jobs, {wall:,.0f} s of wall time one after the other,"
             f" {cpu:,.0f} s of CPU time. Measured by Snakemake; times of jobs that ran side by"
             " side are added up, and what is over before the first measurement counts as 0 s of CPU"
             " time. This page is not among them.",

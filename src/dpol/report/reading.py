@@ -3,56 +3,64 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as arrow
 
 from dpol.config.models import Config
 from dpol.core.errors import DataError
-from dpol.core.frames import check_frame, check_streams
-from dpol.studies.audits.core import AUDIT_COLUMNS
-from dpol.studies.claims.core import CLAIM_COLUMNS
-from dpol.studies.hospitals.average_gain import COLUMNS as SUMMARY_COLUMNS
-from dpol.studies.hospitals.average_gain import CSV_COLUMNS
+from dpol.core.schemas import read_frame
+from dpol.studies import hospitals
+from dpol.studies.registry import load_study
+from dpol.studies.study import schemas_of
 
 
 @dataclass(frozen=True)
-class Findings:
+class Results:
     """Tables of a run that the answers are computed from.
 
     Args:
-        summary: table of `dpol.studies.hospitals.summary`.
-        gains: numbers behind the table of average gains.
+        summary: table of `dpol.studies.hospitals.findings.conclude`.
+        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
         claims: the ledger; None if it was not made.
         audits: None if there were none.
     """
 
     summary: pd.DataFrame
-    gains: pd.DataFrame
+    ranking: pd.DataFrame
     claims: pd.DataFrame | None
     audits: pd.DataFrame | None
 
 
-def read_findings(folder: Path, config: Config) -> Findings:
+def read_results(folder: Path, config: Config) -> Results:
     """The tables of the run in `folder`, by what its config asks for.
 
     Raises:
-        DataError: a table is missing, cannot be read, or lacks a column or a stream.
+        DataError: a table is missing, cannot be read, or is not what its schema says.
     """
-    path = folder / "summary.parquet"
-    summary = _read_frame(path, SUMMARY_COLUMNS)
-    check_streams(summary, config.streams, str(path))
-    audited = config.block("audits") is not None
-    return Findings(
-        summary,
-        _read_frame(folder / "tables/average-gain.csv", CSV_COLUMNS),
-        _read_frame(folder / "claims.parquet", CLAIM_COLUMNS) if audited else None,
-        _read_frame(folder / "audits.parquet", AUDIT_COLUMNS) if audited else None,
+    schemas = {name: hospitals.schema(name) for name in ("summary", "ranking")}
+    for study in (load_study(name) for name in ("claims", "audits") if config.block(name)):
+        schemas |= schemas_of(study)
+
+    def table(name: str) -> pd.DataFrame:
+        return read_frame(folder / f"{name}.parquet", schemas[name])
+
+    return Results(
+        table("summary"),
+        table("ranking"),
+        table("claims") if "claims" in schemas else None,
+        table("audits") if "audits" in schemas else None,
     )
+
+
+def read_fragment(path: Path) -> str:
+    """A table as HTML. Raises DataError if it is missing, or is no table."""
+    text = read_text(path)
+    if "</table>" not in text:
+        raise unreadable(path, ValueError("it holds no table"))
+    return text
 
 
 def read_text(path: Path) -> str:
@@ -69,15 +77,6 @@ def read_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except ValueError as error:
         raise unreadable(path, error) from None
-
-
-def _read_frame(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    try:
-        frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-    except (OSError, ValueError, arrow.ArrowException) as error:
-        raise unreadable(path, error) from None
-    check_frame(frame, columns, str(path))
-    return frame
 
 
 def unreadable(path: Path, error: Exception) -> DataError:

@@ -55,18 +55,18 @@ def _data(config: Config, summary: pd.DataFrame) -> str:
     return f"The data are {kind}: {', '.join(streams)}{when}."
 
 
+_MODELS = {
+    "local": "in the local model noise is added where a gain arises, and the learner sees noisy"
+    " gains only",
+    "central": "in the central model a trusted curator sees the gains, and only the actions are"
+    " released",
+    "none": "algorithms without privacy stand beside them for comparison",
+}
+
+
 def _noise(summary: pd.DataFrame) -> str:
     models = set(summary["model"])
-    parts = []
-    if "local" in models:
-        parts.append("in the local model noise is added where a gain arises, and the learner sees"
-                     " noisy gains only")  # fmt: skip
-    if "central" in models:
-        parts.append("in the central model a trusted curator sees the gains, and only the actions"
-                     " are released")  # fmt: skip
-    if "none" in models:
-        parts.append("algorithms without privacy stand beside them for comparison")
-    text = "; ".join(parts)
+    text = "; ".join(text for model, text in _MODELS.items() if model in models)
     return f"{text[0].upper()}{text[1:]}."
 
 

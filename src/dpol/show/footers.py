@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -10,9 +11,13 @@ from dpol.core.rounding import rounded_up
 from dpol.show.words import mu_title
 
 
-def amount(mean: float, half_width: float | None) -> str:
-    """A mean and the half width of its interval, if there is one."""
-    return f"{mean:.2f}" if half_width is None else f"{mean:.2f}{plus_minus(half_width)}"
+def amount(mean: float, half_width: float) -> str:
+    """A mean and the half width of its interval, unless that is not a number.
+
+    >>> amount(41.25, 0.126), amount(0.5, float("nan"))
+    ('41.25 ± 0.13', '0.50')
+    """
+    return f"{mean:.2f}" + ("" if math.isnan(half_width) else plus_minus(half_width))
 
 
 def plus_minus(half_width: float, digits: int = 2) -> str:

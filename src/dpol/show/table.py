@@ -1,31 +1,23 @@
-"""A table of plain texts, and how it becomes Markdown, LaTeX and HTML."""
+"""The one type of tables, and how a table becomes HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jinja2
-
 from dpol.core.files import write_text
+from dpol.show.pages import load_template
 from dpol.show.words import escape_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LATEX = {
+_TEXT = {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
     "[": "{[}",  # a bracket after a line break would be its optional argument
     "]": "{]}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -37,44 +29,59 @@ _LATEX = {
     "\u2013": "--",
     "—": "---",
     "…": r"\ldots{}",
-    "±": r"$\pm$",
-    "†": r"$\dagger$",
-    "∞": r"$\infty$",
-    "μ": r"$\mu$",
-    "δ": r"$\delta$",
-    "ε": r"$\varepsilon$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "η": r"$\eta$",
-    "λ": r"$\lambda$",
-    "ρ": r"$\rho$",
-    "φ": r"$\varphi$",
-    "Δ": r"$\Delta$",
-    "Φ": r"$\Phi$",
-    "Ω": r"$\Omega$",
-    "×": r"$\times$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "²": r"$^2$",
+    "²": "$^2$",
     "\n": " ",
 }
+_MATH = (
+    "± pm, † dagger, ∞ infty, × times, ≤ leq, ≥ geq, α alpha, β beta, γ gamma, δ delta,"
+    " ε varepsilon, η eta, λ lambda, μ mu, ρ rho, φ varphi, Δ Delta, Φ Phi, Ω Omega"
+)
+_LATEX = str.maketrans(
+    _TEXT
+    | {sign: rf"\{sign}" for sign in "{}&%$#_"}
+    | {pair[0]: rf"$\{pair[2:]}$" for pair in _MATH.split(", ")}
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of cells.
+
+    Args:
+        header: its text.
+        unit: of its numbers, if they have one.
+        prose: whether its cells are words: set flush left and wrapped.
+    """
+
+    header: str
+    unit: str = ""
+    prose: bool = False
+
+    @property
+    def title(self) -> str:
+        """Header and unit."""
+        return f"{self.header}, {self.unit}" if self.unit else self.header
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a cell shows: a text, and notes that are printed smaller."""
+    """A cell: its text, notes that are printed smaller, and the number that it is sorted by."""
 
     text: str
     notes: tuple[str, ...] = ()
+    order: float | None = None
+
+
+Line = tuple[str, tuple[Entry, ...]]
+"""The label of a line, and its cells."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Lines that belong together within a section, each a label and its cells."""
+    """Lines that belong together within a section."""
 
     title: str
-    lines: tuple[tuple[str, tuple[Entry, ...]], ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
@@ -92,73 +99,103 @@ class Section:
 
 
 @dataclass(frozen=True)
-class TextTable:
+class Table:
     """A table of plain texts, which the renderers escape.
 
     Args:
         caption: what the table shows.
         name: names it in cross references; letters and hyphens.
-        corner: headers of section, group and line, or of section and line: titles of groups
-            are not shown then.
-        headers: headers of the cells.
+        corner: headers of section, group and line, of section and line, or of line; titles that
+            have no header are not shown.
+        headers: of the cells; a text is the header of a column of numbers without a unit.
         sections: at least one, each with at least one group, each with at least one line.
         footers: remarks below the table.
-        prose: those of the headers whose cells are sentences: set flush left and wrapped. Such
-            a table may be longer than a page.
+        numbers: what the table shows, in full precision.
     """
 
     caption: str
     name: str
-    corner: tuple[str, str] | tuple[str, str, str]
-    headers: tuple[str, ...]
+    corner: tuple[str, ...]
+    headers: tuple[Column | str, ...]
     sections: tuple[Section, ...]
-    footers: tuple[str, ...]
-    prose: tuple[str, ...] = ()
+    footers: tuple[str, ...] = ()
+    numbers: pd.DataFrame | None = field(default=None, compare=False, repr=False)
 
     @property
-    def has_group_column(self) -> bool:
-        """Whether the titles of groups are shown."""
-        return len(self.corner) == 3
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of cells."""
+        return tuple(it if isinstance(it, Column) else Column(it) for it in self.headers)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The headers of all columns, those of the corner first."""
+        return (*self.corner, *(column.title for column in self.columns))
+
+    @property
+    def n_prose(self) -> int:
+        """How many columns hold words."""
+        return sum(column.prose for column in self.columns)
+
+    @property
+    def sortable(self) -> bool:
+        """Whether the lines may stand in any order."""
+        return len(self.corner) == 1
+
+
+def one_section(lines: Iterable[Line], title: str = "", note: str = "") -> Section:
+    """A section without groups."""
+    return Section(title, note, (Group("", tuple(lines)),))
+
+
+def number(value: float, text: str | None = None) -> Entry:
+    """A cell that is sorted by its value.
+
+    >>> number(1234567.0).text, number(0.25).text
+    ('1,234,567', '0.25')
+    """
+    if text is None:
+        text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return Entry(text, order=float(value))
 
 
 def escape_latex(text: str) -> str:
     """Text that LaTeX shows as it is, at the start of a table row too."""
-    return "".join(_LATEX.get(character, character) for character in text)
+    return text.translate(_LATEX)
 
 
-def to_markdown(table: TextTable) -> str:
+def to_markdown(table: Table) -> str:
     """The table in GitHub's Markdown."""
-    header = [escape_markdown(text) for text in (*table.corner, *table.headers)]
-    rules = [*("---" for _ in table.corner)]
-    rules += ["---" if text in table.prose else "---:" for text in table.headers]
-    lines = [header, rules]
+    rules = ["---" for _ in table.corner]
+    rules += ["---" if column.prose else "---:" for column in table.columns]
+    lines = [[escape_markdown(text) for text in table.titles], rules]
     for section in table.sections:
         title = f"**{escape_markdown(section.title)}** ({escape_markdown(section.note)})"
-        for starts, labels, entries in _lines(table, section):
+        for first, labels, entries in _lines(table, section):
+            heads = [title if first else ""] if len(table.corner) > 1 else []
             cells = [" ".join(map(escape_markdown, (cell.text, *cell.notes))) for cell in entries]
-            lines.append([title if starts else "", *map(escape_markdown, labels), *cells])
+            lines.append([*heads, *map(escape_markdown, labels), *cells])
     grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     footers = "\n".join(f"- {escape_markdown(text)}" for text in table.footers)
     return f"**{escape_markdown(table.caption)}**\n\n{grid}\n\n{footers}\n"
 
 
 def _lines(
-    table: TextTable, section: Section
+    table: Table, section: Section
 ) -> Iterator[tuple[bool, tuple[str, ...], tuple[Entry, ...]]]:
-    """Of each line: does it start the section, its labels (a group's only once), its cells."""
-    starts = True
+    """Each line: is it the section's first, its labels (a group's only once), its cells."""
+    first = True
     for group in section.groups:
         title = group.title
         for label, entries in group.lines:
-            yield starts, (title, label) if table.has_group_column else (label,), entries
-            title, starts = "", False
+            yield first, (title, label) if len(table.corner) == 3 else (label,), entries
+            title, first = "", False
 
 
-def to_latex(table: TextTable) -> str:
+def to_latex(table: Table) -> str:
     """The table for `\\input`; needs the packages booktabs and graphicx, or others for prose."""
-    if table.prose:
+    if table.n_prose:
         return _to_longtable(table)
-    columns = "l" * len(table.corner) + "r" * len(table.headers)
+    columns = "l" * len(table.corner) + "r" * len(table.columns)
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
@@ -170,7 +207,7 @@ def to_latex(table: TextTable) -> str:
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             r"\toprule",
-            _latex_line([*table.corner, *table.headers]),
+            _latex_line(table.titles),
             *(line for section in table.sections for line in _latex_section(table, section)),
             r"\bottomrule",
             r"\end{tabular}}",
@@ -184,25 +221,27 @@ def to_latex(table: TextTable) -> str:
     )
 
 
-def _to_longtable(table: TextTable) -> str:
+def _to_longtable(table: Table) -> str:
     """A table of sentences, over several pages; sections have lines of their own."""
-    width = 0.62 / len(table.prose)
+    width = 0.62 / table.n_prose
     wrapped = rf">{{\raggedright\arraybackslash}}p{{{width:.2f}\linewidth}}"
     columns = r">{\raggedright\arraybackslash}p{0.12\linewidth}"
-    columns += "".join(wrapped if text in table.prose else "r" for text in table.headers)
-    across = len(table.headers) + 1
+    columns += "".join(wrapped if column.prose else "r" for column in table.columns)
+    across = len(table.columns) + 1
     lines = [
         r"% needs \usepackage{array,booktabs,longtable}",
         r"{\scriptsize\setlength{\tabcolsep}{3pt}",
         rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
         rf"\caption{{{escape_latex(table.caption)}}}\label{{tab:{table.name}}}\\",
         r"\toprule",
-        _latex_line([table.corner[-1], *table.headers]),
+        _latex_line(table.titles[len(table.corner) - 1 :]),
         r"\endhead",
     ]
     for section in table.sections:
-        title = escape_latex(f"{section.title} ({section.note})")
-        lines += [r"\midrule", rf"\multicolumn{{{across}}}{{@{{}}l}}{{\textbf{{{title}}}}} \\"]
+        lines.append(r"\midrule")
+        if len(table.corner) > 1:
+            title = escape_latex(f"{section.title} ({section.note})")
+            lines.append(rf"\multicolumn{{{across}}}{{@{{}}l}}{{\textbf{{{title}}}}} \\")
         for _, labels, entries in _lines(table, section):
             cells = [". ".join((entry.text, *entry.notes)) for entry in entries]
             lines.append(_latex_line([labels[-1], *cells]))
@@ -211,14 +250,15 @@ def _to_longtable(table: TextTable) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _latex_section(table: TextTable, section: Section) -> Iterator[str]:
+def _latex_section(table: Table, section: Section) -> Iterator[str]:
     yield r"\midrule"
-    for starts, labels, entries in _lines(table, section):
-        if table.has_group_column and labels[0] and not starts:
+    for first, labels, entries in _lines(table, section):
+        if len(labels) == 2 and labels[0] and not first:
             yield r"\addlinespace"
-        title, note = (section.title, section.note) if starts else ("", "")
-        yield _latex_line([title, *labels, *(entry.text for entry in entries)])
-        notes = [note, *("" for _ in labels), *(" ".join(entry.notes) for entry in entries)]
+        heads = [(section.title, section.note) if first else ("", "")] if table.corner[1:] else []
+        texts, notes = zip(*heads, *((label, "") for label in labels), strict=True)
+        yield _latex_line([*texts, *(entry.text for entry in entries)])
+        notes = (*notes, *(" ".join(entry.notes) for entry in entries))
         if any(notes):
             yield _latex_line(notes, r"\footnotesize ")
 
@@ -227,17 +267,14 @@ def _latex_line(texts: Sequence[str], size: str = "") -> str:
     return " & ".join(size + escape_latex(text) if text else "" for text in texts) + r" \\"
 
 
-def to_html(table: TextTable) -> str:
+def to_fragment(table: Table) -> str:
+    """The table as HTML to be put into a page."""
+    return load_template("fragment.html.j2").render(table=table)
+
+
+def to_html(table: Table) -> str:
     """The table as a page of its own."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("dpol.show"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("table.html.j2").render(table=table)
+    return load_template("table.html.j2").render(table=table)
 
 
 def no_formula(text: str) -> str:
@@ -260,22 +297,27 @@ def to_csv(numbers: pd.DataFrame) -> str:
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def write_with_numbers(table: TextTable, numbers: pd.DataFrame, path: Path) -> None:
-    """Write the numbers behind a table as `.csv`, or the table itself (see `write_table`)."""
-    if path.suffix == ".csv":
-        write_text(path, to_csv(numbers))
-    else:
-        write_table(table, path)
-
-
-def write_table(table: TextTable, path: Path) -> None:
-    """Write a table as `.md`, `.tex` or `.html`.
+def write_table(table: Table, *paths: Path | str) -> None:
+    """Write a table as `.html`, `.fragment.html`, `.md` or `.tex`, and its numbers as `.csv`.
 
     Raises:
-        ValueError: another suffix.
-        OutputError: the file cannot be written.
+        ValueError: another suffix, or no numbers for a CSV; nothing is written then.
+        OutputError: a file cannot be written.
     """
-    renderers = {".md": to_markdown, ".tex": to_latex, ".html": to_html}
-    if path.suffix not in renderers:
-        raise ValueError(f"{path}: a table is written as {', '.join(renderers)}")
-    write_text(path, renderers[path.suffix](table))
+    renderers: dict[str, Callable[[Table], str]] = {
+        ".fragment.html": to_fragment,
+        ".html": to_html,
+        ".md": to_markdown,
+        ".tex": to_latex,
+    }
+    texts = {}
+    for path in map(Path, paths):
+        suffix = next((suffix for suffix in renderers if path.name.endswith(suffix)), path.suffix)
+        if suffix == ".csv" and table.numbers is not None:
+            texts[path] = to_csv(table.numbers)
+        elif suffix in renderers:
+            texts[path] = renderers[suffix](table)
+        else:
+            raise ValueError(f"{path}: a table is not written as {suffix}")
+    for path, text in texts.items():
+        write_text(path, text)

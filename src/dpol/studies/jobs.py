@@ -13,7 +13,7 @@ from dpol.core.logs import progress
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.show.style import save_figure
-from dpol.show.table import write_with_numbers
+from dpol.show.table import write_table
 from dpol.studies.study import Facts, Inputs, Study, load, schemas_of
 
 
@@ -157,9 +157,8 @@ def write_shown(
         drawn = load(figure.draw)(frames, block, facts)
         save_figure(drawn, _files_of("figures", figure.name, files))
     for table in study.tables:
-        shown, numbers = load(table.build)(frames, block, facts)
-        for path in _files_of("tables", table.name, files):
-            write_with_numbers(shown, numbers, path)
+        shown = load(table.build)(frames, block, facts)
+        write_table(shown, *_files_of("tables", table.name, files))
 
 
 def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:

@@ -86,8 +86,7 @@ class Table:
     Args:
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
-        build: "module:function" that takes (frames, settings, facts) and returns the table and
-            the numbers behind it.
+        build: "module:function" that takes (frames, settings, facts) and returns the table.
     """
 
     name: str

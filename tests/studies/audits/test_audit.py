@@ -7,8 +7,8 @@ import pytest
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.noise import privatize
-from dpol.noise.noisy_gains import NOISES, achieved_mu, noise_scale
+from dpol.noise import NOISES, noise_scale, privatize
+from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.audit import audit_loss, runs_needed
 from dpol.studies.audits import adabatch, experts, labels
 from dpol.studies.audits.core import AUDIT_COLUMNS, Audited, Subject, moves

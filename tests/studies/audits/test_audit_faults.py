@@ -15,8 +15,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy import transform
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
-from dpol.noise import noisy_gains, privatize
-from dpol.noise.noisy_gains import NOISES
+from dpol.noise import NOISES, privatize
 from dpol.studies.audits import adabatch, experts, labels, lazy
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
@@ -285,7 +284,8 @@ def test_a_broken_mechanism_is_violated_and_the_sound_one_is_not(fault, seed):
 def test_a_scale_that_is_too_small_does_not_move_its_claim(seed, monkeypatch):
     """Capacity noise x 0.9: the record admits mu = 1.11, the claim stays what was asked."""
     sound = NOISES["capacity"]
-    monkeypatch.setitem(noisy_gains.NOISES, "capacity", lambda stream, mu: 0.9 * sound(stream, mu))
+    small = dataclasses.replace(sound, scale=lambda stream, mu: 0.9 * sound.scale(stream, mu))
+    monkeypatch.setitem(NOISES, "capacity", small)
     found = list(experts.audit_noise(SMALL, seed, "capacity"))
     assert found[0].subject.recorded == pytest.approx(1 / 0.9)
     assert [it.result.claimed for it in found] == [1.0, 1.0]

@@ -18,7 +18,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import play
+from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
@@ -217,7 +217,7 @@ def test_a_row_by_hand(costs: pd.DataFrame) -> None:
     played, sizes = play_batches(RWAdaBatch(0.4, "reflection"), noisy, none)
     totals = [
         np.array([sum(gains[t, row[t]] for t in range(40)) for row in actions])
-        for actions in (play(RandomWalkFTPL(), noisy, none), played)
+        for actions in (play_rounds(RandomWalkFTPL(), noisy, none), played)
     ]
     (row,) = costs.query(
         "stream == 'two-rivals' and n == 3 and mu == 1 and bound == 'reflection'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,11 +16,11 @@ from dpol.show.table import (
     Entry,
     Group,
     Section,
-    TextTable,
+    Table,
     to_html,
     to_latex,
     to_markdown,
-    write_with_numbers,
+    write_table,
 )
 from dpol.studies.claims.core import CLAIM_COLUMNS, Verdict
 from dpol.studies.claims.table import claims_table, count_verdicts
@@ -43,7 +44,7 @@ CLAIMS = (
 )
 
 
-def lines(table: TextTable, section: int) -> list[tuple[str, tuple[Entry, ...]]]:
+def lines(table: Table, section: int) -> list[tuple[str, tuple[Entry, ...]]]:
     (group,) = table.sections[section].groups
     return list(group.lines)
 
@@ -59,7 +60,7 @@ def test_papers_are_sections_and_what_fails_comes_first() -> None:
     ]
     assert [label for label, _ in lines(table, 0)] == ["Theorem 4", "Theorem 1", "Lemma 2 †"]
     assert table.corner == ("paper", "statement")
-    assert table.headers == ("claim", "claimed", "measured", "slack", "verdict")
+    assert table.titles[2:] == ("claim", "claimed", "measured", "slack", "verdict")
 
 
 def test_every_cell() -> None:
@@ -160,10 +161,10 @@ def test_a_wrong_table_is_refused() -> None:
 # ---- tables of sentences -------------------------------------------------------------------------
 
 
-def plain() -> TextTable:
+def plain() -> Table:
     """A small table without sentences."""
     group = Group("", (("x", (Entry("1"), Entry("2"))),))
-    return TextTable("t", "t", ("a", "b"), ("c", "d"), (Section("s", "n", (group,)),), ("f",))
+    return Table("t", "t", ("a", "b"), ("c", "d"), (Section("s", "n", (group,)),), ("f",))
 
 
 def test_sentences_are_set_flush_left_in_markdown() -> None:
@@ -213,19 +214,19 @@ def test_sentences_wrap_in_html_and_cells_name_their_column() -> None:
     cells.feed(text)
     assert len(cells.found) == 5 * len(CLAIMS)
     assert [it["data-header"] for it in cells.found[:5]] == list(
-        claims_table(ledger_of(*CLAIMS)).headers
+        claims_table(ledger_of(*CLAIMS)).titles[2:]
     )
-    sentences = [it["data-header"] for it in cells.found if it.get("class") == "sentence"]
+    sentences = [it["data-header"] for it in cells.found if it.get("class") == "text"]
     assert sentences == ["claim", "verdict"] * len(CLAIMS)
     assert "a &amp; b_&lt;c&gt;% [d] #1" in text
-    assert ".prose" not in to_html(plain())
-    assert "data-header" not in to_html(plain())
+    assert 'class="prose"' not in to_html(plain())
+    assert 'data-header="' not in to_html(plain())
 
 
 def test_files(tmp_path: Path) -> None:
     numbers = ledger_of(*CLAIMS)
     for suffix in (".md", ".tex", ".html", ".csv"):
-        write_with_numbers(claims_table(numbers), numbers, tmp_path / f"claims{suffix}")
+        write_table(replace(claims_table(numbers), numbers=numbers), tmp_path / f"claims{suffix}")
     back = pd.read_csv(tmp_path / "claims.csv", keep_default_na=False)
     assert tuple(back.columns) == CLAIM_COLUMNS
     assert back["measured"].tolist() == numbers["measured"].tolist()

@@ -142,4 +142,4 @@ def test_one_replicate_has_no_interval():
     single = [
         cell(it.played.label, it.noise, it.mu, [1.0], family=it.played.family) for it in cells()
     ]
-    assert (table(single)["total_half_width"] == math.inf).all()
+    assert (table(single)["total_loss_half_width"] == math.inf).all()

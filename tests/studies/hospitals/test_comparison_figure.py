@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
-from comparison_by_hand import COMPARISON, INF, LEVELS, cells
+from comparison_by_hand import COMPARISON, INF, LEVELS, cells, shown
 from dpol.core.errors import DataError
 from dpol.show import style
 from dpol.studies.hospitals.ablation import ablate
@@ -26,7 +26,7 @@ from dpol.studies.hospitals.comparison_figure import (
     draw_comparison,
 )
 
-STREAMS = {"nm": "New Mexico (n = 2)", "pa": "A & B_<c>% $x$"}
+STREAMS = {"nm": "New Mexico", "pa": "A & B_<c>% $x$"}
 SHARED: dict[str, Any] = {"levels": LEVELS, "confidence": 0.95}
 RUNS = [*cells(), *cells("pa")]
 
@@ -39,8 +39,9 @@ def draw(
     comparison: pd.DataFrame | None = None, *, simulated: bool = False, **changes: Any
 ) -> Figure:
     made, ablation = frames()
-    arguments = {"streams": STREAMS, "levels": LEVELS, "simulated": simulated} | changes
-    return draw_comparison(made if comparison is None else comparison, ablation, **arguments)
+    found = shown(**{**STREAMS, **changes})
+    found.summary["simulated"] = simulated
+    return draw_comparison(made if comparison is None else comparison, ablation, found)
 
 
 def lines(ax: Axes) -> dict[str, Line2D]:
@@ -146,14 +147,10 @@ def test_the_title_says_what_is_drawn() -> None:
 def test_any_number_of_streams_has_a_panel_each(number: int) -> None:
     names = {f"s{k}": f"Stream {k}" for k in range(number)}
     runs = [it for name in names for it in cells(name)]
-    figure = draw_comparison(
-        compare(runs, COMPARISON, **SHARED),
-        ablate(runs, COMPARISON, **SHARED),
-        streams=names,
-        levels=LEVELS,
-        simulated=False,
-    )
-    assert [ax.get_title(loc="left") for ax in figure.axes] == list(names.values())
+    frames = compare(runs, COMPARISON, **SHARED), ablate(runs, COMPARISON, **SHARED)
+    figure = draw_comparison(*frames, shown(**names))
+    titles = [f"{name} (n = 2)" for name in names.values()]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == titles
 
 
 def test_equal_figures_are_equal_files(tmp_path: Path) -> None:
@@ -176,4 +173,4 @@ def test_an_empty_table_and_a_missing_stream_are_refused() -> None:
     with pytest.raises(DataError, match="comparison is empty"):
         draw(comparison.iloc[:0])
     with pytest.raises(DataError, match="has no stream ca"):
-        draw(streams={**STREAMS, "ca": "California"})
+        draw(ca="California")

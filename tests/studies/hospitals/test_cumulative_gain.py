@@ -18,18 +18,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpol.core.errors import DataError
+from dpol.data.settings import Stream
 from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import (
     COLUMNS,
     ENVELOPE_LABEL,
-    STATIC_LABEL,
     draw_cumulative_gain,
 )
-from dpol.studies.hospitals.settings import Report
+from dpol.studies.hospitals.settings import BEST_STATIC, Report
+from dpol.studies.hospitals.shown import Shown
 
 INF = math.inf
 ROUNDS = 6
-STREAMS = {"nm": "New Mexico (n = 24)", "ca": "A & B_<c>% $x$"}
+TITLES = {"nm": "New Mexico", "ca": "A & B_<c>% $x$"}
+STREAMS = {label: Stream(groups=["G"], title=title) for label, title in TITLES.items()}
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
 ALGORITHMS = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
 
@@ -54,7 +56,7 @@ def block(stream: str, algorithm: str, mu: float, gain: float, **changes: Any) -
 def cumulative() -> pd.DataFrame:
     blocks = []
     for stream in STREAMS:
-        blocks.append(block(stream, STATIC_LABEL, math.nan, 0.5, noise="none"))
+        blocks.append(block(stream, BEST_STATIC, math.nan, 0.5, noise="none"))
         blocks.append(block(stream, "follow-the-leader", INF, 0.3, noise="none"))
         for mu in LEVELS.values():
             blocks.append(block(stream, "rw-meta", mu, 0.6))
@@ -71,17 +73,15 @@ def draw(
     *,
     central: str = "isotropic",
     simulated: bool = False,
+    streams: dict[str, Stream] | None = None,
     **report: Any,
 ) -> Figure:
     """The figure; `central` is the noise of the tree itself."""
-    return draw_cumulative_gain(
-        cumulative() if frame is None else frame,
-        streams=STREAMS,
-        levels=LEVELS,
-        report=Report(**{"algorithms": ALGORITHMS} | report),
-        central_noise={"tree-ftpl-min-noise": central},
-        simulated=simulated,
-    )
+    facts = {"stream": list(STREAMS), "n_experts": 24, "simulated": simulated}
+    asked = Report(**{"algorithms": ALGORITHMS} | report)
+    shown = Shown(pd.DataFrame(facts), STREAMS if streams is None else streams, LEVELS, asked)
+    frame = cumulative() if frame is None else frame
+    return draw_cumulative_gain(frame, shown, {"tree-ftpl-min-noise": central})
 
 
 def lines(axes: Axes) -> dict[str, Line2D]:
@@ -103,12 +103,12 @@ def test_panels_have_the_right_artists() -> None:
     figure = draw()
     assert len(figure.axes) == len(STREAMS) * len(LEVELS)
     for axes, (_, mu) in zip(figure.axes, itertools.product(STREAMS, LEVELS.values()), strict=True):
-        expected = {"rw-meta", "tree-ftpl-min-noise", STATIC_LABEL}
+        expected = {"rw-meta", "tree-ftpl-min-noise", BEST_STATIC}
         expected |= {"follow-the-leader"} if mu == INF else set()
         drawn = lines(axes)
         assert set(drawn) == expected
-        assert drawn[STATIC_LABEL].get_linestyle() == ":"
-        assert drawn[STATIC_LABEL].get_color() == style.BLACK
+        assert drawn[BEST_STATIC].get_linestyle() == ":"
+        assert drawn[BEST_STATIC].get_color() == style.BLACK
         assert len(envelopes(axes)) == 1
         assert len(axes.collections) == len(expected)  # envelope, and a band for each algorithm
         assert np.allclose(drawn["rw-meta"].get_ydata(), 0.6 * np.arange(1, ROUNDS + 1))
@@ -132,7 +132,7 @@ def test_titles_and_legend() -> None:
     titles = [
         axes.get_ylabel().replace("\n", " ").replace("\xa0", " ") for axes in figure.axes[::3]
     ]
-    assert titles == list(STREAMS.values())
+    assert titles == [f"{title} (n = 24)" for title in TITLES.values()]
     assert not any(axes.yaxis.label.get_parse_math() for axes in figure.axes[::3])  # "$x$" as it is
     assert legend_texts(figure) == [
         *ALGORITHMS,
@@ -252,21 +252,14 @@ def test_wrong_tables_are_refused() -> None:
         draw(frame[:0])
     with pytest.raises(DataError, match="no stream ca"):
         draw(frame[frame["stream"] != "ca"])
-    with pytest.raises(DataError, match=f"no {STATIC_LABEL} of stream nm"):
-        draw(frame[(frame["algorithm"] != STATIC_LABEL) | (frame["stream"] != "nm")])
+    with pytest.raises(DataError, match=f"of the {BEST_STATIC} has no stream nm"):
+        draw(frame[(frame["algorithm"] != BEST_STATIC) | (frame["stream"] != "nm")])
     with pytest.raises(DataError, match="no runs of rw-mata"):
         draw(algorithms=["rw-mata"])
     with pytest.raises(DataError, match=r"two rows of .*rw-meta"):
         draw(pd.concat([frame, block("nm", "rw-meta", 1.0, 0.1)]))
     with pytest.raises(DataError, match="at least one stream"):
-        draw_cumulative_gain(
-            frame,
-            streams={},
-            levels=LEVELS,
-            report=Report(algorithms=ALGORITHMS),
-            central_noise={},
-            simulated=True,
-        )
+        draw(streams={})
 
 
 def test_rounds_without_dates_are_counted() -> None:

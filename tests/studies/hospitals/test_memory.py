@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.experts.learners import LEARNERS
-from dpol.experts.registry import make_members
+from dpol.experts.registry import LEARNERS, make_members
 from dpol.studies.hospitals.memory import bytes_per_replicate, parts
 from dpol.studies.hospitals.runs import play_suite, write_runs
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.show.table import Entry, TextTable, to_html, to_latex, to_markdown, write_table
+from dpol.show.table import Entry, Table, to_html, to_latex, to_markdown, write_table
 from dpol.studies.convex.shown import CONVEX
 from dpol.studies.lazy.shown import COLUMNS, EXPERTS, TITLES, Game
 from dpol.studies.lazy.table import regret_table
@@ -40,7 +40,7 @@ def frame(cells: list[Cell] = CELLS) -> pd.DataFrame:
     return rows.assign(delta=1e-5, replicates=17, confidence=0.9, ci_comparisons=1234)
 
 
-def cells_of(table: TextTable) -> dict[tuple[str, str, str, str, str], Entry]:
+def cells_of(table: Table) -> dict[tuple[str, str, str, str, str], Entry]:
     """All cells but dashes."""
     return {
         (section.title, section.note, group.title, label, header): entry

@@ -13,17 +13,17 @@ from typing import Literal
 import numpy as np
 
 from dpol.core.randomness import Floats
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
     Innovation,
     StateSpaceModel,
     advance,
-    check_models,
+    as_models,
     deviations_from_level,
     start,
 )
-from dpol.experts.play import Actions, LocalSetup, Observation
 
 Pooling = Literal["expert", "common"]
 """Whose data weigh the models."""
@@ -50,7 +50,7 @@ class EmpiricalBayesState:
 
 
 @dataclass(frozen=True)
-class EmpiricalBayesBank:
+class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
     """One learner: the average over models of their Kalman filters' predictions.
 
     `pooling` says whose data weigh the models. With `common`, all experts follow the same
@@ -66,7 +66,7 @@ class EmpiricalBayesBank:
     model uncertainty via dynamic model averaging", 2010).
 
     Args:
-        models: the grid, all different.
+        models: the grid, all different; also as blocks of parameters.
         pooling: `expert` or `common`.
         forgetting: in (0, 1]; 1 forgets nothing.
 
@@ -79,7 +79,7 @@ class EmpiricalBayesBank:
     forgetting: float = 0.95
 
     def __post_init__(self) -> None:
-        check_models(self.models)
+        object.__setattr__(self, "models", as_models(self.models))
         if self.pooling not in ("expert", "common"):
             raise ValueError(f"pooling must be expert or common, got {self.pooling!r}")
         if not (isinstance(self.forgetting, int | float) and 0 < self.forgetting <= 1):

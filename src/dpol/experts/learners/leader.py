@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.play import Actions, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 
 
 @dataclass(frozen=True)
-class LeaderBank:
+class LeaderBank(LearnerBank[Floats]):
     """One learner: the leader of z_0 plus the noisy gains so far (see `RandomWalkFTPL`)."""
 
     @property

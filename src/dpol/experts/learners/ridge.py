@@ -7,6 +7,7 @@ without penalty and the age of a round, scaled by the window, with penalty.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.play import Actions, LocalSetup, Observation, Origin
-from dpol.privacy.guarantee import Model
+from dpol.core.randomness import Floats
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.privacy.guarantee import Origin
 
 WINDOWS = (8, 16, 32, 64)
 """The paper's windows, in rounds."""
@@ -47,7 +48,7 @@ class RidgeState:
 
 
 @dataclass(frozen=True)
-class RidgeBank:
+class RidgeBank(LearnerBank[RidgeState]):
     """Lines fitted to each expert's last w noisy gains; act on the largest prediction.
 
     For a window of k = min(w, t - 1) rounds the regressors are 1 and u = (s - t)/w, the
@@ -64,6 +65,8 @@ class RidgeBank:
 
     windows: tuple[int, ...] = WINDOWS
     penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
+
+    origin: ClassVar[Origin] = "paper"
 
     def __post_init__(self) -> None:
         if not self.windows or not all(type(w) is int and 1 <= w <= 10_000 for w in self.windows):
@@ -82,7 +85,12 @@ class RidgeBank:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(ridge_label(w, name) for w in self.windows for name in self.penalties)
+        return tuple(f"ridge-w{w}-{name}" for w in self.windows for name in self.penalties)
+
+    def single(self, place: int) -> tuple[RidgeBank, int]:
+        """The regression of one window and penalty."""
+        window, name = list(itertools.product(self.windows, self.penalties))[place]
+        return RidgeBank((window,), {name: self.penalties[name]}), 0
 
     def init(self, setup: LocalSetup) -> RidgeState:
         zeros = np.zeros((setup.n_replicates, setup.n_experts))
@@ -112,7 +120,7 @@ class RidgeBank:
 
 def _slide(old: WindowSums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> WindowSums:
     """The sums one round later; `recent` holds earlier gains, oldest first."""
-    # Everybody ages by a round, the newcomer enters at age 1, who reaches w + 1 leaves.
+    # Increment all ages, add the new round at age 1, drop the one that reaches age w + 1.
     total = old.total + gains
     aged = old.aged + total
     if len(recent) >= window:
@@ -120,11 +128,6 @@ def _slide(old: WindowSums, window: int, gains: Floats, recent: tuple[Floats, ..
         total -= leaving
         aged -= (window + 1) * leaving
     return WindowSums(total, aged)
-
-
-def ridge_label(window: int, penalty: str) -> str:
-    """The label of one ridge learner, such as ridge-w8-weak."""
-    return f"ridge-w{window}-{penalty}"
 
 
 def slope_share(rounds: int, window: int, penalty: float) -> float:
@@ -138,34 +141,3 @@ def slope_share(rounds: int, window: int, penalty: float) -> float:
     half = (rounds + 1) / (2 * window)
     spread = rounds * (rounds**2 - 1) / (12 * window**2) + penalty
     return -half / (window * spread) / (1 / rounds + half**2 / spread)
-
-
-@dataclass(frozen=True)
-class RidgeLearner:
-    """One ridge learner played on its own: a row of the tables.
-
-    Args:
-        window: rounds in the window.
-        penalty: ridge penalty on the slope.
-    """
-
-    window: int
-    penalty: float
-
-    model: ClassVar[Model] = "local"
-    origin: ClassVar[Origin] = "paper"
-
-    def __post_init__(self) -> None:
-        self._bank()
-
-    def _bank(self) -> RidgeBank:
-        return RidgeBank((self.window,), {"only": self.penalty})
-
-    def init(self, setup: LocalSetup) -> RidgeState:
-        return self._bank().init(setup)
-
-    def step(
-        self, state: RidgeState, observation: Observation | None, generators: ReplicateGenerators
-    ) -> tuple[RidgeState, Actions]:
-        state, actions = self._bank().step(state, observation)
-        return state, actions[:, 0]

@@ -13,12 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.play import Actions, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 
 PRIOR_VARIANCE = 0.01
 """Variance of a deviation before any data, in squared gain ranges, if it does not revert."""
@@ -202,27 +201,31 @@ class KalmanState:
 
 
 @dataclass(frozen=True)
-class KalmanBank:
+class KalmanBank(LearnerBank[KalmanState]):
     """A Kalman filter for every model; each acts on the largest predicted gain.
 
     The predicted gain shrinks the noisy past towards the shared level, the more the noisier
     it is: an expert does not win by luck alone. Action 0 in round 1.
 
     Args:
-        models: one learner for each, all different.
+        models: one learner for each, all different; also as blocks of parameters.
 
     Raises:
-        ValueError: no model, or one twice.
+        ValueError: as `as_models`.
     """
 
     models: tuple[StateSpaceModel, ...] = MODELS + TRENDS
 
     def __post_init__(self) -> None:
-        check_models(self.models)
+        object.__setattr__(self, "models", as_models(self.models))
 
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(f"kalman-{model.label}" for model in self.models)
+
+    def single(self, place: int) -> tuple[KalmanBank, int]:
+        """The filter of one model."""
+        return KalmanBank((self.models[place],)), 0
 
     def init(self, setup: LocalSetup) -> KalmanState:
         return KalmanState(tuple(start(model, setup) for model in self.models), setup.gain_range)
@@ -242,33 +245,26 @@ class KalmanBank:
         return state, np.stack(columns, axis=1).astype(np.int32)
 
 
-def check_models(models: Sequence[StateSpaceModel]) -> None:
-    """Refuse an empty list of models, something else in it, or a model listed twice.
-
-    Raises:
-        ValueError: see above.
-    """
-    if not models or not all(isinstance(model, StateSpaceModel) for model in models):
-        raise ValueError(f"models must be a list of state-space models, got {models!r}")
-    if len(set(models)) < len(models):
-        raise ValueError("a state-space model is listed twice")
-
-
-def as_models(specs: Sequence[Any]) -> tuple[StateSpaceModel, ...]:
+def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
     """Models, of which some may be given as the blocks of parameters that a config has.
 
     Raises:
-        ValueError: a block has an unknown or unfit parameter.
+        ValueError: there is no model, something else, a block with unfit parameters, or a model
+            twice.
 
     >>> as_models([{"process_variance": 0.001, "persistence": 0.9}])[0].label
     'reverting-0.9-0.001'
     """
-    if isinstance(specs, str) or not isinstance(specs, Sequence):
+    listed = tuple(specs) if isinstance(specs, list | tuple) else ()
+    if not listed or not all(isinstance(it, StateSpaceModel | Mapping) for it in listed):
         raise ValueError(f"models must be a list of state-space models, got {specs!r}")
     try:
-        return tuple(StateSpaceModel(**it) if isinstance(it, Mapping) else it for it in specs)
+        models = tuple(StateSpaceModel(**it) if isinstance(it, Mapping) else it for it in listed)
     except TypeError as error:
         raise ValueError(f"a state-space model's parameters do not fit: {error}") from None
+    if len(set(models)) < len(models):
+        raise ValueError("a state-space model is listed twice")
+    return models
 
 
 def _combine(factors: Floats, arrays: Sequence[Floats]) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Figure, Point, Study
+from dpol.studies.study import Figure, Point, Study, Table
 
 _HERE = "dpol.studies.audits"
 _AUDITORS = ("noisy-gains", "tree", "rw-adabatch", "l2p", "labels")
@@ -37,4 +37,5 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_FIGURE,),
+    tables=(Table("audits", "Audits of privacy", f"{_HERE}.table:build"),),
 )

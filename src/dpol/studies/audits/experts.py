@@ -10,10 +10,10 @@ import numpy as np
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.experts.play import CentralAlgorithm, RawGains, guarantee_of, rounds
-from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import NoisyGains, privatize
-from dpol.noise.noisy_gains import NOISES
+from dpol.experts.interface import CentralAlgorithm
+from dpol.experts.play import RawGains, guarantee_of, rounds
+from dpol.experts.tree_ftpl import TreeFTPL, TreeState
+from dpol.noise import CAPACITY, NOISES, NoisyGains, privatize
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, moves, replicates_of
 from dpol.studies.audits.settings import Audits
 
@@ -115,14 +115,14 @@ def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
     for algorithm in (
         TreeFTPL("min-noise"),
         TreeFTPL("min-regret"),
-        TreeFTPL("min-noise", "capacity"),
+        TreeFTPL("min-noise", CAPACITY.name),
     ):
         variant = f"{algorithm.objective}, {algorithm.noise}"
         yield from audit_tree(settings, seed, algorithm, variant)
 
 
 def audit_tree(
-    settings: Audits, seed: int, algorithm: CentralAlgorithm, variant: str
+    settings: Audits, seed: int, algorithm: CentralAlgorithm[TreeState], variant: str
 ) -> Iterator[Audited]:
     """The noisy nodes of a tree and its actions, of two streams that differ in one person.
 

@@ -10,20 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.frames import check_frame
 from dpol.show import style
+from dpol.show.names import name_of
 from dpol.show.words import joint_confidence, proved, share_of_claim
-from dpol.studies.audits.core import AUDIT_COLUMNS
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
-_METHODS = {
-    "event": "event, counted in runs",
-    "covariance": "covariance of Gaussian noise",
-    "fit": "distance from the computed law",
-    "exact": "computed exactly",
-}
 _COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
 # Shares beyond this are drawn here.
 _FARTHEST = 1.5
@@ -39,11 +32,7 @@ def draw_audit(audits: pd.DataFrame) -> Figure:
 
     Args:
         audits: table of `study_audits`.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
     """
-    check_frame(audits, AUDIT_COLUMNS, "audits")
     rows = audits.to_dict("records")
     largest = max(_drawn_share(row) for row in rows)
     with style.figure_style():
@@ -93,14 +82,14 @@ def _draw_line(axes: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
 
 def _title(audits: pd.DataFrame) -> str:
     broken = int((audits["verdict"] == "violated").sum())
-    found = "no claim is refuted" if not broken else f"{broken} refuted"
+    found = f"{broken} {name_of('violated').short}" if broken else "no claim is refuted"
     return f"{len(audits)} audits of privacy: {found}"
 
 
 def _handles(audits: pd.DataFrame) -> list[Line2D]:
     handles = [
-        Line2D([], [], color=style.GREY, marker=_MARKERS[method], ls="", ms=4.5, label=text)
-        for method, text in _METHODS.items()
+        Line2D([], [], color=style.GREY, marker=marker, ls="", ms=4.5, label=name_of(method).long)
+        for method, marker in _MARKERS.items()
         if (audits["method"] == method).any()
     ]
     handles += [

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.experts.play import CuratorSetup, RawGains, guarantee_of, setup_of
+from dpol.experts.interface import CuratorSetup
+from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy import transform
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights

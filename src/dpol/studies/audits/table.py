@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from dpol.core.frames import check_frame
 from dpol.privacy.audit import exceeds
-from dpol.show.plain import Cell, PlainTable, number
+from dpol.show.names import name_of
+from dpol.show.table import Column, Entry, Line, Table, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
-from dpol.studies.audits.core import AUDIT_COLUMNS
+from dpol.studies.audits.settings import Audits
+from dpol.studies.study import Facts, Frames
 
 
-def audit_table(audits: pd.DataFrame) -> PlainTable:
+def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
+    """The table of all audits."""
+    return replace(audit_table(frames["audits"]), numbers=frames["audits"])
+
+
+def audit_table(audits: pd.DataFrame) -> Table:
     """What is claimed of each mechanism, what its outputs prove, and the verdict.
 
     Args:
         audits: table of `dpol.studies.audits.study.study_audits`.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
     """
-    check_frame(audits, AUDIT_COLUMNS, "audits")
     rows = audits.to_dict("records")
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
     ran = (
@@ -31,12 +34,17 @@ def audit_table(audits: pd.DataFrame) -> PlainTable:
         f" {row['statistic']}."
         for row in rows
     )
-    return PlainTable(
-        "audit",
-        "Audits",
-        ("mechanism", "variant", "unit", "claimed", "proved", "share", "how", "verdict"),
-        tuple(_cells(row) for row in rows),
-        (
+    words = {name: Column(name, prose=True) for name in ("variant", "unit", "how", "verdict")}
+    return Table(
+        caption="Audits",
+        name="audits",
+        corner=("mechanism",),
+        headers=tuple(
+            words.get(name, name)
+            for name in ("variant", "unit", "claimed", "proved", "share", "how", "verdict")
+        ),
+        sections=(one_section(map(_line, rows)),),
+        footers=(
             f"Adjacent: {adjacency}.",
             "Claimed: what was asked for, or less where the mechanism’s record promises less.",
             "Proved: a lower bound on the parameter, or the parameter itself where it is computed."
@@ -48,23 +56,23 @@ def audit_table(audits: pd.DataFrame) -> PlainTable:
             " between what runs and the law whose loss is computed.",
             *dict.fromkeys(ran),
         ),
+        numbers=audits,
     )
 
 
-def _cells(row: Mapping[Hashable, Any]) -> tuple[Cell, ...]:
+def _line(row: Mapping[Hashable, Any]) -> Line:
     delta = f" (δ = {row['delta']:g})" if row["parameter"] == "epsilon" and row["delta"] else ""
     admitted = exceeds(row["recorded"], row["claimed"])
     record = f", recorded: {row['recorded']:.3g}" if admitted else ""
     claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
-    sampled = f"{row['method']}, {row['runs']:,} runs"
+    runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
     share = share_of_claim(row)
-    return (
-        Cell(row["mechanism"]),
-        Cell(row["variant"]),
-        Cell(row["unit"]),
+    return row["mechanism"], (
+        Entry(row["variant"]),
+        Entry(row["unit"]),
         number(row["claimed"], claim),
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
-        Cell("computed" if row["method"] == "exact" else sampled),
-        Cell("refuted" if row["verdict"] == "violated" else "stands"),
+        Entry(f"{name_of(row['method']).short}{runs}"),
+        Entry(name_of(row["verdict"]).short),
     )

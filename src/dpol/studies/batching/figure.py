@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,26 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.frames import check_frame
 from dpol.show import style
+from dpol.show.names import name_of
 from dpol.show.words import mu_title
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames
 
-COLUMNS = ("t", "T", "n", "mu", "alpha", "bound", "kind", "false_positive", "false_negative")
-"""Columns the figure needs."""
-
-_BOUNDS: Mapping[str, tuple[str, str]] = {
-    "borell-tis": (style.ALGORITHM_STYLES["rw-adabatch"].colour, "Borell-TIS bound (paper)"),
-    "reflection": (
-        style.ALGORITHM_STYLES["rw-adabatch-reflection"].colour,
-        "reflection bound (ours)",
-    ),
+_COLOURS: Mapping[str, str] = {
+    "borell-tis": style.ALGORITHM_STYLES["rw-adabatch"].colour,
+    "reflection": style.ALGORITHM_STYLES["rw-adabatch-reflection"].colour,
 }
-_KINDS: Mapping[str, tuple[str, str]] = {
-    "analytic": ("-", "analytic lower bound"),
-    "monte-carlo": ("--", "Monte Carlo estimate"),
-}
+_DASHES: Mapping[str, str] = {"analytic": "-", "monte-carlo": "--"}
 _SMALLEST = 1e-5
 
 
@@ -44,11 +36,7 @@ def draw_amplification(curves: pd.DataFrame) -> Figure:
     Args:
         curves: as `dpol.studies.batching.study.study_amplification` makes them; the first
             round t is drawn.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
     """
-    check_frame(curves, COLUMNS, "amplification")
     shown = curves[curves["t"] == curves["t"].iloc[0]]
     sizes, mus = list(dict.fromkeys(shown["n"])), sorted(set(shown["mu"]))
     with style.figure_style():
@@ -80,35 +68,20 @@ def _draw_curves(ax: Axes, panel: pd.DataFrame, logarithmic: bool) -> None:
     plain = panel[panel["kind"] == "un-amplified"]
     plain = plain[plain["bound"] == plain["bound"].iloc[0]]
     ax.plot(plain["false_positive"], plain["rate"], color=style.BLACK, lw=1.2, ls=":")
-    for bound, (colour, _) in _BOUNDS.items():
-        for kind, (line, _) in _KINDS.items():
-            curve = panel[(panel["bound"] == bound) & (panel["kind"] == kind)]
-            ax.plot(
-                curve["false_positive"],
-                curve["rate"],
-                color=colour,
-                linestyle=line,
-                linewidth=1.2,
-            )
+    for (bound, colour), (kind, line) in product(_COLOURS.items(), _DASHES.items()):
+        curve = panel[(panel["bound"] == bound) & (panel["kind"] == kind)]
+        ax.plot(curve["false_positive"], curve["rate"], color=colour, linestyle=line, linewidth=1.2)
 
 
 def _set_axes(ax: Axes, logarithmic: bool) -> None:
+    scale, smallest = ("log", _SMALLEST) if logarithmic else ("linear", 0.0)
+    ends = [smallest, 1.0]
+    ax.set(xscale=scale, yscale=scale, xlim=ends, ylim=ends)
+    ticks = np.logspace(-4, 0, 3) if logarithmic else [0, 0.5, 1]
+    ax.plot(ends, ends if logarithmic else ends[::-1], color=style.GREY, lw=0.6)
+    ax.set(xticks=ticks, yticks=ticks)
     if logarithmic:
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlim(_SMALLEST, 1)
-        ax.set_ylim(_SMALLEST, 1)
-        ticks = np.logspace(-4, 0, 3)
-        ax.plot([_SMALLEST, 1], [_SMALLEST, 1], color=style.GREY, lw=0.6)
-        ax.set_xticks(ticks)
-        ax.set_yticks(ticks)
         ax.minorticks_off()
-    else:
-        ax.set_xlim(0, 1)
-        ax.set_ylim(0, 1)
-        ax.set_xticks([0, 0.5, 1])
-        ax.set_yticks([0, 0.5, 1])
-        ax.plot([0, 1], [1, 0], color=style.GREY, lw=0.6)
     ax.set_aspect("equal")
 
 
@@ -116,14 +89,12 @@ def _add_legend(figure: Figure, shown: pd.DataFrame) -> None:
     present = set(shown["bound"])
     handles = [
         Line2D([], [], color=style.GREY, lw=0.6, label="perfect privacy"),
-        Line2D([], [], color=style.BLACK, ls=":", lw=1.2, label="not amplified"),
+        Line2D([], [], color=style.BLACK, ls=":", lw=1.2, label=name_of("un-amplified").short),
     ]
-    for bound, (colour, name) in _BOUNDS.items():
+    for (bound, colour), (kind, line) in product(_COLOURS.items(), _DASHES.items()):
         if bound in present:
-            handles += [
-                Line2D([], [], color=colour, ls=line, label=f"{name}: {kind}")
-                for line, kind in _KINDS.values()
-            ]
+            name = f"{name_of(bound).full}: {name_of(kind).long}"
+            handles.append(Line2D([], [], color=colour, ls=line, label=name))
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     first = shown.iloc[0]
     figure.suptitle(

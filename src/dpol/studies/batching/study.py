@@ -14,14 +14,15 @@ from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import LocalSetup, play, setup_of
+from dpol.experts.interface import LocalSetup
+from dpol.experts.play import play_rounds, setup_of
 from dpol.experts.switching import BOUNDS
-from dpol.noise import NoisyGains, privatize
+from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
-NOISE = "isotropic-constant"
+NOISE = CONSTANT.name
 # Runs that are held in memory at once, times rounds, times experts.
 _LARGEST_BLOCK = 25_000_000
 # Log likelihood ratios of the curves, in units of mu: far into both tails.
@@ -214,7 +215,7 @@ def _regrets(
     sizes: dict[str, list[float]] = {bound: [] for bound in study.bounds}
     for noisy, replicates in _blocks(stream, mu, study.replicates, seed):
         none = replicate_generators(seed, ("unused",), replicates, "none")
-        plain.append(stream.gains[time, play(RandomWalkFTPL(), noisy, none)].sum(axis=1))
+        plain.append(stream.gains[time, play_rounds(RandomWalkFTPL(), noisy, none)].sum(axis=1))
         for bound in study.bounds:
             actions, planned = play_batches(RWAdaBatch(study.alpha, bound), noisy, none)
             batched[bound].append(stream.gains[time, actions].sum(axis=1))

@@ -14,9 +14,11 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.learners import LeaderBank, RidgeBank
+from dpol.experts.interface import Actions, CuratorSetup, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import MetaState, RWMeta, shared_noise
-from dpol.experts.play import Actions, CuratorSetup, LocalSetup, Observation, play, rounds
+from dpol.experts.play import play_rounds, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -103,7 +105,7 @@ def _regrets(seed: int, label: str, gains: Floats, mu: float) -> tuple[Floats, F
     noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_REPLICATES))
     none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
     time, best = np.arange(len(gains)), gains.sum(axis=0).max()
-    plain = play(RandomWalkFTPL(), noisy, none)
+    plain = play_rounds(RandomWalkFTPL(), noisy, none)
     batched, _ = play_batches(RWAdaBatch(_ALPHA), noisy, none)
     return best - gains[time, plain].sum(axis=1), best - gains[time, batched].sum(axis=1)
 
@@ -139,7 +141,7 @@ _RUNS = 50
 
 
 @dataclass(frozen=True)
-class ConstantBank:
+class ConstantBank(LearnerBank[int]):
     """Two learners who see nothing: each always takes its own one of two actions."""
 
     labels: ClassVar[tuple[str, ...]] = ("zero", "one")
@@ -152,7 +154,7 @@ class ConstantBank:
 
 
 @dataclass(frozen=True)
-class TurncoatBank:
+class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
     """Two learners who see the noise: who leads by noisy gains takes action 1, the other 0."""
 
     labels: ClassVar[tuple[str, ...]] = ("one", "two")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.frames import check_frame
-from dpol.show.table import Entry, Group, Section, TextTable
+from dpol.show.table import Column, Entry, Group, Section, Table
 from dpol.studies.claims.core import CLAIM_COLUMNS, Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
@@ -24,12 +25,12 @@ _COUNTED = {
 """Verdicts other than that a claim holds, of one and of several."""
 
 
-def build(frames: Frames, settings: Claims, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
-    """The table of the ledger, and its numbers."""
-    return claims_table(frames["claims"]), frames["claims"]
+def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
+    """The table of the ledger."""
+    return replace(claims_table(frames["claims"]), numbers=frames["claims"])
 
 
-def claims_table(frame: pd.DataFrame) -> TextTable:
+def claims_table(frame: pd.DataFrame) -> Table:
     """The ledger, one section for each paper; what fails or is open comes first in its section.
 
     Args:
@@ -47,11 +48,15 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
         ordered = rows.iloc[order.to_numpy().argsort(kind="stable")]
         lines = tuple((_statement(row), _entries(row)) for row in ordered.to_dict("records"))
         sections.append(Section(f"“{paper}”", _counts(rows), (Group("", lines),)))
-    return TextTable(
+    return Table(
         caption="Claims of the papers, checked",
         name="claims",
         corner=("paper", "statement"),
-        headers=("claim", "claimed", "measured", "slack", "verdict"),
+        headers=(
+            Column("claim", prose=True),
+            *("claimed", "measured", "slack"),
+            Column("verdict", prose=True),
+        ),
         sections=tuple(sections),
         footers=(
             "A claim holds if the measured number compares with the claimed one as it says, and"
@@ -66,7 +71,6 @@ def claims_table(frame: pd.DataFrame) -> TextTable:
             " settings are in the table.",
             "†: ours, not in the paper.",
         ),
-        prose=("claim", "verdict"),
     )
 
 

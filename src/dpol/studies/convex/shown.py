@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.randomness import Floats
-from dpol.show.table import TextTable
+from dpol.show.table import Table
 from dpol.studies.convex.settings import Convex
 from dpol.studies.lazy.figures import draw_regret
 from dpol.studies.lazy.shown import Game
@@ -39,6 +40,6 @@ def draw(frames: Frames, settings: Convex, facts: Facts) -> Figure:
     return draw_regret(frames["convex"], CONVEX)
 
 
-def build(frames: Frames, settings: Convex, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
-    """The table of regrets, and its numbers."""
-    return regret_table(frames["convex"], CONVEX), frames["convex"]
+def build(frames: Frames, settings: Convex, facts: Facts) -> Table:
+    """The table of regrets."""
+    return replace(regret_table(frames["convex"], CONVEX), numbers=frames["convex"])

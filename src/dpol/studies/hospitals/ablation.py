@@ -25,11 +25,7 @@ TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_nois
 
 
 def ablate(
-    cells: Sequence[Cell],
-    comparison: Comparison,
-    *,
-    levels: Mapping[str, float],
-    confidence: float,
+    cells: Sequence[Cell], comparison: Comparison, *, levels: Mapping[str, float], confidence: float
 ) -> pd.DataFrame:
     """Loss of each system against the best of the paper's learners without noise, in parts.
 
@@ -74,11 +70,7 @@ def ablate(
 
 
 def _split(
-    cells: Sequence[Cell],
-    system: System,
-    paper: System,
-    mu: float,
-    half: HalfWidth,
+    cells: Sequence[Cell], system: System, paper: System, mu: float, half: HalfWidth
 ) -> dict[str, Any]:
     """A row: the losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import groupby
-from pathlib import Path
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.files import write_text
-from dpol.core.frames import check_frame
-from dpol.data.settings import Stream
+from dpol.noise.noises import NOISES
 from dpol.show import footers
-from dpol.show.table import Entry, Group, Section, TextTable, no_formula, write_table
+from dpol.show.names import explain_mark, marked, name_of
+from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
-from dpol.studies.hospitals.layout import (
-    OUR_NOISES,
-    Cell,
-    Header,
-    Row,
-    by_noise,
-    find_headers,
-    make_rows,
-    runs_of,
-    shown_with,
-)
-from dpol.studies.hospitals.reported import describe_reported
-from dpol.studies.hospitals.settings import Report
-
-COLUMNS = (
-    *("stream", "n_experts", "n_rounds", "first_period", "last_period"),
-    *("algorithm", "family", "noise", "mu", "replicates", "mean_gain", "ci_half_width"),
-    *("ci_comparisons", "model", "ours", "guaranteed_mu", "epsilon", "delta"),
-    *("sampler", "sensitivity", "sensitivity_unit"),
-    *("mechanism", "adjacency", "unit", "taken_as_public", "simulated"),
-)
-"""Columns of the summary that the table needs."""
+from dpol.studies.hospitals.reported import BEST_LINEAR, describe_reported
+from dpol.studies.hospitals.shown import Shown
 
 CSV_COLUMNS: Mapping[str, str] = {
     "stream": "label of the stream",
@@ -63,152 +39,36 @@ CSV_COLUMNS: Mapping[str, str] = {
     "reported_ci_half_width": "the paper's half width; empty where it gives none",
     "simulated": "True if the data are simulated",
 }
-"""Columns of the CSV (fields of the classes below) and what they mean."""
+"""Columns of the CSV and what they mean."""
 
 
-@dataclass(frozen=True)
-class AverageGain:
-    """The table; its texts are plain, the renderers escape them."""
-
-    caption: str
-    headers: tuple[Header, ...]
-    rows: tuple[Row, ...]
-    footers: tuple[str, ...]
-    confidence: float
-    ci_comparisons: int
-
-    @property
-    def noises(self) -> list[str]:
-        """Of the rows, in their order."""
-        return list(dict.fromkeys(row.noise for row in self.rows))
-
-
-def build_average_gain(
-    summary: pd.DataFrame,
-    *,
-    streams: Mapping[str, Stream],
-    levels: Mapping[str, float],
-    report: Report,
-) -> AverageGain:
-    """The table of a summary.
-
-    Args:
-        summary: a row per stream, algorithm, noise and mu (`COLUMNS`).
-        streams: label and config of the streams, in the order of the rows.
-        levels: label and mu of the privacy levels, in the order of the rows.
-        report: algorithms in the order of the columns, family of the best member, confidence.
+def average_gain_table(shown: Shown) -> Table:
+    """The table of a summary; the numbers behind it have `CSV_COLUMNS`.
 
     Raises:
         DataError: a column, a stream or an algorithm is missing, or rows contradict each other.
     """
-    _check(summary, streams, levels, report)
-    reported = summary["algorithm"].isin(report.algorithms) | (summary["family"] == report.envelope)
-    shown = summary["stream"].isin(list(streams)) & summary["mu"].isin(list(levels.values()))
-    used = by_noise(summary[reported & shown])
-    noises = list(used["rows"].cat.categories)
-    # Of all levels: an algorithm without privacy keeps its column where no level is infinite.
-    headers = find_headers(summary[reported], report, several=len(noises) > 1)
-    columns = {name: shown_with(name, headers, used) for name in noises}
-    rows: list[Row] = []
-    for label, stream in streams.items():
-        runs = used[used["stream"] == label]
-        if runs.empty:
-            raise DataError(f"the summary has no runs of stream {label} that the report shows")
-        rows.extend(make_rows(runs, columns, stream, levels))
-    comparisons = int(summary["ci_comparisons"].iloc[0])
-    caption = "Average total gain"
-    table = AverageGain(caption, headers, tuple(rows), (), report.confidence, comparisons)
-    return replace(table, footers=tuple(_footers(table, used, streams)))
-
-
-def write_average_gain(table: AverageGain, path: Path) -> None:
-    """Write the numbers behind the table as `.csv`, or the table itself (see `write_table`)."""
-    if path.suffix == ".csv":
-        write_text(path, render_csv(table))
-    else:
-        write_table(as_text(table), path)
-
-
-def render_csv(table: AverageGain) -> str:
-    """One line per cell that is not empty, in full precision; `CSV_COLUMNS` explains them.
-
-    Texts that begin like a formula, such as a title, get an apostrophe in front.
-    """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(CSV_COLUMNS), extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for row in table.rows:
-        for header, cell in zip(table.headers, row.cells, strict=True):
-            if cell is not None:
-                noise = {"noise": "none"} if header.model == "none" else {}
-                values = vars(table) | vars(row) | vars(header) | vars(cell) | noise
-                writer.writerow(
-                    {
-                        key: no_formula(value) if isinstance(value, str) else value
-                        for key, value in values.items()
-                    }
-                )
-    return out.getvalue()
-
-
-def as_text(table: AverageGain) -> TextTable:
-    """The table as it is shown."""
-    sections = []
-    for _, found in groupby(table.rows, key=lambda row: row.stream):
-        rows = list(found)
-        groups = tuple(
-            Group(
-                _marked(name, name in OUR_NOISES),
-                tuple((_privacy(row), tuple(map(_entry, row.cells))) for row in same),
-            )
-            for name, same in groupby(rows, key=lambda row: row.noise)
-        )
-        size = f"n = {rows[0].n_experts}, T = {rows[0].n_rounds}"
-        sections.append(Section(rows[0].stream_title, size, groups))
-    several = len(table.noises) > 1
-    return TextTable(
-        caption=table.caption,
+    _check(shown)
+    runs = _runs(shown)
+    columns = _columns(runs, shown)
+    cells = _cells(runs, columns, shown)
+    several = cells["row_noise"].nunique() > 1
+    return Table(
+        caption="Average total gain",
         name="average-gain",
         corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
-        headers=tuple(_marked(it.column, it.marked) for it in table.headers),
-        sections=tuple(sections),
-        footers=table.footers,
+        headers=tuple(map(marked, columns["column"], columns["marked"])),
+        sections=tuple(_sections(cells, list(columns["label"]), shown)),
+        footers=tuple(_footers(cells, columns, runs, shown)),
+        numbers=_numbers(cells, shown),
     )
 
 
-def _marked(title: str, marked: bool) -> str:
-    return f"{title} †" if marked else title
-
-
-def _privacy(row: Row) -> str:
-    """The level; "no privacy" only if noise was switched off: one noise never does so."""
-    guaranteed = [cell.guaranteed_mu for cell in row.shown if cell.guaranteed_mu is not None]
-    private = guaranteed and max(guaranteed) < float("inf")
-    return mu_title(row.mu) if private else privacy_title(row.mu)
-
-
-def _entry(cell: Cell | None) -> Entry:
-    if cell is None:
-        return Entry("")
-    if cell.mean_gain is None:
-        return Entry("—")
-    notes = [cell.note] if cell.note else []
-    if cell.reported_mean_gain is not None:
-        reported = footers.amount(cell.reported_mean_gain, cell.reported_ci_half_width)
-        notes.append(f"[paper: {reported}]")
-    return Entry(footers.amount(cell.mean_gain, cell.ci_half_width), tuple(notes))
-
-
-def _check(
-    summary: pd.DataFrame,
-    streams: Mapping[str, Stream],
-    levels: Mapping[str, float],
-    report: Report,
-) -> None:
-    check_frame(summary, COLUMNS, "the summary")
-    if not streams or not levels:
+def _check(shown: Shown) -> None:
+    summary = shown.summary
+    if not shown.streams or not shown.levels:
         raise DataError("a table needs at least one stream and one privacy level")
-    for name, wanted in (("stream", streams), ("algorithm", report.algorithms)):
+    for name, wanted in (("stream", shown.streams), ("algorithm", shown.report.algorithms)):
         if unknown := [label for label in wanted if label not in set(summary[name])]:
             what = f"{name} {', '.join(unknown)}"
             raise DataError(f"the summary has no runs of {what}; run them or do not report them")
@@ -224,43 +84,164 @@ def _check(
             raise DataError(f"the summary has {problem} {where}; delete it and run again")
 
 
+def _runs(shown: Shown) -> pd.DataFrame:
+    """The runs of each column (`label`), at all levels, with the noise of their rows.
+
+    The column of a family has all of its members. Runs without noise of their own stand in the
+    first rows (`row_noise`). `used`: of a stream and a level that are shown.
+    """
+    summary, report = shown.summary, shown.report
+    best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
+    own = summary[summary["algorithm"].isin(report.algorithms)]
+    members = summary[summary["family"] == report.envelope]
+    runs = pd.concat(
+        [
+            own.assign(label=own["algorithm"], best_of=""),
+            members.assign(label=best, best_of=report.envelope),
+        ],
+        ignore_index=True,
+    )
+    used = runs["stream"].isin(shown.streams) & runs["mu"].isin(shown.levels.values())
+    if missing := [label for label in shown.streams if not (runs["stream"][used] == label).any()]:
+        raise DataError(f"the summary has no runs of stream {missing[0]} that the report shows")
+    names = sorted(set(runs["noise"][used]) - {"none"}, key=lambda name: (_place(name), name))
+    names = names or ["none"]
+    row_noise = runs["noise"].where(runs["noise"] != "none", names[0])
+    return runs.assign(row_noise=pd.Categorical(row_noise, names, ordered=True), used=used)
+
+
+def _place(noise: str) -> int:
+    return list(NOISES).index(noise) if noise in NOISES else len(NOISES)
+
+
+def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+    """A row per column; `only_with`: the noise of the rows that show it, empty for all rows.
+
+    Noises differ for local algorithms only; any other column is shown once.
+    """
+    noises = runs["row_noise"].cat.categories
+    order = [*shown.report.algorithms, *runs.loc[runs["best_of"] != "", "label"]]
+    found = []
+    for label in dict.fromkeys(order):
+        own = runs[runs["label"] == label]
+        best_of = own["best_of"].iloc[0]
+        models = sorted(set(own["model"]) - {"none"})
+        # Rows of several noises bear the marks of those that are ours.
+        marking = own if len(noises) == 1 else own[[not name_of(it).ours for it in own["noise"]]]
+        once = own.loc[own["used"], "row_noise"].min()
+        found.append(
+            {
+                "label": label,
+                "best_of": best_of,
+                "column": label.replace("-", " ") if best_of else label,
+                "column_model": "/".join(models) or "none",
+                "marked": bool(marking["ours"].any()),
+                "only_with": "" if "local" in models else noises[0] if pd.isna(once) else once,
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def _cells(runs: pd.DataFrame, columns: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+    """A row per cell that is not empty, in the order of the table; no `algorithm`: not run."""
+    axes: dict[str, list[str]] = {
+        "stream": list(shown.streams),
+        "row_noise": list(runs["row_noise"].cat.categories),
+        "level": list(shown.levels),
+        "label": list(columns["label"]),
+    }
+    cells = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
+    cells = cells.merge(columns, how="left", on="label")
+    cells = cells[(cells["only_with"] == "") | (cells["only_with"] == cells["row_noise"])]
+    facts = shown.summary.groupby("stream")[["n_experts", "n_rounds", "simulated"]].first()
+    cells = cells.assign(
+        mu=cells["level"].map(shown.levels), stream_title=cells["stream"].map(shown.titles)
+    ).join(facts, on="stream")
+    played = runs[runs["used"] & ((runs["best_of"] == "") | runs["best_of_family"])]
+    key = ["stream", "row_noise", "mu", "label"]
+    played = played.sort_values("mean_gain", ascending=False).drop_duplicates(key)
+    same = played["reported_as"] == played["label"]
+    reported = ["reported_mean_gain", "reported_ci_half_width"]
+    played[reported] = played[reported].where(same)
+    numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "guaranteed_mu", "ours"]
+    played = played.astype({"row_noise": str})[[*key, *numbers, *reported]]
+    return cells.merge(played, how="left", on=key)
+
+
+def _numbers(cells: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+    without = cells["column_model"] == "none"
+    return cells.assign(
+        model=cells["column_model"],
+        noise=cells["row_noise"].mask(without, "none"),
+        confidence=shown.report.confidence,
+        ci_comparisons=int(shown.summary["ci_comparisons"].iloc[0]),
+        replicates=cells["replicates"].astype("Int64"),
+        ours=cells["ours"].astype("boolean"),
+    )[list(CSV_COLUMNS)]
+
+
+def _sections(cells: pd.DataFrame, labels: Sequence[str], shown: Shown) -> Iterator[Section]:
+    for stream, of_stream in cells.groupby("stream", sort=False):
+        groups = []
+        for noise, of_noise in of_stream.groupby("row_noise", sort=False):
+            title = marked(str(noise), name_of(str(noise)).ours)
+            rows = of_noise.groupby("level", sort=False)
+            groups.append(Group(title, tuple(_line(row, labels) for _, row in rows)))
+        yield Section(shown.titles[str(stream)], shown.size(str(stream)), tuple(groups))
+
+
+def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
+    """A privacy level; "no privacy" only if noise was switched off: one noise never does so."""
+    mu, guaranteed = float(cells["mu"].iloc[0]), cells["guaranteed_mu"].max()
+    title = mu_title(mu) if guaranteed < math.inf else privacy_title(mu)
+    entries = {cell["label"]: _entry(cell) for cell in cells.to_dict("records")}
+    return title, tuple(entries.get(label, Entry("")) for label in labels)
+
+
+def _entry(cell: Mapping[Any, Any]) -> Entry:
+    if pd.isna(cell["mean_gain"]):
+        return Entry("—")
+    notes = [cell["algorithm"]] if cell["best_of"] else []
+    if pd.notna(cell["reported_mean_gain"]):
+        reported = footers.amount(cell["reported_mean_gain"], cell["reported_ci_half_width"])
+        notes.append(f"[paper: {reported}]")
+    return Entry(footers.amount(cell["mean_gain"], cell["ci_half_width"]), tuple(notes))
+
+
 def _footers(
-    table: AverageGain, used: pd.DataFrame, streams: Mapping[str, Stream]
+    cells: pd.DataFrame, columns: pd.DataFrame, runs: pd.DataFrame, shown: Shown
 ) -> Iterator[str]:
-    cells = [cell for row in table.rows for cell in row.shown]
-    runs = sorted({cell.replicates for cell in cells if cell.replicates is not None})
-    number = " to ".join(dict.fromkeys((f"{runs[0]}", f"{runs[-1]}")))
+    replicates = cells["replicates"].dropna().astype(int)
+    number = " to ".join(dict.fromkeys((f"{replicates.min()}", f"{replicates.max()}")))
     yield (
         f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
         " of a stream of n experts."
     )
-    yield footers.describe_interval(table.confidence, table.ci_comparisons)
-    for header in table.headers:
-        if header.best_of:
-            yield footers.describe_best(header.column, header.best_of)
-    yield footers.describe_data({row.stream_title: row.simulated for row in table.rows})
-    yield from footers.describe_models([(it.column, it.model) for it in table.headers])
-    of_column = {it.column: runs_of(used, it.label, it.best_of) for it in table.headers}
+    comparisons = int(shown.summary["ci_comparisons"].iloc[0])
+    yield footers.describe_interval(shown.report.confidence, comparisons)
+    for title, family in zip(columns["column"], columns["best_of"], strict=True):
+        if family:
+            yield footers.describe_best(title, family)
+    yield footers.describe_data(shown.simulated)
+    titles = columns["column"].to_list()
+    yield from footers.describe_models(list(zip(titles, columns["column_model"], strict=True)))
+    used = runs[runs["used"]].sort_values("row_noise", kind="stable")
+    own = [used[used["label"] == label] for label in columns["label"]]
     yield from footers.describe_guarantee(
-        of_column, list(dict.fromkeys(row.mu for row in table.rows))
+        dict(zip(titles, own, strict=True)), list(shown.levels.values())
     )
-    if any(cell.mean_gain is None for cell in cells):
+    if cells["algorithm"].isna().any():
         yield "—: not run; an algorithm without privacy has no privacy levels."
-    if any(None in row.cells for row in table.rows):
+    noises = runs["row_noise"].cat.categories
+    if len(noises) > 1 and (columns["only_with"] != "").any():
         yield "Empty: an algorithm without local noise is shown once, not for each noise."
-    yield from _marks(table)
-    beside = [
-        row for row in table.rows if any(it.reported_mean_gain is not None for it in row.shown)
-    ]
+    ours = [f"{it} noise" for it in noises if len(noises) > 1 and name_of(it).ours]
+    yield from explain_mark([*ours, *columns.loc[columns["marked"], "column"]])
+    beside = cells[cells["reported_mean_gain"].notna()].drop_duplicates("stream")
     yield from describe_reported(
-        {row.stream_title: (row.n_experts, streams[row.stream].reported_as) for row in beside},
-        any(row.simulated for row in beside),
+        {
+            row["stream_title"]: (row["n_experts"], shown.streams[row["stream"]].reported_as)
+            for row in beside.to_dict("records")
+        },
+        bool(beside["simulated"].any()),
     )
-
-
-def _marks(table: AverageGain) -> Iterator[str]:
-    names = table.noises if len(table.noises) > 1 else []
-    ours = [f"{name} noise" for name in names if name in OUR_NOISES]
-    ours += [it.column for it in table.headers if it.marked]
-    if ours:
-        yield f"†: ours, not in the paper: {', '.join(ours)}."

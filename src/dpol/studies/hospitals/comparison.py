@@ -20,22 +20,10 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.studies.hospitals.settings import Comparison, System
 from dpol.studies.hospitals.summary import Cell
+from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 
-ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
 Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
-
-
-def verdict_on(difference: float, half: float) -> str:
-    """`above`, `equal` or `below` (0) if the whole interval says so, otherwise `undecided`.
-
-    >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
-    ('above', 'below', 'undecided', 'equal')
-    """
-    if difference - half > 0:
-        return ABOVE
-    if difference + half < 0:
-        return BELOW
-    return EQUAL if difference == half == 0 else UNDECIDED
+AIMS: tuple[Kind, ...] = ("aim-paper", "aim-learner")
 
 
 @dataclass(frozen=True)
@@ -48,11 +36,7 @@ class _Pair:
 
 
 def compare(
-    cells: Sequence[Cell],
-    comparison: Comparison,
-    *,
-    levels: Mapping[str, float],
-    confidence: float,
+    cells: Sequence[Cell], comparison: Comparison, *, levels: Mapping[str, float], confidence: float
 ) -> pd.DataFrame:
     """Ours against every other row that has noise, level by level, and the aims.
 
@@ -90,7 +74,17 @@ def compare(
         }
         for pair in pairs
     ]
-    return pd.DataFrame(rows)
+    return _with_verdicts_of_aims(pd.DataFrame(rows))
+
+
+def _with_verdicts_of_aims(rows: pd.DataFrame) -> pd.DataFrame:
+    """Adds `aim_verdict`, the same in all rows of an aim and empty in others."""
+    key = ["stream", "kind", "mu", "other_mu"]
+    aims = rows[rows["kind"].isin(AIMS)]
+    verdicts = {of: verdict_of_aim(own.tolist()) for of, own in aims.groupby(key)["verdict"]}
+    return rows.assign(
+        aim_verdict=[verdicts.get(of, "") for of in rows[key].itertuples(index=False, name=None)]
+    )
 
 
 def by_stream(cells: Sequence[Cell]) -> list[list[Cell]]:

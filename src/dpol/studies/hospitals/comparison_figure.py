@@ -5,22 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.core.frames import check_frame, check_streams
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
-
-COLUMNS = (
-    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_noise", "other_mu", "other_mean_gain"),
-    *("other_ci_half_width", "other_model", "replicates", "confidence"),
-)
-"""Columns of the comparison that the figure needs."""
+from dpol.studies.hospitals.shown import Shown
 
 NO_PRIVACY = "no-privacy"
 PAPER_LEVEL = "paper-level"
@@ -43,61 +37,40 @@ class _Line:
     strong: bool = False
 
 
-def draw_comparison(
-    comparison: pd.DataFrame,
-    ablation: pd.DataFrame,
-    *,
-    streams: Mapping[str, str],
-    levels: Mapping[str, float],
-    simulated: bool,
-) -> Figure:
+def draw_comparison(comparison: pd.DataFrame, ablation: pd.DataFrame, shown: Shown) -> Figure:
     """Total gain at each privacy level: the paper's way, ours, and the best other rows.
 
     Args:
         comparison: table of `dpol.studies.hospitals.comparison.compare`.
         ablation: table of `dpol.studies.hospitals.ablation.ablate`; its reference is a line.
-        streams: label and title of each panel.
-        levels: label and mu of the privacy levels, from left to right.
-        simulated: whether the data are simulated, which the figure then says.
-
-    Raises:
-        DataError: a column or a stream is missing, or a table is empty.
+        shown: streams, a panel each, and the levels, from left to right.
     """
-    _check(comparison, ablation, streams)
-    columns = min(_MOST_COLUMNS, len(streams))
-    n_rows = math.ceil(len(streams) / columns)
+    columns = min(_MOST_COLUMNS, len(shown.streams))
+    n_rows = math.ceil(len(shown.streams) / columns)
+    levels = list(shown.levels.values())
     with style.figure_style():
         width = (_PANEL[0] + _LABELS) * columns + 0.4
         figure = style.new_figure(max(width, 4.2), _PANEL[1] * n_rows + 0.5 * n_rows + 0.7)
         grid = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
-        panels = list(grid.flat)[: len(streams)]
-        for ax in grid.flat[len(streams) :]:
+        for ax in grid.flat[len(shown.streams) :]:
             ax.remove()
-        values = list(levels.values())
-        own = [comparison[comparison["stream"] == label] for label in streams]
-        references = [ablation[ablation["stream"] == label].iloc[0] for label in streams]
-        for ax, rows, reference, title in zip(
-            panels, own, references, streams.values(), strict=True
-        ):
-            _draw_panel(ax, rows, reference, values)
+        labels = []
+        for ax, (label, title) in zip(figure.axes, shown.sized_titles.items(), strict=True):
+            rows = comparison[comparison["stream"] == label]
+            reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
+            lines = _lines(rows)
+            _draw_panel(ax, rows, lines, reference, levels)
+            labels.append(_labels(lines, reference, levels))
             ax.set_title(title, loc="left", fontweight="bold", parse_math=False)
         grid[0][0].set_ylim(bottom=0)
-        for ax, rows, reference in zip(panels, own, references, strict=True):
-            add_labels(ax, _labels(rows, reference, values), _PANEL[1])
+        for ax, of_panel in zip(figure.axes, labels, strict=True):
+            add_labels(ax, of_panel, _PANEL[1])
         figure.supylabel("total gain")
         figure.supxlabel("privacy level μ (the further right, the more private)")
-        _add_title(figure, comparison[comparison["kind"] == "paper"].iloc[0], simulated)
+        paper = comparison[comparison["kind"] == "paper"].to_dict("records")[0]
+        add_title(figure, _title(paper, simulated=any(shown.simulated.values())))
         style.freeze_layout(figure)
     return figure
-
-
-def _check(comparison: pd.DataFrame, ablation: pd.DataFrame, streams: Mapping[str, str]) -> None:
-    for name, frame, columns in (
-        ("comparison", comparison, COLUMNS),
-        ("ablations", ablation, ("stream", "reference", "reference_gain")),
-    ):
-        check_frame(frame, columns, f"the {name}")
-        check_streams(frame, streams, f"the {name}")
 
 
 def _lines(rows: pd.DataFrame) -> list[_Line]:
@@ -112,8 +85,8 @@ def _lines(rows: pd.DataFrame) -> list[_Line]:
     lines = [
         _Line(CENTRAL, "best with a\ncurator", central, _best(other, "central")),
         _Line(OTHER, "best other\nlocal row", best, _best(other, "local")),
-        _Line("paper", "the paper's\nway", looks[labels[0]], _other_side(paper), strong=True),
-        _Line("ours", "ours", looks[labels[1]], _own_side(paper), strong=True),
+        _Line("paper", "the paper's\nway", looks[labels[0]], _points(paper, "other_"), strong=True),
+        _Line("ours", "ours", looks[labels[1]], _points(paper, ""), strong=True),
     ]
     return [line for line in lines if not line.points.empty]
 
@@ -121,28 +94,28 @@ def _lines(rows: pd.DataFrame) -> list[_Line]:
 def _best(others: pd.DataFrame, model: str) -> pd.DataFrame:
     """The row of a model with the largest mean at each level, in hindsight."""
     rows = others[others["other_model"] == model]
-    return _other_side(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()])
+    return _points(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()], "other_")
 
 
-def _other_side(rows: pd.DataFrame) -> pd.DataFrame:
-    names = {"other_mu": "mu", "other_mean_gain": "mean", "other_ci_half_width": "half"}
-    return rows[list(names)].rename(columns=names)
-
-
-def _own_side(rows: pd.DataFrame) -> pd.DataFrame:
-    names = {"mu": "mu", "mean_gain": "mean", "ci_half_width": "half"}
+def _points(rows: pd.DataFrame, side: str) -> pd.DataFrame:
+    names = {f"{side}mu": "mu", f"{side}mean_gain": "mean", f"{side}ci_half_width": "half"}
     return rows[list(names)].rename(columns=names)
 
 
 def _draw_panel(
-    ax: Axes, rows: pd.DataFrame, reference: pd.Series, levels: Sequence[float]
+    ax: Axes,
+    rows: pd.DataFrame,
+    lines: Sequence[_Line],
+    reference: float,
+    levels: Sequence[float],
 ) -> None:
     for number, mu in enumerate(levels):
         if mu == math.inf:
             ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
-    ax.axhline(reference["reference_gain"], color=style.STATIC, ls=":", lw=1.2, label=NO_PRIVACY)
-    for line in _lines(rows):
+    ax.axhline(reference, color=style.STATIC, ls=":", lw=1.2, label=NO_PRIVACY)
+    for line in lines:
         points = line.points.sort_values("mu", key=lambda column: column.map(levels.index))
+        strong_size = 8.0 if line.look.marker == "*" else 5.0
         ax.errorbar(
             [levels.index(mu) for mu in points["mu"]],
             points["mean"],
@@ -151,7 +124,7 @@ def _draw_panel(
             linestyle=line.look.linestyle,
             linewidth=line.look.width if line.strong else 1.0,
             marker=line.look.marker,
-            markersize=(8.0 if line.look.marker == "*" else 5.0) if line.strong else 3.5,
+            markersize=strong_size if line.strong else 3.5,
             markeredgewidth=0,
             elinewidth=1.0,
             capsize=1.8,
@@ -181,26 +154,24 @@ def _draw_aims(ax: Axes, rows: pd.DataFrame, levels: Sequence[float]) -> None:
         )
 
 
-def _labels(rows: pd.DataFrame, reference: pd.Series, levels: Sequence[float]) -> list[Label]:
+def _labels(lines: Sequence[_Line], reference: float, levels: Sequence[float]) -> list[Label]:
     """The name of every line at its right end."""
-    end = len(levels) - 0.5
     name = "best of the paper's\nlearners, no privacy"
-    labels = [Label(end, float(reference["reference_gain"]), name, style.STATIC)]
-    for line in _lines(rows):
+    labels = [Label(len(levels) - 0.5, reference, name, style.STATIC)]
+    for line in lines:
         place, mean = max(
             (levels.index(mu), mean)
             for mu, mean in zip(line.points["mu"], line.points["mean"], strict=True)
         )
-        labels.append(Label(float(place), float(mean), line.name, line.look.colour))
+        labels.append(Label(place, mean, line.name, line.look.colour))
     return labels
 
 
-def _add_title(figure: Figure, first: pd.Series, simulated: bool) -> None:
-    parts = (
+def _title(first: Mapping[Any, Any], *, simulated: bool) -> tuple[str, ...]:
+    return (
         f"{data_title(simulated)}, means over {first['replicates']} runs",
         f"the paper's way: {first['other_algorithm']}, {first['other_noise']} noise",
         f"ours: {first['algorithm']}, {first['noise']} noise",
         f"bars: {100 * first['confidence']:g}% intervals for the noise, all together",
         "best rows: chosen in hindsight at every μ",
     )
-    add_title(figure, parts)

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from dpol.core.frames import check_frame, check_streams
-from dpol.data.settings import Stream
 from dpol.show import footers
-from dpol.show.table import Entry, Group, Section, TextTable
+from dpol.show.names import OURS
+from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
+from dpol.studies.hospitals.shown import Shown
+from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
 
-COLUMNS = (
-    *("stream", "kind", "algorithm", "noise", "mu", "mean_gain", "ci_half_width"),
-    *("other_algorithm", "other_noise", "other_mu", "other_model", "other_mean_gain"),
-    *("other_ci_half_width", "other_ours", "other_learner", "common_noise", "difference"),
-    *("difference_half_width", "verdict", "replicates", "confidence", "ci_comparisons"),
-)
-"""Columns the table of the comparison needs."""
-REACHED, MISSED, UNDECIDED = "reached", "not reached", "undecided"
-_BESIDE = {
-    "above": "above",
-    "equal": "equal to",
-    "below": "below",
-    "undecided": "undecided against",
-}
+_BESIDE = {EQUAL: "equal to", UNDECIDED: "undecided against"}
 _ABOUT = (
     "Above, below: the whole interval of the difference is. Undecided: it contains 0. An aim is"
     " reached if ours is above, or always equal to, everything that it names.",
@@ -35,83 +24,45 @@ _ABOUT = (
     " hindsight; the intervals of all of them count.",
 )
 _MOST_NAMED = 4
-_AIMS = ("aim-paper", "aim-learner")
+_Row = Mapping[Any, Any]
 
 
-def comparison_table(
-    comparison: pd.DataFrame,
-    summary: pd.DataFrame,
-    *,
-    streams: Mapping[str, Stream],
-    levels: Mapping[str, float],
-) -> TextTable:
+def comparison_table(comparison: pd.DataFrame, shown: Shown) -> Table:
     """The paper's way and ours at every level, and the aims; every verdict is computed.
 
     Args:
         comparison: table of `dpol.studies.hospitals.comparison.compare`.
-        summary: table of `dpol.studies.hospitals.summary.summarize`: sizes, and records of privacy.
-        streams: label and config of the streams, in the order of the sections.
-        levels: label and mu of the privacy levels, in the order of the lines.
-
-    Raises:
-        DataError: a column or a stream is missing, or the table is empty.
+        shown: streams, in the order of the sections, and levels, in the order of the lines.
     """
-    check_table(comparison, COLUMNS, "comparison", streams)
     sections = []
-    for label, stream in streams.items():
+    for label, title in shown.titles.items():
         rows = comparison[comparison["stream"] == label]
-        lines = [_level(rows[(rows["mu"] == mu)], mu) for mu in levels.values()]
-        lines += [_aim(aim) for aim in aims_of(rows)]
-        title = stream.title or label
-        sections.append(Section(title, size_of(summary, label), (Group("", tuple(lines)),)))
-    return TextTable(
+        lines = [_level(rows[(rows["mu"] == mu)], mu) for mu in shown.levels.values()]
+        aims = rows[rows["aim_verdict"] != ""]
+        by_aim = aims.groupby(["kind", "mu", "other_mu"], sort=False)
+        lines += [_aim(aim) for _, aim in by_aim]
+        sections.append(one_section(lines, title, shown.size(label)))
+    return Table(
         caption="The paper's way and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
-        headers=("the paper's", "ours †", "difference", "verdict"),
+        headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
         sections=tuple(sections),
-        footers=tuple(_comparison_footers(comparison, summary, streams, levels)),
-        prose=("verdict",),
+        footers=tuple(_footers(comparison, shown)),
+        numbers=comparison,
     )
 
 
-def aims_of(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """The rows of each aim, in their order; one aim has a row per learner, or a single row."""
-    aims = rows[rows["kind"].isin(_AIMS)]
-    return [own for _, own in aims.groupby(["kind", "mu", "other_mu"], sort=False)]
-
-
-def verdict_of_aim(aim: pd.DataFrame) -> str:
-    """Whether ours is at or above everything that the aim names, all intervals together."""
-    if (aim["verdict"] == "below").any():
-        return MISSED
-    return REACHED if aim["verdict"].isin(("above", "equal")).all() else UNDECIDED
-
-
-def size_of(summary: pd.DataFrame, stream: str) -> str:
-    """Numbers of experts and rounds of a stream."""
-    row = summary[summary["stream"] == stream].iloc[0]
-    return f"n = {row['n_experts']}, T = {row['n_rounds']}"
-
-
-def check_table(
-    frame: pd.DataFrame, columns: tuple[str, ...], name: str, streams: Mapping[str, Stream]
-) -> None:
-    """Refuse a table that lacks a column or a stream, or is empty. Raises DataError."""
-    check_frame(frame, columns, f"the {name}")
-    check_streams(frame, streams, f"the {name}")
-
-
-def _level(rows: pd.DataFrame, mu: float) -> tuple[str, tuple[Entry, ...]]:
+def _level(rows: pd.DataFrame, mu: float) -> Line:
     """Both ways at one level, and ours against all other rows there."""
-    paper = rows[rows["kind"] == "paper"].iloc[0]
+    paper = rows[rows["kind"] == "paper"].to_dict("records")[0]
     others = rows[rows["kind"] == "other"]
-    text = f"{_BESIDE[paper['verdict']]} the paper's way"
-    if mu == float("inf") or others.empty:
-        return privacy_title(mu), (*_amounts(paper), Entry(text))
-    every = "above" if (others["verdict"] == "above").all() else "not above"
-    text = f"{text}; {every} every other private row"
-    return privacy_title(mu), (*_amounts(paper), Entry(text, tuple(_rivals(others))))
+    text = f"{_BESIDE.get(paper['verdict'], paper['verdict'])} the paper's way"
+    notes: tuple[str, ...] = ()
+    if mu < math.inf and not others.empty:
+        every = "above" if (others["verdict"] == ABOVE).all() else "not above"
+        text, notes = f"{text}; {every} every other private row", tuple(_rivals(others))
+    return privacy_title(mu), (*_amounts(paper), Entry(text, notes))
 
 
 def _rivals(others: pd.DataFrame) -> Iterator[str]:
@@ -122,51 +73,41 @@ def _rivals(others: pd.DataFrame) -> Iterator[str]:
     ):
         if rows.empty:
             continue
-        rest = rows[rows["verdict"] != "above"].sort_values("difference")
-        count = f"{len(rows) - len(rest)} of {len(rows)}"
-        text = f"Above {count} {of_whom}"
+        rest = rows[rows["verdict"] != ABOVE].sort_values("difference")
+        text = f"Above {len(rows) - len(rest)} of {len(rows)} {of_whom}"
         yield f"{text}; not above {_names(rest)}." if len(rest) else f"{text}."
     central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
-    if not central.empty:
-        row = central.iloc[-1]
+    for row in central.tail(1).to_dict("records"):
         amount = footers.amount(row["other_mean_gain"], row["other_ci_half_width"])
         yield f"Best with a curator: {row['other_algorithm']}, {amount}."
 
 
 def _names(rows: pd.DataFrame) -> str:
-    shown = [
-        f"{_name(row)}: {_difference(row)}, {row['verdict']}"
-        for row in rows.head(_MOST_NAMED).to_dict("records")
-    ]
-    more = len(rows) - len(shown)
-    return "; ".join(shown) + (f"; and {more} more" if more else "")
+    """The rows with the largest lead over ours; noises are those of local noise."""
+    named = []
+    for row in rows.head(_MOST_NAMED).to_dict("records"):
+        noise = "a curator" if row["other_model"] == "central" else f"{row['other_noise']} noise"
+        named.append(f"{row['other_algorithm']} ({noise}): {_difference(row)}, {row['verdict']}")
+    more = len(rows) - len(named)
+    return "; ".join([*named, *([f"and {more} more"] if more else [])])
 
 
-def _name(row: dict[Any, Any]) -> str:
-    """A row; noises are those of local noise."""
-    noise = "a curator" if row["other_model"] == "central" else f"{row['other_noise']} noise"
-    return f"{row['other_algorithm']} ({noise})"
-
-
-def _aim(aim: pd.DataFrame) -> tuple[str, tuple[Entry, ...]]:
+def _aim(aim: pd.DataFrame) -> Line:
     """An aim, with the numbers of the largest of what it names."""
-    row = aim.sort_values("other_mean_gain", kind="stable").iloc[-1]
-    against, at = "the paper's way", f"at {mu_title(row['other_mu'])}"
+    row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")[-1]
+    at = f"at {mu_title(row['other_mu'])}" if row["other_mu"] < math.inf else "without privacy"
+    paper, *others = _amounts(row)
+    against = "the paper's way"
     if row["kind"] == "aim-learner":
         several = f"the best of the paper's {len(aim)} learners"
         against = several if len(aim) > 1 else "the paper's learner"
-    if row["other_mu"] == float("inf"):
-        at = "without privacy"
-    label = f"Aim: ours at {mu_title(row['mu'])} is at or above {against} {at}"
-    paper, ours, difference = _amounts(row)
-    if row["kind"] == "aim-learner":
         paper = Entry(paper.text, (row["other_algorithm"],))
-    verdict = verdict_of_aim(aim)
-    notes = ("The interval contains 0.",) if verdict == UNDECIDED else ()
-    return label, (paper, ours, difference, Entry(verdict, notes))
+    label = f"Aim: ours at {mu_title(row['mu'])} is at or above {against} {at}"
+    notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()
+    return label, (paper, *others, Entry(row["aim_verdict"], notes))
 
 
-def _amounts(row: pd.Series) -> tuple[Entry, Entry, Entry]:
+def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
     return (
         Entry(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
         Entry(footers.amount(row["mean_gain"], row["ci_half_width"])),
@@ -174,16 +115,11 @@ def _amounts(row: pd.Series) -> tuple[Entry, Entry, Entry]:
     )
 
 
-def _difference(row: dict[Any, Any] | pd.Series) -> str:
+def _difference(row: _Row) -> str:
     return f"{row['difference']:+.2f}{footers.plus_minus(row['difference_half_width'])}"
 
 
-def _comparison_footers(
-    comparison: pd.DataFrame,
-    summary: pd.DataFrame,
-    streams: Mapping[str, Stream],
-    levels: Mapping[str, float],
-) -> Iterator[str]:
+def _footers(comparison: pd.DataFrame, shown: Shown) -> Iterator[str]:
     paper = comparison[comparison["kind"] == "paper"]
     first = paper.iloc[0]
     yield (
@@ -193,38 +129,26 @@ def _comparison_footers(
         " and privacy level in both."
     )
     yield describe_intervals(comparison)
-    noisy = paper[paper["mu"] < float("inf")]
-    shared = "the same" if noisy["common_noise"].all() else "independent"
+    same = paper.loc[paper["mu"] < math.inf, "common_noise"].all()
+    shared = "the same." if same else "independent, so pairing does not narrow theirs."
     yield (
         "Differences are taken replicate by replicate. Replicates of one number have the same"
-        " noise where stream, noise and μ agree. Of the paper's way and ours it is"
-        f" {shared}" + ("." if shared == "the same" else ", so pairing does not narrow theirs.")
+        f" noise where stream, noise and μ agree. Of the paper's way and ours it is {shared}"
     )
     yield from _ABOUT
-    titles = {stream.title or label: label for label, stream in streams.items()}
-    simulated = summary.groupby("stream")["simulated"].any()
-    yield footers.describe_data({title: bool(simulated[it]) for title, it in titles.items()})
-    systems = {
-        "the paper's": (first["other_algorithm"], first["other_noise"]),
-        "ours": (first["algorithm"], first["noise"]),
-    }
-    yield from footers.describe_guarantee(
-        {title: _runs(summary, *system) for title, system in systems.items()},
-        list(levels.values()),
-    )
-    yield "†: ours, not in the paper."
+    yield footers.describe_data(shown.simulated)
+    summary, runs = shown.summary, {}
+    for title, side in (("the paper's", "other_"), ("ours", "")):
+        of_algorithm = summary[summary["algorithm"] == first[f"{side}algorithm"]]
+        runs[title] = of_algorithm[of_algorithm["noise"] == first[f"{side}noise"]]
+    yield from footers.describe_guarantee(runs, list(shown.levels.values()))
+    yield f"{OURS}."
 
 
 def describe_intervals(frame: pd.DataFrame) -> str:
     """What the half widths are, in a table with `confidence` and `ci_comparisons`."""
-    first = frame.iloc[0]
     return footers.describe_interval(
-        first["confidence"],
-        first["ci_comparisons"],
+        frame["confidence"].iloc[0],
+        frame["ci_comparisons"].iloc[0],
         "intervals of the numbers behind this table (.csv)",
     )
-
-
-def _runs(summary: pd.DataFrame, algorithm: str, noise: str) -> pd.DataFrame:
-    same = (summary["algorithm"] == algorithm) & (summary["noise"] == noise)
-    return summary[same]

@@ -19,26 +19,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.core.errors import DataError
-from dpol.core.frames import check_frame
 from dpol.show import style
+from dpol.show.names import name_of
 from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
 from dpol.show.words import privacy_title
-from dpol.studies.hospitals.settings import Report
+from dpol.studies.hospitals.settings import BEST_STATIC, Report
+from dpol.studies.hospitals.shown import Shown
 
-COLUMNS = (
-    "stream",
-    "algorithm",
-    "family",
-    "noise",
-    "mu",
-    "round",
-    "period",
-    "mean_cumulative_gain",
-    "ci_half_width",
-)
-"""Columns the figure needs."""
-
-STATIC_LABEL = "best-static-expert"
 ENVELOPE_LABEL = "envelope"
 _BOLD_CHARACTERS_PER_INCH = 12.5
 
@@ -50,81 +37,51 @@ class _Line:
     label: str
     noise: str
     name: str
-    style: style.LineStyle
-    scale: float
+    look: dict[str, Any]
 
 
 def draw_cumulative_gain(
-    cumulative: pd.DataFrame,
-    *,
-    streams: Mapping[str, str],
-    levels: Mapping[str, float],
-    report: Report,
-    central_noise: Mapping[str, str],
-    simulated: bool,
+    cumulative: pd.DataFrame, shown: Shown, central_noise: Mapping[str, str]
 ) -> Figure:
     """Mean cumulative gain over time, streams below each other, privacy levels side by side.
 
     Args:
-        cumulative: a row per stream, algorithm, noise, mu and round (`COLUMNS`), and per
+        cumulative: a row per stream, algorithm, noise, mu and round, and per
             stream and round one of the algorithm `best-static-expert`.
-        streams: label and title of each row of panels.
-        levels: label and mu of each column of panels.
-        report: algorithms drawn as lines, shaded family, noise, confidence.
+        shown: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
         central_noise: noise of central algorithms' own noise, by label.
-        simulated: whether the data are simulated, which the figure then says.
 
     Raises:
-        DataError: a column, a stream or an algorithm is missing.
+        DataError: an algorithm has no runs.
     """
-    _check(cumulative, streams, levels)
+    report, levels = shown.report, list(shown.levels.values())
     lines = _lines(cumulative, report, central_noise)
-    shown = cumulative[cumulative["stream"].isin(list(streams))]
-    dated = bool(shown["period"].notna().all())
-    shown = shown.assign(x=_dates(shown["period"]) if dated else shown["round"])
-    chosen = (shown["family"] == report.envelope) & (shown["noise"] == report.noise)
-    members = shown[chosen]
+    rows = cumulative[cumulative["stream"].isin(shown.streams)]
+    dated = bool(rows["period"].notna().all())
+    x = dates.date2num(pd.to_datetime(rows["period"]).to_numpy()) if dated else rows["round"]
+    rows = rows.assign(x=x)
+    members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
     with style.figure_style():
         handles = _legend_handles(lines, _envelope_name(members, report.envelope))
-        width, panel = _size(len(streams), len(levels))
+        width, panel = _size(len(shown.streams), len(levels))
         columns = _legend_columns([str(handle.get_label()) for handle in handles], width)
         legend_height = 0.17 * math.ceil(len(handles) / columns)
-        figure = style.new_figure(width, panel * len(streams) + legend_height + 0.6)
-        grid = figure.subplots(len(streams), len(levels), sharex=True, sharey=True, squeeze=False)
-        for axes_row, label in zip(grid, streams, strict=True):
-            rows, shaded = (table[table["stream"] == label] for table in (shown, members))
-            for axes, mu in zip(axes_row, levels.values(), strict=True):
-                _draw_panel(axes, rows, shaded[shaded["mu"] == mu], lines, mu)
-        _add_titles(grid.tolist(), list(streams.values()), list(levels.values()), panel)
+        figure = style.new_figure(width, panel * len(shown.streams) + legend_height + 0.6)
+        n_rows, n_columns = len(shown.streams), len(levels)
+        grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+        for axes_row, label in zip(grid, shown.streams, strict=True):
+            own, shaded = (table[table["stream"] == label] for table in (rows, members))
+            for axes, mu in zip(axes_row, levels, strict=True):
+                _draw_panel(axes, own, shaded[shaded["mu"] == mu], lines, mu)
+        _add_titles(grid.tolist(), list(shown.sized_titles.values()), levels, panel)
         _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5, dated=dated)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6)
-        _add_subtitle(figure, shown, report, simulated)
+        add_title(figure, _subtitle(rows, shown))
         gain = figure.supylabel("cumulative gain")
         style.freeze_layout(figure)
         # Level with the panels, not with panels and legend together.
         gain.set_y((grid[0][0].get_position().y1 + grid[-1][0].get_position().y0) / 2)
     return figure
-
-
-def _check(
-    cumulative: pd.DataFrame, streams: Mapping[str, str], levels: Mapping[str, float]
-) -> None:
-    check_frame(cumulative, COLUMNS, "cumulative gains")
-    key = ["stream", "algorithm", "noise", "mu", "round"]
-    if (twice := cumulative.duplicated(key)).any():
-        row = cumulative.loc[twice.to_numpy(), key].iloc[0].to_dict()
-        raise DataError(f"the table of cumulative gains has two rows of {row}")
-    if not streams or not levels:
-        raise DataError("a figure needs at least one stream and one privacy level")
-    static = cumulative.loc[cumulative["algorithm"] == STATIC_LABEL, "stream"]
-    for label in streams:
-        if not (cumulative["stream"] == label).any():
-            raise DataError(f"the table of cumulative gains has no stream {label}; run it first")
-        if not (static == label).any():
-            raise DataError(
-                f"the table of cumulative gains has no {STATIC_LABEL} of stream {label};"
-                " delete it and run again"
-            )
 
 
 def _lines(
@@ -134,9 +91,8 @@ def _lines(
     styles = style.algorithm_styles(report.algorithms)
     scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
     lines = []
-    for label in styles:
-        chosen = cumulative.loc[cumulative["algorithm"] == label, "noise"]
-        found = sorted(chosen.unique())
+    for label, look in styles.items():
+        found = sorted(set(cumulative.loc[cumulative["algorithm"] == label, "noise"]))
         if not found:
             raise DataError(
                 f"the table of cumulative gains has no runs of {label} (report.algorithms);"
@@ -144,9 +100,8 @@ def _lines(
             )
         noise = report.noise if report.noise in found else found[0]
         noise = central_noise.get(label, noise)
-        as_asked = noise in (report.noise, "none")
-        name = label if as_asked else f"{label} ({noise})"
-        lines.append(_Line(label, noise, name, styles[label], scale))
+        name = label if noise in (report.noise, "none") else f"{label} ({noise})"
+        lines.append(_Line(label, noise, name, _look(look, scale)))
     return lines
 
 
@@ -171,7 +126,7 @@ def _draw_panel(
         runs = runs[runs["noise"] == line.noise].sort_values("round")
         if not runs.empty:
             _draw_line(axes, runs, line, (position + 0.5) / len(lines))
-    static = rows[rows["algorithm"] == STATIC_LABEL].sort_values("round")
+    static = rows[rows["algorithm"] == BEST_STATIC].sort_values("round")
     axes.plot(
         static["x"].to_numpy(dtype=float),
         static["mean_cumulative_gain"].to_numpy(dtype=float),
@@ -179,7 +134,7 @@ def _draw_panel(
         linestyle=":",
         linewidth=1.3,
         zorder=4,
-        label=STATIC_LABEL,
+        label=BEST_STATIC,
     )
 
 
@@ -189,21 +144,20 @@ def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> Non
     mean = runs["mean_cumulative_gain"].to_numpy(dtype=float)
     # A single run has no interval, so no band.
     half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0).to_numpy(dtype=float)
-    axes.fill_between(
-        x, mean - half, mean + half, color=line.style.colour, alpha=0.22, linewidth=0, zorder=2
-    )
+    colour = line.look["color"]
+    axes.fill_between(x, mean - half, mean + half, color=colour, alpha=0.22, linewidth=0, zorder=2)
     step = max(1, len(x) // 4)
     first = min(int((0.4 + shift) * step), len(x) - 1)
-    axes.plot(x, mean, markevery=(first, step), zorder=3, label=line.label, **_look(line))
+    axes.plot(x, mean, markevery=(first, step), zorder=3, label=line.label, **line.look)
 
 
-def _look(line: _Line) -> dict[str, Any]:
+def _look(look: style.LineStyle, scale: float) -> dict[str, Any]:
     return {
-        "color": line.style.colour,
-        "linestyle": line.style.linestyle,
-        "linewidth": line.style.width * line.scale,
-        "marker": line.style.marker,
-        "markersize": 3.8 * line.scale,
+        "color": look.colour,
+        "linestyle": look.linestyle,
+        "linewidth": look.width * scale,
+        "marker": look.marker,
+        "markersize": 3.8 * scale,
         "markeredgewidth": 0,
     }
 
@@ -236,7 +190,7 @@ def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
 
 
 def _legend_handles(lines: Sequence[_Line], envelope: str | None) -> list[Artist]:
-    handles: list[Artist] = [Line2D([], [], label=line.name, **_look(line)) for line in lines]
+    handles: list[Artist] = [Line2D([], [], label=line.name, **line.look) for line in lines]
     handles.append(Line2D([], [], color=style.STATIC, linestyle=":", label="best static expert"))
     if envelope:
         handles.append(Patch(facecolor=style.ENVELOPE, alpha=0.35, label=envelope))
@@ -255,17 +209,16 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
     return 1
 
 
-def _add_subtitle(figure: Figure, shown: pd.DataFrame, report: Report, simulated: bool) -> None:
-    period, last = pd.to_datetime(shown["period"]), shown["round"].max()
-    if period.isna().any():
-        when = f"rounds 1 to {last}"
-    else:
+def _subtitle(rows: pd.DataFrame, shown: Shown) -> tuple[str, str, str]:
+    period, when = pd.to_datetime(rows["period"]), f"rounds 1 to {rows['round'].max()}"
+    if period.notna().all():
         when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
-    noise = f"{report.noise} noise"
-    if report.noise == "capacity":
-        noise += " (not in the paper)"
-    bands = f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together"
-    add_title(figure, (f"{data_title(simulated)}, {when}", noise, bands))
+    noise, confidence = shown.report.noise, 100 * shown.report.confidence
+    return (
+        f"{data_title(any(shown.simulated.values()))}, {when}",
+        f"{noise} noise" + (" (not in the paper)" if name_of(noise).ours else ""),
+        f"bands of lines: {confidence:g}% intervals for the noise, all together",
+    )
 
 
 def _envelope_name(members: pd.DataFrame, family: str) -> str | None:
@@ -273,11 +226,6 @@ def _envelope_name(members: pd.DataFrame, family: str) -> str | None:
         return None
     count = members["algorithm"].nunique()
     return f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
-
-
-def _dates(periods: pd.Series) -> list[float]:
-    days = dates.date2num(pd.to_datetime(periods).to_numpy())
-    return [float(day) for day in days]
 
 
 def _size(n_streams: int, n_levels: int) -> tuple[float, float]:

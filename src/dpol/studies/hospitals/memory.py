@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpol.data.stream import GainStream
-from dpol.experts.registry import Member
+from dpol.experts.interface import Member
 
 # Bytes of a float, of Python with all imports, and of what a row of the results takes.
 _FLOAT = 8
@@ -28,7 +28,7 @@ def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
     """
     local = members[0].algorithm.model == "local"
     held = _PER_EXPERT + (2 * stream.n_rounds if local else 0)
-    learners = max(getattr(member.algorithm, "n_learners", 1) for member in members)
+    learners = max(member.algorithm.n_learners for member in members)
     return _FLOAT * (held * stream.n_experts + _PER_PAIR * learners**2)
 
 

@@ -1,4 +1,4 @@
-"""The paper's Table 2, stored beside this module: no number of it enters a computation.
+"""The paper's Table 2, stored beside this module: no number of it enters a computation of ours.
 
 The paper is "Prediction with Expert Advice under Local Differential Privacy".
 """
@@ -10,47 +10,27 @@ from importlib import resources
 
 import pandas as pd
 
+from dpol.noise.noises import ISOTROPIC
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 BEST_LINEAR = "best-linear-model"
-PAPER_NOISE = "isotropic"
-_PAPER_WEEKS = (148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04"))
-
-Reported = tuple[float, float | None]
-"""Mean gain, and half width of its interval if the paper gives one."""
+PAPER_NOISE = ISOTROPIC.name
+_WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
 
 
-def load_reported() -> dict[tuple[str, str, float], Reported]:
-    """The paper's numbers by stream, algorithm and mu."""
-    text = (
-        resources.files("dpol.studies.hospitals")
-        .joinpath("reported_average_gain.csv")
-        .read_text("utf-8")
-    )
-    lines = [line.split(",") for line in text.split()[1:]]
-    return {
-        (stream, algorithm, float(mu)): (float(mean), float(half) if half else None)
-        for stream, algorithm, mu, mean, half in lines
-    }
+def load_reported() -> pd.DataFrame:
+    """The paper's mean gains by stream, algorithm and mu; half widths where it gives them."""
+    file = resources.files("dpol.studies.hospitals").joinpath("reported_average_gain.csv")
+    with file.open(encoding="utf-8") as text:
+        return pd.read_csv(text)
 
 
-def reported_beside(label: str | None, run: pd.Series) -> dict[tuple[str, float], Reported]:
-    """The paper's numbers of a stream by algorithm and mu; none if its periods are others.
-
-    Args:
-        label: what the paper calls the stream, if it has it.
-        run: a row of the summary that is of the stream.
-    """
-    ends = pd.Timestamp(run["first_period"]), pd.Timestamp(run["last_period"])
-    if (run["n_rounds"], *ends) != _PAPER_WEEKS:
-        return {}
-    return {
-        (algorithm, mu): found
-        for (stream, algorithm, mu), found in load_reported().items()
-        if stream == label
-    }
+def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
+    """Which rows of a summary are of the periods of the paper."""
+    ends = (summary["first_period"] == _FIRST) & (summary["last_period"] == _LAST)
+    return ends & (summary["n_rounds"] == _WEEKS)
 
 
 def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: bool) -> list[str]:

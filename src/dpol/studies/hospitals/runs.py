@@ -15,21 +15,13 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, ReplicateGenerators, Seeds
 from dpol.data.stream import GainStream
 from dpol.experts.amplification import BatchMixture
-from dpol.experts.play import (
-    Actions,
-    Origin,
-    RawGains,
-    Source,
-    amplification_of,
-    guarantee_of,
-    play,
-)
-from dpol.experts.registry import Member
+from dpol.experts.interface import Actions, Member
+from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, play_rounds
 from dpol.noise import privatize
-from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.studies.hospitals.memory import parts
 
 _METADATA_KEY = b"dpol.runs"
@@ -89,7 +81,6 @@ def play_suite(
     Raises:
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
-    key = (stream.label, noise, float(mu))
 
     def play_part(part: Sequence[int]) -> list[Played]:
         """A function, so that one part's data are gone before the next part's are made."""
@@ -97,12 +88,9 @@ def play_suite(
         if members[0].algorithm.model == "local":
             source = privatize(stream, noise, mu, seed=seed, replicates=part)
         else:
-            source = RawGains(stream, mu, len(part))
-        played = []
-        for member in members:
-            generators = replicate_generators(seed, key, part, f"algorithm {member.label}")
-            played.append(_play(stream, source, member, generators))
-        return played
+            source = RawGains(stream, mu, part)
+        seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
+        return [_play(stream, source, it, seeds.algorithm(it.label)) for it in members]
 
     played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
     together = tuple(joined(own) for own in zip(*played, strict=True))
@@ -112,7 +100,7 @@ def play_suite(
 def _play(
     stream: GainStream, source: Source, member: Member, generators: ReplicateGenerators
 ) -> Played:
-    actions = play(member.algorithm, source, generators, name=member.label)
+    actions = play_rounds(member.algorithm, source, generators, name=member.label)
     return Played(
         label=member.label,
         family=member.family,

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
-from dpol.core.settings import AlgorithmSpec, Label, NoiseName, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.noise import ISOTROPIC, NOISES
+
+
+def known_noise(name: object) -> object:
+    """A name of `NOISES`. Raises PydanticCustomError, like that of a literal, for anything else."""
+    if not isinstance(name, str) or name not in NOISES:
+        *most, last = (repr(noise) for noise in NOISES)
+        expected = {"expected": f"{', '.join(most)} or {last}"}
+        raise PydanticCustomError("literal_error", "Input should be {expected}", expected)
+    return name
+
+
+NoiseName = Annotated[
+    str, BeforeValidator(known_noise), WithJsonSchema({"enum": list(NOISES), "type": "string"})
+]
+
+BEST_STATIC = "best-static-expert"
+"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
 
 
 class Suite(Settings):
     """Algorithms that run together, on the same noisy gains, in one job."""
 
     noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
-        "isotropic"
+        ISOTROPIC.name
     ]
     """How the noise is scaled, one run each; ignored by algorithms without privacy."""
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
@@ -28,7 +47,7 @@ class Report(Settings):
     """Labels of the algorithms, in the order of the columns and of the legend."""
     envelope: Label = "ridge"
     """The family whose range is shaded, and whose best member has a column of its own."""
-    noise: NoiseName = "isotropic"
+    noise: NoiseName = ISOTROPIC.name
     """The noise that the figure shows."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""

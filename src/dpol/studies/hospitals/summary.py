@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
+from dpol.noise import is_ours
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
-
-BEST_STATIC = "best-static-expert"
+from dpol.studies.hospitals.settings import BEST_STATIC
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Cell:
     @property
     def ours(self) -> bool:
         """Whether the algorithm or its noise is not in the papers."""
-        return self.played.origin == "ours" or self.noise == "capacity"
+        return self.played.origin == "ours" or is_ours(self.noise)
 
 
 def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:

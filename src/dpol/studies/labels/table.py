@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from dpol.core.frames import check_frame
 from dpol.core.rounding import rounded_up
 from dpol.show.papers import DISTRIBUTIONS
-from dpol.show.table import Entry, Group, Section, TextTable
+from dpol.show.table import Entry, Group, Section, Table
 from dpol.studies.labels.names import title_of, variant_title
 from dpol.studies.labels.registry import learner_class, variants
 from dpol.studies.labels.settings import Labels
@@ -26,13 +27,14 @@ _NOTHING = Entry("—")
 _Cell = Callable[[pd.Series], Entry]
 
 
-def labels(frames: Frames, study: Labels, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
-    """The table of risks, and its numbers."""
+def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
+    """The table of risks."""
     risks = frames["labels"]
-    return label_table(risks, simulated=facts.simulated), risks.drop(columns=list(BY_RUN))
+    numbers = risks.drop(columns=list(BY_RUN))
+    return replace(label_table(risks, simulated=facts.simulated), numbers=numbers)
 
 
-def label_table(risks: pd.DataFrame, *, simulated: bool) -> TextTable:
+def label_table(risks: pd.DataFrame, *, simulated: bool) -> Table:
     """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something.
 
     Args:
@@ -53,7 +55,7 @@ def label_table(risks: pd.DataFrame, *, simulated: bool) -> TextTable:
     ]
     sections += _hospitals(risks[~synthetic], learners, simulated)
     sections += _informative(risks[synthetic], learners)
-    return TextTable(
+    return Table(
         caption="Learning a distribution from locally private labels",
         name="labels",
         corner=("what", "class", "setting"),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpol.core.frames import check_frame
 from dpol.core.randomness import Floats
 from dpol.show.papers import LAZY
 
@@ -24,11 +23,6 @@ TITLES: Mapping[str, str] = {
     "gradient-descent": "gradient descent, no privacy",
 }
 """How algorithms are called, in the order in which they are shown."""
-COLUMNS = (
-    *("T", "d", "epsilon", "delta", "algorithm", "mean_regret", "ci_half_width", "replicates"),
-    *("confidence", "ci_comparisons"),
-)
-"""Columns that are needed, beside the adversary where there are several."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +47,8 @@ class Game:
     rate_title: str = ""
 
     def checked(self, regrets: pd.DataFrame) -> pd.DataFrame:
-        """The regrets, with an adversary in every row.
-
-        Raises:
-            DataError: a column is missing, or the table is empty.
-        """
+        """The regrets, with an adversary in every row."""
         several = len(self.losses) > 1
-        needed = ("adversary", *COLUMNS) if several else COLUMNS
-        check_frame(regrets, needed, f"{self.name} regrets")
         return regrets if several else regrets.assign(adversary=next(iter(self.losses)))
 
 

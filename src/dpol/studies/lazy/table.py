@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from dpol.show import footers
-from dpol.show.table import Entry, Group, Section, TextTable
+from dpol.show.table import Entry, Group, Section, Table
 from dpol.studies.lazy.settings import Lazy
 from dpol.studies.lazy.shown import EXPERTS, OURS, PAPER, TITLES, Game
 from dpol.studies.study import Facts, Frames
@@ -16,7 +17,7 @@ from dpol.studies.study import Facts, Frames
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 
 
-def regret_table(regrets: pd.DataFrame, game: Game) -> TextTable:
+def regret_table(regrets: pd.DataFrame, game: Game) -> Table:
     """Measured regrets beside the rates.
 
     Raises:
@@ -30,7 +31,7 @@ def regret_table(regrets: pd.DataFrame, game: Game) -> TextTable:
     )
     new, prior = game.rates
     first = regrets.iloc[0]
-    return TextTable(
+    return Table(
         caption=f"Measured regret, {game.name}",
         name=f"lazy-{game.name}",
         corner=("losses", "T", "privacy"),
@@ -80,6 +81,6 @@ def _entries(rows: pd.DataFrame, algorithms: Sequence[str]) -> tuple[Entry, ...]
     return tuple(cells)
 
 
-def experts(frames: Frames, settings: Lazy, facts: Facts) -> tuple[TextTable, pd.DataFrame]:
-    """The table of regrets for experts, and its numbers."""
-    return regret_table(frames["lazy"], EXPERTS), frames["lazy"]
+def experts(frames: Frames, settings: Lazy, facts: Facts) -> Table:
+    """The table of regrets for experts."""
+    return replace(regret_table(frames["lazy"], EXPERTS), numbers=frames["lazy"])

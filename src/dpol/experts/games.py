@@ -1,0 +1,60 @@
+"""Playing an algorithm as a user of the library does: seed and replicates come from the source."""
+
+from __future__ import annotations
+
+from dpol.core.randomness import Seeds
+from dpol.experts.interface import AnyAlgorithm, CentralAlgorithm
+from dpol.experts.play import Games, Source, guarantee_of, play_rounds
+from dpol.experts.registry import label_of
+from dpol.noise import ISOTROPIC, NO_NOISE, NoisyGains
+
+
+def play(algorithm: AnyAlgorithm, source: Source, *, label: str | None = None) -> Games:
+    """Play an algorithm on every replicate of a source.
+
+    The actions are those of a run of the pipeline with the same seed, stream, noise, mu,
+    replicates and label.
+
+    Args:
+        algorithm: its `model` must fit the source.
+        source: noisy gains for local algorithms, raw gains for all others.
+        label: what the algorithm's own random numbers are keyed by; by default its name in the
+            registry.
+
+    Raises:
+        TypeError: a local algorithm is given raw gains, or another one noisy gains.
+        ValueError: the source has no seed, or the algorithm breaks a rule of `rounds`.
+
+    >>> import dpol
+    >>> import numpy as np
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
+    >>> gains, beds = np.full((20, 3), 0.2), np.full((20, 3), 50.0)
+    >>> stream = dpol.GainStream("example", gains, beds, ("a", "b", "c"), periods)
+    >>> noisy = dpol.privatize(stream, "isotropic", mu=1.0, seed=1, replicates=4)
+    >>> games = dpol.play(dpol.RWMeta(), noisy)
+    >>> games.label, games.actions.shape, round(games.guarantee.mu, 6)
+    ('rw-meta', (4, 20), 1.0)
+    >>> games.gains(stream).mean().round(6).item()
+    0.2
+    """
+    label = label_of(algorithm) if label is None else label
+    generators = seeds_of(algorithm, source).algorithm(label)
+    actions = play_rounds(algorithm, source, generators)
+    return Games(label, actions, guarantee_of(algorithm, source))
+
+
+def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
+    """What the algorithm's own random numbers depend on, besides its label.
+
+    Raises:
+        ValueError: the source has no seed.
+    """
+    if isinstance(source, NoisyGains):
+        if source.seeds is None:
+            raise ValueError("these noisy gains have no seed; make them by dpol.privatize")
+        return source.seeds
+    if source.seed is None:
+        raise ValueError("RawGains has no seed; pass one: RawGains(stream, mu, seed=1)")
+    # A suite of central algorithms has one noise, of which they see nothing.
+    noise = ISOTROPIC.name if isinstance(algorithm, CentralAlgorithm) else NO_NOISE
+    return Seeds(source.seed, source.stream.label, noise, float(source.mu), source.numbers)

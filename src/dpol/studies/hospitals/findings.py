@@ -1,0 +1,118 @@
+"""What follows from the summary: best learners, the cost of noise, the paper's numbers beside ours.
+
+Half widths of two means add up here: the intervals of the differences then hold together wherever
+those of the summary do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from dpol.data.settings import Stream
+from dpol.studies.hospitals.reported import (
+    BEST_LINEAR,
+    PAPER_NOISE,
+    has_papers_periods,
+    load_reported,
+)
+from dpol.studies.hospitals.settings import Report
+from dpol.studies.hospitals.verdicts import verdict_on
+
+META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
+
+
+def conclude(summary: pd.DataFrame, streams: Mapping[str, Stream], report: Report) -> pd.DataFrame:
+    """The summary with the columns that follow from it (docs/reference/tables.md).
+
+    Args:
+        summary: table of `dpol.studies.hospitals.summary.summarize`.
+        streams: config of the streams by label.
+        report: the algorithms and the family beside which the paper's numbers are shown.
+    """
+    return with_reported(with_costs(with_best(summary)), streams, report)
+
+
+def with_best(summary: pd.DataFrame) -> pd.DataFrame:
+    """Adds `best_of_family`: the largest mean of its setting; of equal ones the first by label."""
+    ordered = summary.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
+    best = ordered.drop_duplicates(["stream", "family", "noise", "mu"]).index
+    return summary.assign(best_of_family=summary.index.isin(best))
+
+
+def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
+    """Adds what noise costs: total gain against that of the same algorithm without noise.
+
+    Empty where the algorithm was never played without noise, or to no gain.
+    """
+    key = ["stream", "algorithm", "noise"]
+    free = (summary["mu"] == math.inf) & (summary["epsilon"] == math.inf)
+    base = summary.loc[free & (summary["mean_gain"] > 0), [*key, "mean_gain", "ci_half_width"]]
+    both = summary.merge(base, how="left", on=key, suffixes=("", "_free"), validate="many_to_one")
+    noisy = summary["mu"].to_numpy() < math.inf
+    gain = np.where(noisy, both["mean_gain_free"], math.nan)
+    lost = gain - both["mean_gain"]
+    half = np.where(noisy, both["ci_half_width_free"] + both["ci_half_width"], math.nan)
+    return summary.assign(
+        gain_without_noise=gain,
+        noise_cost=lost.to_numpy(),
+        noise_cost_half_width=half,
+        noise_cost_share=(lost / gain).to_numpy(),
+    )
+
+
+def with_reported(
+    summary: pd.DataFrame, streams: Mapping[str, Stream], report: Report
+) -> pd.DataFrame:
+    """Adds the paper's numbers for what the report shows, and whether ours agree with them.
+
+    `reported_as` is what the paper calls the row. Where it has no number of the stream, its
+    periods, the algorithm and the noise, the columns are empty.
+    """
+    theirs = load_reported().rename(columns={"algorithm": "reported_as", "stream": "theirs"})
+    theirs = theirs.rename(columns={name: f"reported_{name}" for name in _NUMBERS})
+    best = summary["best_of_family"] & (summary["family"] == report.envelope)
+    linear = best & (report.envelope == "ridge")
+    known = summary["algorithm"].isin(report.algorithms)
+    label = summary["algorithm"].where(known & summary["algorithm"].isin(theirs["reported_as"]))
+    called = {label: stream.reported_as for label, stream in streams.items()}
+    comparable = has_papers_periods(summary) & (summary["noise"] == PAPER_NOISE)
+    both = summary.assign(
+        theirs=summary["stream"].map(called).where(comparable),
+        reported_as=label.mask(label.isna() & linear, BEST_LINEAR),
+    ).merge(theirs, how="left", on=["theirs", "reported_as", "mu"])
+    found = both["reported_mean_gain"].notna()
+    difference = both["mean_gain"] - both["reported_mean_gain"]
+    reach = both["ci_half_width"] + both["reported_ci_half_width"].fillna(0.0)
+    verdicts = [
+        verdict_on(*pair) if it else "" for it, *pair in zip(found, difference, reach, strict=True)
+    ]
+    both["reported_as"] = both["reported_as"].where(found, "")
+    return both.drop(columns="theirs").assign(reported_verdict=verdicts)
+
+
+_NUMBERS = ("mean_gain", "ci_half_width")
+
+
+def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
+    """RW-Meta, which is local, beside the better central tree, with the paper's noise.
+
+    One row per stream and level with noise, of this run and of the paper's table (`source`).
+    """
+    ours = summary[summary["noise"] == PAPER_NOISE].assign(source="run")
+    both = pd.concat([ours, load_reported().assign(source="paper")])
+    key = ["source", "stream", "mu"]
+    both = both.loc[both["mu"] < math.inf, [*key, "algorithm", *_NUMBERS]]
+    trees = both[both["algorithm"].isin(TREES)].sort_values("mean_gain", kind="stable")
+    trees = trees.drop_duplicates(key, keep="last").set_index(key).add_prefix("other_")
+    rows = both[both["algorithm"] == META].join(trees, on=key, how="inner")
+    difference = rows["mean_gain"] - rows["other_mean_gain"]
+    half = rows["ci_half_width"].fillna(0.0) + rows["other_ci_half_width"].fillna(0.0)
+    return rows.assign(
+        difference=difference,
+        difference_half_width=half,
+        verdict=[verdict_on(*pair) for pair in zip(difference, half, strict=True)],
+    ).reset_index(drop=True)

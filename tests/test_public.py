@@ -1,0 +1,113 @@
+"""The public names: `import dpol` is enough, and loads nothing that is not used."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpol
+from dpol.experts.registry import make_members
+from dpol.noise import CONSTANT, ISOTROPIC, NO_NOISE
+from dpol.studies.hospitals.runs import play_suite
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_public_name_is_there_and_has_its_row_on_the_page():
+    page = (ROOT / "docs/reference/public.md").read_text()
+    described = re.findall(r"^\| \{py:\w+\}`dpol\.(\w+) <[\w.]+>` \|", page, re.MULTILINE)
+    assert sorted(described) == dpol.__all__ == sorted(set(described))
+    for name in dpol.__all__:
+        value = getattr(dpol, name)
+        home = re.search(rf"`dpol\.{name} <([\w.]+)>`", page)[1]
+        assert home.rpartition(".")[2] == name
+        assert getattr(sys.modules[home.rpartition(".")[0]], name) is value
+    assert set(dpol.__all__) < set(dir(dpol))
+
+
+def test_type_checkers_read_the_same_names():
+    tree = ast.parse((ROOT / "src/dpol/__init__.py").read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = [(it, node.module) for node in imports for it in node.names]
+    assert {it.name: module for it, module in names if it.asname == it.name} == dpol._PLACES
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'dpol' has no attribute 'Nothing'"):
+        getattr(dpol, "Nothing")  # noqa: B009
+
+
+def test_importing_dpol_loads_nothing_heavy():
+    heavy = {"numpy", "pandas", "pydantic", "scipy"}
+    code = f"import sys, dpol; assert not {heavy} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+@pytest.mark.parametrize(
+    ("algorithm", "spec", "noise"),
+    [
+        (dpol.RWMeta(), "rw-meta", "capacity"),
+        (dpol.RandomWalkFTPL(), "rw-ftpl", ISOTROPIC.name),
+        (dpol.ExponentialWeights(0.02), "fixed-share", "capacity"),
+        (dpol.RWAdaBatch(), "rw-adabatch", CONSTANT.name),
+        (dpol.TreeFTPL("min-regret"), "tree-ftpl-min-regret", ISOTROPIC.name),
+        (dpol.LazyWeights(), "l2p", ISOTROPIC.name),
+        (dpol.MultiplicativeWeights(), "multiplicative-weights", NO_NOISE),
+    ],
+    ids=lambda it: it if isinstance(it, str) else "",
+)
+def test_a_library_user_gets_the_actions_of_the_pipeline(random_stream, algorithm, spec, noise, mu):
+    """Byte for byte, with the seed, the stream and the replicates of the source."""
+    stream, numbers = random_stream(12, 4), [3, 4, 5]
+    if algorithm.model == "local":
+        source = dpol.privatize(stream, noise, mu, seed=7, replicates=numbers)
+    else:
+        source = dpol.RawGains(stream, mu, numbers, seed=7)
+    games = dpol.play(algorithm, source)
+    run = play_suite(stream, make_members(spec), noise=noise, mu=mu, seed=7, replicates=numbers)
+    (played,) = run.played
+    assert games.label == played.label
+    assert games.actions.tobytes() == played.actions.tobytes()
+    assert games.gains(stream).tobytes() == played.gains.tobytes()
+    assert repr(games.guarantee) == repr(played.guarantee)
+
+
+def test_a_label_keys_the_algorithms_own_numbers(random_stream):
+    noisy = dpol.privatize(random_stream(40, 4), noise="capacity", mu=0.5, seed=1, replicates=20)
+    one, same, other = (
+        dpol.play(dpol.RWMeta(), noisy, label=label).actions for label in (None, "rw-meta", "other")
+    )
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+def test_gains_are_those_of_the_stream_that_was_played(random_stream):
+    stream = random_stream(9, 4)
+    games = dpol.play(dpol.FollowTheLeader(), dpol.RawGains(stream, math.inf, 2, seed=1))
+    assert games.gains(stream)[1, 8] == stream.gains[8, games.actions[1, 8]]
+    for other in (random_stream(8, 4), random_stream(9, 1)):
+        with pytest.raises(ValueError, match="is not the one that follow-the-leader played"):
+            games.gains(other)
+
+
+def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
+    with pytest.raises(ValueError, match="RawGains has no seed; pass one"):
+        dpol.play(dpol.TreeFTPL(), dpol.RawGains(random_stream(3, 2), 1.0))
+    with pytest.raises(ValueError, match=r"no seed; make them by dpol\.privatize"):
+        dpol.play(dpol.RandomWalkFTPL(), make_noisy(np.zeros((1, 3, 2))))
+
+
+def test_the_wrong_source_is_refused(random_stream):
+    stream = random_stream(3, 2)
+    with pytest.raises(TypeError, match="an algorithm of model local cannot play"):
+        dpol.play(dpol.RWMeta(), dpol.RawGains(stream, 1.0, seed=1))
+    with pytest.raises(ValueError, match="at least one replicate is needed"):
+        dpol.RawGains(stream, 1.0, replicates=0)
