@@ -104,7 +104,7 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 
-    words = "write schema.json, reference.yaml and the keys in README.md of a folder"
+    words = "write what is generated of configs: files in a folder, a page in the manual"
     write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=Path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)
@@ -162,7 +162,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         experiment = load_experiment(file)
-        count = experiment.count_jobs()
+        count = len(list(experiment.jobs()))
         print(f"{file}: good (run {experiment.config.run}, {count} jobs of algorithms)")
 
 
@@ -174,15 +174,19 @@ def _write(options: argparse.Namespace) -> None:
 
 
 def generated(folder: Path) -> dict[str, str]:
-    """The generated files of a config folder, by name."""
-    from dpol.config.docs import commented, schema, with_manual
+    """The generated files of a config folder, and a page of the manual beside it, by name."""
+    from dpol.config.docs import commented, filled, results, schema, with_manual
     from dpol.config.experiment import load_experiment
 
-    return {
+    page = "../docs/reference/tables.md"
+    files = {
         "schema.json": schema(),
         "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
         "README.md": with_manual((folder / "README.md").read_text(encoding="utf-8")),
     }
+    if (folder / page).exists():
+        files[page] = filled((folder / page).read_text(encoding="utf-8"), results=results())
+    return files
 
 
 def _privatize(options: argparse.Namespace) -> None:

@@ -50,10 +50,6 @@ def test_every_shipped_config_is_good_and_has_jobs(path: Path) -> None:
     assert len(set(jobs)) == len(jobs)
 
 
-def test_the_demo_is_shipped() -> None:
-    assert "demo.yaml" in {path.name for path in SHIPPED}
-
-
 def test_the_noise_of_central_algorithms_is_their_own() -> None:
     assert load_experiment(CONFIG / "beyond.yaml").central_noise() == {
         "tree-ftpl-min-noise": "isotropic",
@@ -141,9 +137,3 @@ def test_members_carry_their_label_family_and_algorithm() -> None:
     assert members["careful"].algorithm.exploration_floor == 0.5
     assert {member.family for label, member in members.items() if label != "careful"} == {"ridge"}
     assert len(members) > 2, "a family has several members"
-
-
-def test_every_algorithm_of_the_report_is_played() -> None:
-    demo = experiment()
-    played = {member.label for members in demo.members.values() for member in members}
-    assert set(demo.config.report.algorithms) <= played

@@ -189,7 +189,6 @@ def test_the_message_when_everything_is_dead(run: Fetch) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("page_size", 20_000, "page_size is gone, remove it"),
         ("time_limit_minutes", 0, "greater than 0"),
         ("timeout_seconds", float("inf"), "less than or equal to 3600"),
         ("size_limit_mb", float("inf"), "finite number"),

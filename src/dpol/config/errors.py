@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from dpol.core.errors import ConfigError
-from dpol.core.settings import TRUTH_VALUE
+from dpol.core.settings import MISSING, TRUTH_VALUE, Problem
 
-RENAMED = {"distributions": "labels"}
-"""Keys of earlier versions, and what they are called now."""
-MISSING = object()
-"""The value of a key that is not there."""
+RENAMED = {
+    "amplification": "it is batching now",
+    "audit": "it is audits now",
+    "distributions": "it is labels now",
+    "suites.*.calibrations": "it is noises now",
+    "report.calibration": "it is noise now",
+    "comparison.*.calibration": "it is noise now",
+    "convex.families": "logistic losses are gone, remove it",
+    "convex.steps": "logistic losses are gone, remove it",
+    "convex.largest_logistic": "logistic losses are gone, remove it",
+    "dataset.source.page_size": "a table is read with one request, remove it",
+}
+"""Keys of earlier versions (`*` is any text), and what has become of them."""
 
 _KINDS = {
     "list_": "must be a list, such as [a, b]",
@@ -27,33 +38,11 @@ _KINDS = {
     "float_": "must be a number",
     "bool_": "must be true or false",
     "date_": "must be a date such as 2021-01-31",
+    "missing": "is missing and has no default",
+    "string_pattern_mismatch": "must be letters, digits, '.', '_' and '-', and begin with a letter"
+    " or digit",
 }
 """What is allowed, by how pydantic's name for the mistake begins."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One broken rule: where, the value found there, and what is allowed."""
-
-    key: str
-    value: object
-    allowed: str
-
-    def __str__(self) -> str:
-        if self.value is MISSING:
-            return f"{self.key}: {self.allowed}"
-        shown = repr(self.value)
-        if len(shown) > 80:
-            shown = shown[:77] + "..."
-        return f"{self.key} = {shown}: {self.allowed}"
-
-
-def dotted(location: Iterable[str | int]) -> str:
-    """A location as it is written in messages: dataset.endpoints[0].url."""
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -68,87 +57,68 @@ def nearest(name: object, known: Iterable[str]) -> str:
     return did_you_mean(name, known) or f"; known: {', '.join(known)}"
 
 
-def problems_of(error: ValidationError, model: type[BaseModel], raw: object) -> list[Problem]:
-    """The problems in a validation error, without the tags that pydantic adds to locations."""
-    found = []
-    for detail in error.errors(include_url=False):
-        location, value, fields = _resolve(model, raw, detail["loc"])
-        found.append(_problem(detail, location, value, fields))
-    return found
+def refusal(place: str, problems: Sequence[Problem]) -> ConfigError:
+    """One error that lists all problems of the config that was read from `place`."""
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    lines = "\n".join(f"  {problem}" for problem in problems)
+    return ConfigError(f"{place}: {count}\n{lines}\nconfig/README.md explains every key.")
 
 
-def raise_problems(place: str, problems: Sequence[Problem]) -> None:
-    """Raise one ConfigError that lists all problems, if there are any."""
-    if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        lines = "\n".join(f"  {problem}" for problem in problems)
-        raise ConfigError(f"{place}: {count}\n{lines}\nconfig/README.md explains every key.")
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """The problems in a validation error."""
+    return [_problem(detail, model) for detail in error.errors(include_url=False)]
 
 
-def _problem(
-    detail: Any, location: tuple[str | int, ...], value: object, fields: Sequence[str]
-) -> Problem:
-    key = dotted(location)
-    kind, context = detail["type"], detail.get("ctx", {})
+def _problem(detail: Any, model: type[BaseModel]) -> Problem:
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    location, fields = _location(model, detail["loc"])
     if kind == TRUTH_VALUE:
-        return Problem(dotted([*location, context["key"]]), context["value"], detail["msg"])
-    if kind == "extra_forbidden":
-        now = f"; it is called {RENAMED[key]} now" if key in RENAMED else None
-        return Problem(key, value, f"unknown key{now or nearest(location[-1], fields)}")
-    if kind == "missing":
-        return Problem(key, MISSING, "is missing and has no default")
-    if kind == "literal_error":
-        options = _options(context["expected"].replace(" or ", ", "))
-        allowed = f"must be {context['expected']}{did_you_mean(value, options)}"
-        return Problem(key, value, allowed)
-    if kind == "union_tag_invalid":
-        options, tag = _options(context["expected_tags"]), context["tag"]
-        allowed = f"must be {' or '.join(options)}{did_you_mean(tag, options)}"
-        return Problem(f"{key}.kind", tag, allowed)
+        return Problem((*location, context["key"]), context["value"], detail["msg"])
     if kind == "union_tag_not_found":
-        return Problem(f"{key}.kind", MISSING, "is missing: web, local, simulated or gains")
-    if kind == "string_pattern_mismatch":
-        allowed = "must be letters, digits, '.', '_' and '-', and begin with a letter or digit"
-        return Problem(key, value, allowed)
+        allowed = "is missing: web, local, simulated or gains"
+        return Problem((*location, "kind"), MISSING, allowed)
+    if kind == "union_tag_invalid":
+        location, value = (*location, "kind"), context["tag"]
+    if expected := context.get("expected", context.get("expected_tags")):
+        options = re.findall("'([^']*)'", expected)
+        return Problem(location, value, f"must be {expected}{did_you_mean(value, options)}")
+    problem = Problem(location, MISSING if kind == "missing" else value, _allowed(detail))
+    if kind == "extra_forbidden":
+        now = [text for old, text in RENAMED.items() if fnmatchcase(problem.key, old)]
+        told = f"; {now[0]}" if now else nearest(location[-1], fields)
+        return replace(problem, allowed=f"unknown key{told}")
+    return problem
+
+
+def _allowed(detail: Any) -> str:
+    kind = detail["type"]
     for prefix, allowed in _KINDS.items():
         if kind.startswith(prefix):
-            unquoted = kind == "string_type" and isinstance(value, (int, float, datetime.date))
-            return Problem(key, value, allowed + ("; put it in quotes" if unquoted else ""))
-    message = detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    if message[1:2].islower():
-        message = message[0].lower() + message[1:]
-    return Problem(key, value, message)
+            number = kind == "string_type" and isinstance(
+                detail["input"], (int, float, datetime.date)
+            )
+            return allowed + ("; put it in quotes" if number else "")
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    message = message.replace("Input should be", "must be").replace("String should", "must")
+    return message[0].lower() + message[1:] if message[1:2].islower() else message
 
 
-def _options(quoted: str) -> list[str]:
-    return [option.strip("' ") for option in quoted.split(",")]
-
-
-def _resolve(
-    model: type[BaseModel], raw: object, location: tuple[str | int, ...]
-) -> tuple[tuple[str | int, ...], object, list[str]]:
-    """The location without pydantic's tags, the raw value there, and the keys known beside it."""
+def _location(
+    model: type[BaseModel], location: Sequence[str | int]
+) -> tuple[tuple[str | int, ...], list[str]]:
+    """A location without the tags that pydantic adds, and the keys known beside its last."""
     kept: list[str | int] = []
-    value: Any = raw
-    models: list[type[BaseModel]] = [model]
-    fields: list[str] = list(model.model_fields)
-    for index, part in enumerate(location):
-        if part == "[key]" and index == len(location) - 1:
-            return tuple(kept), kept[-1], fields
-        tagged = [m for m in models if _tag(m) == part] if len(models) > 1 else []
+    models, fields = [model], list(model.model_fields)
+    for part in location:
+        tagged = [it for it in models if len(models) > 1 and _tag(it) == part]
         if tagged:
-            models, fields = tagged, list(tagged[0].model_fields)
-            continue
-        kept.append(part)
-        fields = list(models[0].model_fields) if models else fields
-        annotations = [m.model_fields[part].annotation for m in models if part in m.model_fields]
-        if annotations:
-            models = [found for annotation in annotations for found in _models_in(annotation)]
-        try:
-            value = value[part]
-        except (KeyError, IndexError, TypeError):
-            value = MISSING
-    return tuple(kept), value, fields
+            models = tagged
+        elif part != "[key]":
+            kept.append(part)
+            fields = list(models[0].model_fields) if models else fields
+            of_part = (it.model_fields[str(part)] for it in models if part in it.model_fields)
+            models = [it for field in of_part for it in _models_in(field.annotation)] or models
+    return tuple(kept), fields
 
 
 def _tag(model: type[BaseModel]) -> str | None:

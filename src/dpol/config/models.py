@@ -1,9 +1,9 @@
 """The whole configuration as models; anything not described here is refused.
 
 Every field carries its description: the JSON schema, the commented reference config and the
-manual are generated from these models (`dpol config write`), and a test catches drift. Which
-algorithms exist is not known here; `dpol.config.experiment` checks their names and parameters
-against the registry.
+manual are generated from these models (`dpol config write`), and a test catches drift. Rules across
+keys stand in `dpol.config.rules`; names and parameters of algorithms are checked against the
+registry by `dpol.config.experiment`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
-from dpol.noise import NOISES
+from dpol.noise import NO_NOISE
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
 from dpol.studies.registry import load_studies
 
@@ -67,77 +67,22 @@ class Config(Settings):
             return f"results/{self.run}/data/simulated.csv.gz"
         return source.file
 
-    def problems(self) -> list[tuple[tuple[str, ...], object, str]]:
-        """Rules across keys: (location, value, what is allowed) for each one broken."""
-        found: list[tuple[tuple[str, ...], object, str]] = []
-        source, columns = self.dataset.source, self.dataset.columns
-        if source.kind == "web" and not source.file.endswith(".csv.gz"):
-            found.append((("dataset", "source", "file"), source.file, "must end in .csv.gz"))
-        for label, stream in self.streams.items():
-            if (columns is None or columns.group is None) and stream.groups != ["all"]:
-                allowed = "must be [all] because dataset.columns.group is not given"
-                found.append((("streams", label, "groups"), stream.groups, allowed))
-            if source.kind == "simulated" and (
-                unknown := sorted(set(stream.groups) - set(source.hospitals))
-            ):
-                allowed = f"must be among dataset.source.hospitals: {', '.join(source.hospitals)}"
-                found.append((("streams", label, "groups"), unknown, allowed))
-        by_mu: dict[float, str] = {}
-        for label, mu in self.privacy.levels.items():
-            if mu in by_mu:
-                allowed = f"must differ from the mu of {by_mu[mu]}"
-                found.append((("privacy", "levels", label), mu, allowed))
-            by_mu.setdefault(mu, label)
-        if self.comparison is not None:
-            found += self._comparison_problems(self.comparison)
-        if source.kind == "gains":
-            found += self._gains_problems()
-        elif columns is None:
-            allowed = "is missing: what the table calls entity, period, count and capacity"
-            found.append((("dataset", "columns"), None, allowed))
-        found += self.dataset.problems()
-        return found
+    @property
+    def block_size(self) -> int:
+        """Most replicates in one job."""
+        return self.block_replicates or self.replicates
 
-    def _gains_problems(self) -> list[tuple[tuple[str, ...], object, str]]:
-        """What does not go with a table of gains, which has neither counts nor capacities."""
-        found: list[tuple[tuple[str, ...], object, str]] = []
-        because = "dataset.source.kind is gains"
-        for key in sorted(self.dataset.model_fields_set - {"source"}):
-            allowed = f"must not be given because {because}: there is nothing to clean"
-            found.append((("dataset", key), "a block", allowed))
-        if "count_sensitivity" in self.privacy.model_fields_set:
-            allowed = f"must not be given because {because}: dataset.source.sensitivity holds"
-            value = self.privacy.count_sensitivity
-            found.append((("privacy", "count_sensitivity"), value, allowed))
-        for label, suite in self.suites.items():
-            for noise in (name for name in suite.noises if NOISES[name].needs_capacities):
-                allowed = f"must not hold {noise} because {because}: its gains have no capacities"
-                found.append((("suites", label, "noises"), suite.noises, allowed))
-        labels = self.block("labels")
-        if labels is not None and labels.patients_per_week is not None:
-            allowed = f"must not be given because {because}: its gains have no persons"
-            value = labels.patients_per_week
-            found.append((("labels", "patients_per_week"), value, allowed))
-        return found
+    @property
+    def n_blocks(self) -> int:
+        """Number of jobs that the replicates of one run are cut into."""
+        return -(-self.replicates // self.block_size)
 
-    def _comparison_problems(
-        self, comparison: Comparison
-    ) -> list[tuple[tuple[str, ...], object, str]]:
-        found: list[tuple[tuple[str, ...], object, str]] = []
+    def runs(self, suite: str, private: bool) -> list[tuple[str, str]]:
+        """Noise and level of each run of a suite; without privacy, that without noise alone."""
         levels = self.privacy.levels
-        names = ", ".join(levels)
-        for index, aim in enumerate(comparison.aims):
-            place = ("comparison", f"aims[{index}]")
-            for key, level in (("ours", aim.ours), ("at", aim.at)):
-                if level not in levels:
-                    found.append(((*place, key), level, f"must be a level of privacy: {names}"))
-        if math.inf not in levels.values():
-            allowed = "must have a level .inf: comparison splits the loss against no noise"
-            found.append((("privacy", "levels"), dict(levels), allowed))
-        if comparison.ours == comparison.paper:
-            allowed = "must differ from comparison.paper"
-            found.append((("comparison", "ours"), comparison.ours.algorithm, allowed))
-        return found
+        if not private:
+            return [(NO_NOISE, level) for level, mu in levels.items() if mu == math.inf]
+        return [(noise, level) for noise in self.suites[suite].noises for level in levels]
 
 
 _BLOCKS: dict[str, Any] = {

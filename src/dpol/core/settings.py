@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
@@ -29,11 +30,15 @@ def relative(path: str) -> str:
     return path
 
 
-def table_file(path: str) -> str:
-    """A path of a kind of table that can be read. Raises ValueError for any other."""
-    if not path.endswith((".csv", ".csv.gz", ".parquet")):
-        raise ValueError("must end in .csv, .csv.gz or .parquet")
-    return path
+def ends_in(*suffixes: str) -> Callable[[str], str]:
+    """A check that a path has one of these ends; it raises ValueError for any other."""
+
+    def check(path: str) -> str:
+        if not path.endswith(suffixes):
+            raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
+        return path
+
+    return check
 
 
 LEAST_MU, MOST_MU = 1e-3, 1e3
@@ -83,9 +88,41 @@ def all_or_names(value: object) -> object:
 
 # What an algorithm is, is checked against the registry; one message is enough.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
-TableFile = Annotated[str, AfterValidator(table_file)]
+TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]
 Mu = Annotated[float, BeforeValidator(no_truth_value), AfterValidator(level)]
 FiniteMu = Annotated[float, Field(ge=LEAST_MU, le=MOST_MU)]
+
+
+MISSING = object()
+"""The value of a key that is not there."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One broken rule of a config.
+
+    Args:
+        location: the keys that lead to the value, and the indices in lists.
+        value: what is there.
+        allowed: what is allowed there.
+    """
+
+    location: tuple[str | int, ...]
+    value: object
+    allowed: str
+
+    @property
+    def key(self) -> str:
+        """The location as messages have it: dataset.endpoints[0].url."""
+        parts = (f"[{it}]" if isinstance(it, int) else f".{it}" for it in self.location)
+        return "".join(parts).removeprefix(".")
+
+    def __str__(self) -> str:
+        if self.value is MISSING:
+            return f"{self.key}: {self.allowed}"
+        shown = repr(self.value)
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        return f"{self.key} = {shown}: {self.allowed}"
 
 
 TRUTH_VALUE = "truth_value"
@@ -108,3 +145,11 @@ class Settings(BaseModel):
                 about = {"key": key, "value": value}
                 raise PydanticCustomError(TRUTH_VALUE, "must not be true or false", about)
         return raw
+
+    def problems(self, source: str) -> Iterator[Problem]:
+        """The rules across keys of this block that are broken; locations begin in the block.
+
+        Args:
+            source: kind of the source of the data: `gains` has neither counts nor capacities.
+        """
+        yield from ()

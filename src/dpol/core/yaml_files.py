@@ -17,7 +17,10 @@ def read_yaml(path: Path | str) -> object:
         ConfigError: the file cannot be read, or is not such YAML.
     """
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), _UniqueKeys)
+        loader = _UniqueKeys(Path(path).read_text(encoding="utf-8"))
+        root = loader.get_single_node()
+        _size(root, {})
+        return None if root is None else loader.construct_document(root)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except yaml.MarkedYAMLError as error:
@@ -26,6 +29,28 @@ def read_yaml(path: Path | str) -> object:
         raise ConfigError(f"{path}: is not YAML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{path}: is nested too deeply; a config has a few levels") from None
+
+
+_MOST_NODES = 100_000
+
+
+def _size(node: yaml.Node | None, sizes: dict[yaml.Node, int]) -> int:
+    """Nodes of some YAML once its aliases are written out; `sizes` has 0 for what is being counted.
+
+    Raises:
+        ValueError: it is huge, or contains itself.
+    """
+    if node is None:
+        return 0
+    if node not in sizes:
+        sizes[node] = 0
+        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+        inner = [it for part in parts for it in (part if isinstance(part, tuple) else (part,))]
+        sizes[node] = 1 + sum(_size(it, sizes) for it in inner)
+    if not 0 < sizes[node] <= _MOST_NODES:
+        line = node.start_mark.line + 1
+        raise ValueError(f"line {line}: aliases make a block that is endless or far too large")
+    return sizes[node]
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:

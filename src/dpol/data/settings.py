@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import datetime
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    HttpUrl,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, HttpUrl, model_validator
 
 from dpol.core.settings import (
+    MISSING,
     Label,
+    Problem,
     Settings,
     TableFile,
     all_different,
     all_or_names,
+    ends_in,
     number_or_column,
     relative,
 )
@@ -46,7 +44,7 @@ class WebSource(Settings):
     """This kind of source."""
     endpoints: Annotated[list[Endpoint], Field(min_length=1)]
     """Tried in this order until one delivers."""
-    file: Annotated[TableFile, AfterValidator(relative)]
+    file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
@@ -56,13 +54,6 @@ class WebSource(Settings):
     """Longest time one endpoint may take, with all its tries."""
     size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
     """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_pages(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "page_size" in values:
-            raise ValueError("page_size is gone, remove it: a table is read with one request")
-        return values
 
 
 class LocalSource(Settings):
@@ -241,23 +232,31 @@ class Dataset(Settings):
         named = isinstance(source, (LocalSource, GainsSource)) and source.simulated
         return named or source.kind == "simulated"
 
-    def problems(self) -> list[tuple[tuple[str, ...], object, str]]:
-        """Rules across keys: (location, value, what is allowed) for each one broken."""
-        found: list[tuple[tuple[str, ...], object, str]] = []
+    def problems(self, source: str) -> Iterator[Problem]:
+        """What does not go together, or not with a table of gains."""
         rules, periods = self.cleaning, self.periods
+        if source == "gains":
+            for key in sorted(self.model_fields_set - {"source"}):
+                yield Problem(
+                    (key,),
+                    "a block",
+                    "must not be given because dataset.source.kind is gains: there is nothing to"
+                    " clean",
+                )
+        elif self.columns is None:
+            allowed = "is missing: what the table calls entity, period, count and capacity"
+            yield Problem(("columns",), MISSING, allowed)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
-            key = ("dataset", "cleaning", "min_total_cases")
-            found.append((key, rules.min_total_cases, allowed))
+            yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
         if day := rules.warm_up_last:
-            key = ("dataset", "cleaning", "warm_up_last")
+            place = ("cleaning", "warm_up_last")
             if periods.first and day < periods.first:
                 allowed = f"must not be before dataset.periods.first ({periods.first})"
-                found.append((key, str(day), allowed))
+                yield Problem(place, str(day), allowed)
             if periods.last and day >= periods.last:
                 allowed = f"must be before dataset.periods.last ({periods.last}), or nothing is"
-                found.append((key, str(day), allowed + " left to play"))
-        return found
+                yield Problem(place, str(day), allowed + " left to play")
 
 
 class Stream(Settings):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
-from dpol.core.settings import Settings
+from dpol.core.settings import Problem, Settings
 
 
 class LabelSweeps(Settings):
@@ -50,3 +51,9 @@ class Labels(Settings):
     """Independent learners, each with T / groups rounds, behind the median selector."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8
     """Runs of every setting."""
+
+    def problems(self, source: str) -> Iterator[Problem]:
+        """Streams of patients need counts."""
+        if source == "gains" and self.patients_per_week is not None:
+            allowed = "must not be given because dataset.source.kind is gains: its gains have no"
+            yield Problem(("patients_per_week",), self.patients_per_week, f"{allowed} persons")

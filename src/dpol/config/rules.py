@@ -1,0 +1,202 @@
+"""Rules across the keys of a config, each once: small functions that yield what breaks them.
+
+What one key may hold is said by its model, what goes together in one block by the `problems` of the
+block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from dpol.config.errors import did_you_mean, nearest
+from dpol.config.models import Config
+from dpol.core.settings import Problem, Settings
+from dpol.experts.interface import CentralAlgorithm, Member
+from dpol.noise import ISOTROPIC, NOISES
+from dpol.studies.hospitals.settings import System
+
+Members = Mapping[str, Sequence[Member]]
+"""The algorithms of each suite."""
+Rule = Callable[[Config, Members], Iterator[Problem]]
+
+MOST_JOBS = 20_000
+"""Jobs of one config; Snakemake plans about 1,000 in a second, and each takes a file or more."""
+
+
+def blocks(config: Config, members: Members) -> Iterator[Problem]:
+    """What every block, those of the studies too, says of its own keys."""
+    for name in type(config).model_fields:
+        block = getattr(config, name)
+        if isinstance(block, Settings):
+            for found in block.problems(config.dataset.source.kind):
+                yield Problem((name, *found.location), found.value, found.allowed)
+
+
+def groups(config: Config, members: Members) -> Iterator[Problem]:
+    """Streams are made of groups that are there."""
+    source, columns = config.dataset.source, config.dataset.columns
+    for label, stream in config.streams.items():
+        place = ("streams", label, "groups")
+        if (columns is None or columns.group is None) and stream.groups != ["all"]:
+            allowed = "must be [all] because dataset.columns.group is not given"
+            yield Problem(place, stream.groups, allowed)
+        if source.kind == "simulated" and (
+            unknown := sorted(set(stream.groups) - set(source.hospitals))
+        ):
+            allowed = f"must be among dataset.source.hospitals: {', '.join(source.hospitals)}"
+            yield Problem(place, unknown, allowed)
+
+
+def levels(config: Config, members: Members) -> Iterator[Problem]:
+    """Levels differ, and one has no noise if something is played or compared without."""
+    place, given = ("privacy", "levels"), config.privacy.levels
+    first: dict[float, str] = {}
+    for label, mu in given.items():
+        if first.setdefault(mu, label) != label:
+            yield Problem((*place, label), mu, f"must differ from the mu of {first[mu]}")
+    reasons = [f"suite {label} has no privacy" for label in members if not _private(members[label])]
+    if config.comparison is not None:
+        reasons.append("comparison splits the loss against no noise")
+    if reasons and math.inf not in given.values():
+        yield Problem(place, given, f"must have a level .inf, because {' and '.join(reasons)}")
+
+
+def gains(config: Config, members: Members) -> Iterator[Problem]:
+    """A table of gains has neither persons nor capacities."""
+    if config.dataset.source.kind != "gains":
+        return
+    because = "because dataset.source.kind is gains"
+    if "count_sensitivity" in config.privacy.model_fields_set:
+        allowed = f"must not be given {because}: dataset.source.sensitivity holds"
+        place = ("privacy", "count_sensitivity")
+        yield Problem(place, config.privacy.count_sensitivity, allowed)
+    for label, suite in config.suites.items():
+        used: list[tuple[str, str, object]]
+        used = [("noises", noise, suite.noises) for noise in suite.noises]
+        for member in members[label]:
+            if isinstance(member.algorithm, CentralAlgorithm):
+                used.append(("algorithms", member.algorithm.noise, member.label))
+        for key, noise, value in used:
+            if noise in NOISES and NOISES[noise].needs_capacities:
+                allowed = f"must not use the noise {noise} {because}: its gains have no capacities"
+                yield Problem(("suites", label, key), value, allowed)
+
+
+def comparison(config: Config, members: Members) -> Iterator[Problem]:
+    """A comparison is of two systems, at levels that are there."""
+    if config.comparison is None:
+        return
+    if config.comparison.ours == config.comparison.paper:
+        place, value = ("comparison", "ours"), config.comparison.ours.algorithm
+        yield Problem(place, value, "must differ from comparison.paper")
+    allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
+    for index, aim in enumerate(config.comparison.aims):
+        for key, level in (("ours", aim.ours), ("at", aim.at)):
+            if level not in config.privacy.levels:
+                yield Problem(("comparison", "aims", index, key), level, allowed)
+
+
+def jobs(config: Config, members: Members) -> Iterator[Problem]:
+    """Snakemake can plan all jobs."""
+    runs = sum(len(config.runs(label, _private(members[label]))) for label in config.suites)
+    if (count := len(config.streams) * runs * config.n_blocks) > MOST_JOBS:
+        allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
+        yield Problem(("block_replicates",), config.block_replicates, allowed)
+
+
+def suites(config: Config, members: Members) -> Iterator[Problem]:
+    """All algorithms of a suite see the same data, with noise that they can use."""
+    for label, suite in config.suites.items():
+        place = ("suites", label)
+        made = members[label]
+        models = {member.label: member.algorithm.model for member in made}
+        if len(set(models.values())) > 1:
+            found = ", ".join(f"{name} ({kind})" for name, kind in models.items())
+            allowed = "must all be local, all central or all without privacy"
+            yield Problem((*place, "algorithms"), found, allowed)
+        constant = [member.label for member in made if member.algorithm.constant_noise]
+        if constant and not all(NOISES[noise].constant for noise in suite.noises):
+            names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
+            allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
+            yield Problem((*place, "noises"), suite.noises, allowed)
+        if "central" in models.values() and suite.noises != [ISOTROPIC.name]:
+            allowed = f"must be [{ISOTROPIC.name}] in the central model"
+            yield Problem((*place, "noises"), suite.noises, allowed)
+
+
+def labels(config: Config, members: Members) -> Iterator[Problem]:
+    """Every label stands for one algorithm."""
+    owner: dict[str, str] = {}
+    for suite, made in members.items():
+        for member in made:
+            if member.label in owner:
+                allowed = f"is already played by suite {owner[member.label]}; give it a label"
+                yield Problem(("suites", suite, "algorithms"), member.label, allowed)
+            owner[member.label] = suite
+
+
+def report(config: Config, members: Members) -> Iterator[Problem]:
+    """What the report shows is played."""
+    shown = config.report
+    played = [member for made in members.values() for member in made]
+    for index, name in enumerate(shown.algorithms):
+        if name not in (known := [member.label for member in played]):
+            allowed = f"no suite plays it{nearest(name, known)}"
+            if own := [member.label for member in played if member.family == name]:
+                allowed = f"is not a label but a family; labels in it: {', '.join(own)};"
+                allowed += " report.envelope gives the best of them a column"
+            yield Problem(("report", "algorithms", index), name, allowed)
+    families = dict.fromkeys(member.family for member in played)
+    if shown.envelope not in families:
+        allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
+        if "envelope" not in shown.model_fields_set:
+            allowed += "; play it in a suite, or set report.envelope to a family that is played"
+        yield Problem(("report", "envelope"), shown.envelope, allowed)
+    runs = _private_runs(config, members)
+    local = {noise for member, noise in runs if member.algorithm.model == "local"}
+    if local and shown.noise not in local:
+        allowed = f"no local suite uses it; used: {', '.join(sorted(local))}"
+        yield Problem(("report", "noise"), shown.noise, allowed)
+
+
+def systems(config: Config, members: Members) -> Iterator[Problem]:
+    """Every compared system, and the learners it is judged by, are played under its noise."""
+    if (compared := config.comparison) is None:
+        return
+    runs = list(_private_runs(config, members))
+    every: dict[tuple[str | int, ...], System] = {
+        ("paper",): compared.paper,
+        ("ours",): compared.ours,
+        **{("ablations", index): system for index, system in enumerate(compared.ablations)},
+    }
+    for key, system in every.items():
+        place = ("comparison", *key)
+        found = [member for member, noise in runs if noise == system.noise]
+        if system.algorithm not in (known := [member.label for member in found]):
+            allowed = f"no private suite plays it with {system.noise} noise"
+            allowed += did_you_mean(system.algorithm, known)
+            yield Problem((*place, "algorithm"), system.algorithm, allowed)
+        for family in dict.fromkeys((system.learners, compared.paper.learners)):
+            if family not in {member.family for member in found}:
+                allowed = f"no private suite plays this family with {system.noise} noise"
+                yield Problem((*place, "learners"), family, allowed)
+        if not NOISES[system.noise].none_at_infinity:
+            yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
+
+
+def _private(made: Sequence[Member]) -> bool:
+    return all(member.algorithm.model != "none" for member in made)
+
+
+def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
+    """Each algorithm with privacy, with each noise of its suite."""
+    for label, made in members.items():
+        for noise in config.suites[label].noises:
+            yield from ((member, noise) for member in made if member.algorithm.model != "none")
+
+
+OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, comparison)
+"""Rules that can be checked even if an algorithm cannot be made."""
+OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
+"""Rules that need all algorithms."""

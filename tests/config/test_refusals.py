@@ -1,0 +1,444 @@
+"""Every mistake in a config is refused in one line: its key, its value and what is allowed."""
+# ruff: noqa: E501 (messages stand in one line each, as they are printed)
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import math
+import re
+from typing import Any
+
+import pytest
+
+from dpol.experts.registry import REGISTRY
+from small_config import (
+    COMPARED,
+    DELETED,
+    GAINS,
+    LOCAL,
+    SMALL,
+    WEB,
+    Raw,
+    parts,
+    problems,
+)
+
+FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
+STUDIED: Raw = {
+    "batching": {"n_experts": [2, 10], "mus": [0.5], "rounds": [1], "bounds": ["borell-tis"]},
+    "convex": {"n_rounds": [9], "dimensions": [1], "epsilons": [1]},
+}
+REFUSED: list[tuple[Raw, str]] = [
+    (
+        {},
+        """
+block_replicate = 3: unknown key; did you mean block_replicates?
+privacy.leveles = {}: unknown key; did you mean levels?
+streams.both.titel = 'B': unknown key; did you mean title?
+streams.both.groups = 'A': must be a list, such as [a, b]
+streams.both = ['A']: must be a block of keys
+privacy.levels = [1]: must be a block of keys
+streams.both.groups[0] = -1: must be text; put it in quotes
+dataset.columns.entity = ['ward']: must be text
+seed = 'one': must be a whole number
+replicates = 2.5: must be a whole number
+privacy.levels.high = None: must be a number
+dataset.periods.first = '31.1.2021': must be a date such as 2021-01-31
+dataset.periods.first = '2021-13-01': must be a date such as 2021-01-31
+privacy.levels.high = 0: must lie from 0.001 to 1000; .inf means no privacy noise
+privacy.levels.high = -0.5: must lie from 0.001 to 1000; .inf means no privacy noise
+privacy.levels.high = 1e-320: must lie from 0.001 to 1000; .inf means no privacy noise
+privacy.levels.high = 10000.0: must lie from 0.001 to 1000; .inf means no privacy noise
+dataset.cleaning.negative_counts = 'mising': must be 'error' or 'missing'; did you mean missing?
+dataset.cleaning.entities = 'h1': must be all, or a list of at least two identifiers
+dataset.cleaning.entities = ['h1']: must be all, or a list of at least two identifiers
+dataset.cleaning.entities = ['h1', 'h2', ' h1']: must not name anything twice
+dataset.cleaning.entities = ['h1', 32]: 32 must be text; put it in quotes
+dataset.cleaning = {'entities': ['a', 'b'], 'warm_up_last': '2021-01-03'}: entities and warm_up_last must not be given together: entities says who plays without looking at any count
+dataset.periods = {'first': '2022-01-02', 'last': '2022-01-01'}: first (2022-01-02) must not be after last (2022-01-01)
+privacy.levels.other = 0.25: must differ from the mu of high
+privacy.levels = {'high': 0.25}: must have a level .inf, because suite open has no privacy
+suites.noisy.noises = ['isotropic', 'isotropic']: must not name anything twice
+suites.trusted.noises = ['capacity']: must be [isotropic] in the central model
+suites.open.algorithms[0] = 'follow-leader': algorithm 'follow-leader' is not one of <all>; did you mean follow-the-leader?
+suites.noisy.algorithms[0] = {'algorithm': 'rw-fptl'}: algorithm 'rw-fptl' is not one of <all>; did you mean rw-ftpl?
+suites.noisy.algorithms[2] = {'algorithm': 'rw-meta', 'exploration_floor': -1}: exploration_floor must be a number from 0 to 1e6, got -1
+report.algorithms[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?
+report.envelope = 'rigde': no suite plays this family; did you mean ridge?
+report.noise = 'capacity': no local suite uses it; used: isotropic
+amplification = {}: unknown key; it is batching now
+audit = {}: unknown key; it is audits now
+distributions = {}: unknown key; it is labels now
+suites.noisy.calibrations = []: unknown key; it is noises now
+report.calibration = 'x': unknown key; it is noise now
+""",
+    ),
+    (
+        FROM_WEB,
+        """
+dataset.source.attemts = 3: unknown key; did you mean attempts?
+dataset.source.page_size = 9: unknown key; a table is read with one request, remove it
+dataset.source.endpoints[0].kinds = 'x': unknown key; did you mean kind?
+dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
+dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
+dataset.source.file = '/data/t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
+dataset.source.file = 'table.parquet': must end in .csv.gz
+""",
+    ),
+    (
+        FROM_FILE,
+        """
+dataset.source.simulated = 'perhaps': must be true or false
+dataset.source.file = 'table.xlsx': must end in .csv, .csv.gz or .parquet
+""",
+    ),
+    (
+        STUDIED,
+        """
+batching.bounds[0] = 'reflexion': must be 'borell-tis' or 'reflection'; did you mean reflection?
+convex.families = ['linear']: unknown key; logistic losses are gone, remove it
+convex.steps = 1: unknown key; logistic losses are gone, remove it
+convex.largest_logistic = 1: unknown key; logistic losses are gone, remove it
+""",
+    ),
+    (
+        GAINS,
+        """
+dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
+dataset.source.sensitivity = -1: must be a number above 0, or the name of a column
+dataset.source.sensitivity = '': must be a number above 0, or the name of a column
+dataset.source.sensitivity = None: must be a number above 0, or the name of a column
+dataset.source.sensitivity = [0.1]: must be a number above 0, or the name of a column
+streams.all.groups = ['NM']: must be [all] because dataset.columns.group is not given
+privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: dataset.source.sensitivity holds
+labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no persons
+suites.noisy.noises = ['isotropic', 'capacity']: must not use the noise capacity because dataset.source.kind is gains: its gains have no capacities
+""",
+    ),
+    (
+        COMPARED,
+        """
+comparison.paper.calibration = 'x': unknown key; it is noise now
+comparison.ablations[0].calibration = 'x': unknown key; it is noise now
+comparison.paper.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
+comparison.ours.algorithm = 'rw-meta': no private suite plays it with capacity noise
+comparison.ours.algorithm = 'follow-the-leader': no private suite plays it with capacity noise
+comparison.ablations[0].learners = 'rw-meta-kalman': no private suite plays this family with capacity noise
+comparison.paper.learners = 'kalman': no private suite plays this family with isotropic noise
+comparison.aims[1].at = 'mu-1': must be a level of privacy: none, high
+comparison.aims[0].ours = 'low': must be a level of privacy: none, high
+comparison.aims[0].against = 'tree': must be 'paper' or 'best-learner'
+""",
+    ),
+    (
+        {**COMPARED, "suites.open": DELETED, "comparison.aims": []},
+        "privacy.levels = {'high': 0.25}: must have a level .inf, because comparison splits the loss against no noise",
+    ),
+    (
+        {"dataset.cleaning.entities": "all"},
+        "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which says who plays",
+    ),
+    (
+        {"dataset.periods": {"first": "2021-01-04", "last": "2021-01-05"}},
+        """
+dataset.cleaning.warm_up_last = '2021-01-03': must not be before dataset.periods.first (2021-01-04)
+dataset.cleaning.warm_up_last = '2021-01-05': must be before dataset.periods.last (2021-01-05), or nothing is left to play
+""",
+    ),
+    (
+        {**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]},
+        "streams.both.groups = ['A', 'B']: must be [all] because dataset.columns.group is not given",
+    ),
+    (
+        {"suites.batched.algorithms": ["rw-adabatch"]},
+        "suites.batched.noises = ['isotropic']: must be [isotropic-constant], because rw-adabatch needs constant noise",
+    ),
+    (
+        {"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}},
+        "report.algorithms[0] = 'ridge': is not a label but a family; labels in it: ridge-w4-weak, ridge-w4-medium, ridge-w4-strong; report.envelope gives the best of them a column",
+    ),
+]
+"""What else is changed, and messages: each says what is put where, and what is wrong with it."""
+
+
+def put(line: str) -> tuple[str, Any]:
+    """The place that a message names, and the value it shows."""
+    place, rest = line.split(" = ", 1)
+    for colon in re.finditer(": ", rest):
+        with contextlib.suppress(SyntaxError):
+            return place, ast.literal_eval(rest[: colon.start()])
+    raise AssertionError(line)
+
+
+@pytest.mark.parametrize(
+    ("base", "line"),
+    [(base, line) for base, lines in REFUSED for line in lines.strip().splitlines()],
+    ids=lambda it: it if isinstance(it, str) else "",
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(base: Raw, line: str) -> None:
+    place, value = put(line)
+    assert problems(base, {place: value}) == [line.replace("<all>", ", ".join(REGISTRY))]
+
+
+ELSEWHERE: dict[str, Raw] = {
+    "report.envelope = 'ridge': no suite plays this family; known: rw-ftpl, rw-meta,"
+    " tree-ftpl-min-noise, follow-the-leader; play it in a suite, or set report.envelope to a"
+    " family that is played": {"suites.noisy.algorithms": ["rw-ftpl", "rw-meta"]},
+    "streams.both.groups = ['C']: must be among dataset.source.hospitals: A, B": {
+        "streams.both.groups": ["A", "C"]
+    },
+    "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be"
+    " local, all central or all without privacy": {"suites.trusted.algorithms[1]": "rw-meta"},
+    "suites.open.algorithms = 'follow-the-leader': is already played by suite open; give it a"
+    " label": {"suites.open.algorithms[1]": "follow-the-leader"},
+    "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label": {
+        "suites.more.algorithms": ["rw-ftpl"]
+    },
+    "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at"
+    " most n_rounds (10)": {
+        "batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}
+    },
+    "block_replicates = 1: makes 10,000,000 jobs, at most 20,000; take larger blocks": {
+        "replicates": 1_000_000,
+        "block_replicates": 1,
+    },
+    "dataset.columns: is missing: what the table calls entity, period, count and capacity": {
+        "dataset": {"source": LOCAL},
+        "streams": {"all": {"groups": ["all"]}},
+    },
+    "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated', 'gains'; did you mean"
+    " simulated?": {"dataset.source.kind": "simulatd"},
+    "dataset.source.kind: is missing: web, local, simulated or gains": {
+        "dataset.source.kind": DELETED
+    },
+    "seed: is missing and has no default": {"seed": DELETED},
+    "dataset.columns.entity: is missing and has no default": {"dataset.columns.entity": DELETED},
+    "comparison.ours = 'rw-meta': must differ from comparison.paper": {
+        **COMPARED,
+        "comparison.ours": COMPARED["comparison"]["paper"],
+    },
+    "comparison.ablations[1].noise = 'isotropic-worst-case': must have no noise at the level .inf": {
+        **COMPARED,
+        "comparison.ablations[1]": {
+            "algorithm": "careful",
+            "noise": "isotropic-worst-case",
+            "learners": "ridge",
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("line", ELSEWHERE)
+def test_a_broken_rule_is_told_in_one_line(line: str) -> None:
+    assert problems(ELSEWHERE[line]) == [line]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "meant"),
+    [
+        ("suites.noisy.noises[1]", "capacty", "capacity"),
+        ("report.noise", "isotropc", "isotropic"),
+    ],
+)
+def test_an_unknown_noise_is_told_with_the_one_that_is_meant(
+    place: str, value: str, meant: str
+) -> None:
+    (line,) = problems({"suites.noisy.noises": ["isotropic"]}, {place: value})
+    assert line.startswith(f"{place} = {value!r}: must be ")
+    assert line.endswith(f"; did you mean {meant}?")
+
+
+OUT_OF_RANGE: dict[str, list[Any]] = {
+    "seed": [-1, 2**63, 1.5],
+    "replicates": [0, 50_000_000_000],
+    "block_replicates": [0],
+    "job_memory_mb": [499, 10**12],
+    "privacy.delta": [0, 1],
+    "privacy.count_sensitivity": [0, math.inf, 1e300],
+    "privacy.levels": [{}],
+    "privacy.levels.high": ["strong", math.nan],
+    "dataset.cleaning.suppressed_value": [-1, 1e308],
+    "dataset.cleaning.max_carry": [-1, 0.5],
+    "dataset.cleaning.min_total_cases": [math.inf, math.nan],
+    "dataset.cleaning.max_clipped": [1.01, -0.01, math.nan],
+    "dataset.cleaning.warm_up_last": ["2101-01-01"],
+    "dataset.cleaning.case_factor": [0],
+    "dataset.cleaning.missing_markers": ["NA"],
+    "dataset.periods.first": ["0001-01-01", "2021-02-30"],
+    "dataset.periods.last": ["9999-12-31"],
+    "dataset.periods.days": [0, 10**9],
+    "dataset.source": ["table.csv"],
+    "dataset.source.sensitivity": [math.inf, math.nan],
+    "dataset.source.hospitals": [{}],
+    "dataset.source.hospitals.A": [1, 1_000_000_000],
+    "dataset.source.weeks": [1],
+    "streams": [{}, None],
+    "suites": [[1]],
+    "suites.noisy": [3],
+    "suites.noisy.noises": [[]],
+    "suites.open.algorithms": [[], "follow-the-leader"],
+    "suites.noisy.algorithms[1]": [
+        {"algorithm": "ridge", "windows": [10**12]},
+        {"algorithm": "rw-meta", "exploration_floor": 1e30},
+        {"algorithm": "rw-meta", "label": "a/b"},
+        {"algorithm": "rw-meta", "label": ".."},
+    ],
+    "report.confidence": [1, 0.5],
+    "report.algorithms": [[]],
+    "run": ["a/b", "..", "", "x" * 65, "x\n"],
+    "batching.n_experts": [[]],
+    "batching.n_experts[1]": [1],
+    "batching.mus[0]": [0, math.inf],
+    "batching.n_rounds": [0],
+    "batching.rounds": [[]],
+    "batching.rounds[0]": [0],
+    "batching.alpha": [-0.1],
+    "batching.replicates": [1],
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(place, value) for place, values in OUT_OF_RANGE.items() for value in values],
+    ids=repr,
+)
+def test_a_value_out_of_range_is_refused_with_its_key_and_value(place: str, value: object) -> None:
+    (line,) = problems(GAINS if "sensitivity" in place else STUDIED, {place: value})
+    assert line.startswith(f"{place} = {repr(value)[:77]}")
+
+
+@pytest.mark.parametrize("place", ["replicates", "privacy.levels.high", "privacy.delta", "seed"])
+@pytest.mark.parametrize("value", [True, False])
+def test_true_and_false_are_no_numbers(place: str, value: bool) -> None:
+    assert problems({place: value}) == [f"{place} = {value}: must not be true or false"]
+
+
+BLOCKS = """dataset dataset.source dataset.source.endpoints[0] dataset.columns dataset.periods
+ dataset.cleaning streams.both privacy suites.noisy report batching"""
+
+
+@pytest.mark.parametrize("place", ["zzz", *(f"{block}.zzz" for block in BLOCKS.split())])
+def test_an_unknown_key_is_refused_everywhere(place: str) -> None:
+    (line,) = problems(FROM_WEB, STUDIED, {place: 5})
+    assert line.startswith(f"{place} = 5: unknown key; known: ")
+
+
+def test_all_mistakes_are_listed_at_once() -> None:
+    lines = problems(
+        {"replicats": 10, "seed": -1, "dataset.cleaning.max_cary": 3, "streams.both.groups": []},
+        {"privacy.levels.high": 0, "suites.trusted.algorithms[0]": "tree-ftpl-min-nose"},
+    )
+    assert sorted(line.split(" = ")[0] for line in lines) == [
+        "dataset.cleaning.max_cary",
+        "privacy.levels.high",
+        "replicats",
+        "seed",
+        "streams.both.groups",
+        "suites.trusted.algorithms[0]",
+    ]
+    keys = {re.split(r"[ :]", line)[0] for line in problems(dict.fromkeys(SMALL, DELETED))}
+    assert keys == {"run", "seed", "dataset", "streams", "privacy", "suites", "report"}
+
+
+def test_rules_across_keys_are_listed_together_too() -> None:
+    broken = {"privacy.levels.low": 0.25, "streams.one.groups": ["A", "C"]}
+    lines = problems(broken, {"suites.noisy.algorithms[0]": "rw-fptl"})
+    keys = [line.split(" = ")[0] for line in lines]
+    assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.levels.low"]
+    both = {f"comparison.{key}.learners" for key in ("ours", "ablations[0]")}
+    lines = problems(COMPARED, {"suites.both.noises": ["isotropic-worst-case"]})
+    assert {line.split(" = ")[0] for line in lines} == both, (
+        "the paper's learners, under each noise"
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "shown"),
+    [
+        ("dataset.columns", SMALL["dataset"]["columns"], "'a block': must not be given"),
+        ("dataset.cleaning", {}, "'a block': must not be given"),
+        ("dataset.periods", {"days": 7}, "'a block': must not be given"),
+        (
+            "suites.trusted.algorithms",
+            [{"algorithm": "tree-ftpl-min-noise", "noise": "capacity"}],
+            "'tree-ftpl-min-noise': must not use the noise capacity",
+        ),
+    ],
+)
+def test_what_does_not_go_with_a_table_of_gains_is_refused(
+    place: str, value: object, shown: str
+) -> None:
+    (line,) = problems(GAINS, {place: value})
+    assert line.startswith(f"{place} = {shown}")
+    assert "because dataset.source.kind is gains" in line
+
+
+def test_a_column_of_a_table_of_gains_has_one_meaning() -> None:
+    names = {"sensitivity": "x", "period": "day", "experts": ["x", "day", "a"]}
+    (line,) = problems(GAINS, {f"dataset.source.{key}": name for key, name in names.items()})
+    assert line.endswith("column day, x is named twice among period, sensitivity and experts")
+
+
+def test_a_wrong_address_is_told_in_plain_words() -> None:
+    place, value = "dataset.source.endpoints[0].url", "ftp://data.example/x.csv"
+    (line,) = problems(FROM_WEB, {place: value})
+    assert line.startswith(f"{place} = {value!r}: ")
+    assert "http" in line
+    assert "uRL" not in line
+
+
+LABELLED = {
+    "streams": {"groups": ["A"]},
+    "privacy.levels": 2.0,
+    "suites": {"algorithms": ["multiplicative-weights"]},
+    "dataset.source.hospitals": 3,
+}
+
+
+@pytest.mark.parametrize("label", ["a/b", "a b", "../a", "", ".a", "x" * 65, 7, "é"], ids=repr)
+@pytest.mark.parametrize("place", LABELLED)
+def test_a_label_unfit_for_a_file_name_is_refused(place: str, label: str | int) -> None:
+    (line,) = problems({(*parts(place), label): LABELLED[place]})
+    assert line.startswith(place)
+    assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
+    assert "[key]" not in line
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [3, None, True, ["rw-ftpl"], {}, {"label": "x"}, {"algorithm": ["rw-ftpl"]}, {3: "rw-ftpl"},
+     {"algorithm": "rw-meta", "exploration_flor": 0}],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_algorithm_is_refused_once_and_in_plain_words(spec: object) -> None:
+    (line,) = problems({"suites.open.algorithms[0]": spec})
+    assert line.startswith("suites.open.algorithms[0]")
+    assert not re.search(r"dict\[|__init__", line)
+    assert line.count("multiplicative-weights") <= 1, "the known names are listed once"
+
+
+@pytest.mark.parametrize("kind", ["web", "local", "simulated"])
+def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places(kind: str) -> None:
+    lines = problems({"dataset.source": {"kind": kind, kind: "table.csv"}})
+    needed = {"web": {"endpoints", "file"}, "local": {"file"}, "simulated": {"hospitals", "weeks"}}
+    keys = {re.split(r"[ :]", line)[0] for line in lines}
+    assert keys == {f"dataset.source.{key}" for key in needed[kind] | {kind}}
+
+
+@pytest.mark.parametrize("label", ["groups", "title", "algorithms", "kind", "web", "levels"])
+def test_a_label_named_like_a_key_does_not_confuse_the_places(label: str) -> None:
+    lines = problems(
+        {("streams", label): {"groups": ["A"], "titel": "x"}},
+        {("suites", label): {"algorithms": ["rw-meta"], "noizes": []}},
+    )
+    assert sorted(lines) == [
+        f"streams.{label}.titel = 'x': unknown key; did you mean title?",
+        f"suites.{label}.noizes = []: unknown key; did you mean noises?",
+    ]
+
+
+def test_a_long_value_is_shown_cut_short() -> None:
+    (line,) = problems({"run": "x" * 500})
+    assert len(line) < 200
+    assert "..." in line

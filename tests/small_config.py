@@ -1,0 +1,101 @@
+"""A small good config, and what is said when it is changed."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from dpol.config.experiment import parse_experiment
+from dpol.core.errors import ConfigError
+
+Raw = dict[str, Any]
+Place = str | tuple[str | int, ...]
+
+SMALL: Raw = yaml.safe_load("""
+run: small
+seed: 1
+dataset:
+  source: {kind: simulated, hospitals: {A: 5, B: 6}, weeks: 10}
+  columns: {entity: hospital, period: week, group: state, count: patients, capacity: beds}
+streams:
+  one: {groups: [A]}
+  both: {groups: [A, B]}
+privacy:
+  levels: {none: .inf, high: 0.25}
+suites:
+  noisy: {algorithms: [rw-ftpl, ridge]}
+  trusted: {algorithms: [tree-ftpl-min-noise]}
+  open: {algorithms: [follow-the-leader]}
+report: {algorithms: [rw-ftpl, follow-the-leader]}
+""")
+WEB: Raw = {
+    "kind": "web",
+    "endpoints": [{"kind": "socrata", "url": "https://data.example/resource/abcd-1234.csv"}],
+    "file": "data/raw/table.csv.gz",
+}
+LOCAL: Raw = {"kind": "local", "file": "table.parquet"}
+GAINS: Raw = {
+    "dataset": {"source": {"kind": "gains", "file": "gains.parquet", "sensitivity": 0.1}},
+    "streams": {"all": {"groups": ["all"]}},
+}
+COMPARED: Raw = yaml.safe_load("""
+suites:
+  paper: {algorithms: [rw-meta, ridge]}
+  ours: {noises: [capacity], algorithms: [empirical-bayes, kalman, rw-ftpl]}
+  both:
+    noises: [capacity, isotropic-worst-case]
+    algorithms: [{algorithm: ridge, windows: [5]}, {algorithm: rw-meta, label: careful}]
+  trusted: {algorithms: [tree-ftpl-min-noise]}
+  open: {algorithms: [follow-the-leader]}
+comparison:
+  paper: {algorithm: rw-meta, noise: isotropic, learners: ridge}
+  ours: {algorithm: empirical-bayes, noise: capacity, learners: kalman}
+  ablations: [{algorithm: rw-ftpl, noise: capacity, learners: kalman}]
+  aims:
+    - {ours: high, against: paper, at: none}
+    - {ours: high, against: best-learner, at: none}
+report: {algorithms: [rw-ftpl], noise: capacity}
+""")
+DELETED = object()
+
+
+def parts(place: Place) -> tuple[str | int, ...]:
+    """The keys and indices of a place such as a.b[0].c."""
+    if isinstance(place, tuple):
+        return place
+    found = re.findall(r"\[(\d+)\]|([^.\[\]]+)", place)
+    return tuple(int(index) if index else name for index, name in found)
+
+
+def changed(*changes: Mapping[Any, object]) -> Raw:
+    """The small config with other values at some places; blocks that are not there are made."""
+    raw = copy.deepcopy(SMALL)
+    for place, value in (item for change in changes for item in change.items()):
+        *path, last = parts(place)
+        inner: Any = raw
+        for part in path:
+            inner = inner.setdefault(part, {}) if isinstance(inner, dict) else inner[part]
+        if value is DELETED:
+            del inner[last]
+        elif isinstance(inner, list) and last == len(inner):
+            inner.append(copy.deepcopy(value))
+        else:
+            inner[last] = copy.deepcopy(value)
+    return raw
+
+
+def problems(*changes: Mapping[Any, object]) -> list[str]:
+    """The lines of the message about the changed config, which has a head and a foot as well."""
+    with pytest.raises(ConfigError) as caught:
+        parse_experiment(changed(*changes), "my.yaml")
+    head, *lines, foot = str(caught.value).splitlines()
+    count = "1 problem" if len(lines) == 1 else f"{len(lines)} problems"
+    assert head == f"my.yaml: {count}"
+    assert foot == "config/README.md explains every key."
+    assert all(line.startswith("  ") for line in lines)
+    return [line[2:] for line in lines]
