@@ -51,6 +51,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/python tools/sizes.py src
 	workflow/lint.sh $(VENV)/bin/snakemake
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models
