@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from dpol.local import privatize
 from labels import time_labels
 from page import as_page
 from scale import (
@@ -60,6 +59,7 @@ from dpol.lazy.accounting import LazyGame
 from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.weights import WeightsMeasure
+from dpol.noise import privatize
 from dpol.studies.batching.study import analytic_mixture, synthetic_stream
 from dpol.studies.convex import STUDY as CONVEX
 from dpol.studies.convex.settings import Convex
