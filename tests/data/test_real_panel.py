@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from dpol.core.errors import DataError
-from dpol.data.building import build_stream
 from dpol.data.cleaning import CleanPanel, clean_panel
 from dpol.data.panel import check_panel
 from dpol.data.settings import Dataset, Stream
+from dpol.data.stream import build_stream
 from dpol.data.table import RawTable, read_table
 
 ROOT = Path(__file__).parents[2]
