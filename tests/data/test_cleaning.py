@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,7 +27,6 @@ from data.drawn import (
     week,
 )
 from dpol.data.cleaning import RULES, StreamReport, clean_panel
-from dpol.data.fetch import query_for
 from dpol.data.panel import PANEL_COLUMNS
 
 
@@ -371,19 +368,6 @@ def test_an_entity_that_changes_its_name_is_shown_by_the_same_one_in_any_order_o
         row["title"] = name
     panel = clean([of[i] for i in order], dataset({"name": "title"}))
     assert line(panel, "a", "name") == ["new", "new"]
-
-
-def test_the_columns_of_a_config_are_what_is_read_and_asked_for() -> None:
-    rules = dataset({"cases": ["adult", "patients"], "name": "title"}, {"last": "2021-12-31"})
-    columns = ["hospital", "week", "state", "title", "patients", "beds", "adult"]
-    assert rules.columns.needed() == columns
-    query = query_for(rules, ["A", "B"])
-    assert query.columns == tuple(columns)
-    assert (query.entity, query.period, query.group) == ("hospital", "week", "state")
-    assert query.groups == ("A", "B")
-    assert (query.first, query.last) == (None, datetime.date(2021, 12, 31))
-    whole = query_for(dataset({"group": None}), ["all"])
-    assert (whole.group, whole.groups) == (None, ())
 
 
 # Any table ---------------------------------------------------------------------------------------

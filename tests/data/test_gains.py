@@ -124,9 +124,9 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         "  column high, which needs a number in [0, 1]:\n"
         "    'x': 1 cell, first in row 3\n"
         "  column moves, which needs a number above 0:\n"
-        f"    '0': 1 cell, first in row 3{REMEDY}\n"
-        "Fix the sensitivities in the table, or dataset.source.sensitivity.\n"
+        "    '0': 1 cell, first in row 3\n"
         "Write dates like 2021-01-31, or name another column under dataset.source.period."
+        f"{REMEDY}\nFix the sensitivities in the table, or dataset.source.sensitivity."
     )
 
 

@@ -45,9 +45,14 @@ class PassingError(Exception):
 
 @dataclass
 class Client:
-    """Settings, log and traffic of one endpoint; all that it sends counts towards one limit."""
+    """Settings, log and traffic of one endpoint; all that it sends counts towards one limit.
+
+    `folder` is for files that are not complete.
+    """
 
     source: WebSource
+    url: str
+    folder: Path
     sleep: Callable[[float], None]
     log: Callable[[str], None]
     received: int = 0
@@ -118,7 +123,6 @@ def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
 @contextmanager
 def get(
     client: Client,
-    url: str,
     parameters: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[requests.Response]:
@@ -135,7 +139,7 @@ def get(
     sent = {**_HEADERS, **headers}
     try:
         with requests.get(
-            url, params=parameters, headers=sent, timeout=silence, stream=True
+            client.url, params=parameters, headers=sent, timeout=silence, stream=True
         ) as response:
             check_encryption([step.url for step in (*response.history, response)])
             _check_status(response, ranged="Range" in headers)

@@ -74,7 +74,7 @@ def choose(
     """
     played = rows
     if rules.warm_up_last is not None:
-        later = rows["period"] > pd.Timestamp(rules.warm_up_last)
+        later = ~rows["warm_up_rows"]
         played = rows[later]
         if later.all() or not later.any():
             what = "no period is left to play" if played.empty else "no period belongs to it"

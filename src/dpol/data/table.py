@@ -172,7 +172,7 @@ def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
     columns = header if columns is None else columns
-    _refuse_columns(path, columns, header)
+    refuse_columns(path, columns, header)
     if not first:
         return pd.DataFrame(columns=columns, dtype=str)
     with _open(path) as binary:
@@ -190,7 +190,7 @@ def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
 def _read_parquet(path: Path, columns: list[str] | None) -> pd.DataFrame:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
-    _refuse_columns(path, columns, present)
+    refuse_columns(path, columns, present)
     return _as_text(path, pq.read_table(path, columns=columns), columns)
 
 
@@ -210,7 +210,14 @@ def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:
     return frame
 
 
-def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
+def refuse_columns(
+    path: Path | str, wanted: list[str], present: list[str], key: str = "dataset.columns"
+) -> None:
+    """Refuse a table that lacks wanted columns or has several of one name.
+
+    Raises:
+        DataError: those columns; `key` of the config names the right ones.
+    """
     missing = [name for name in wanted if name not in present]
     other = [mark for mark in (";", "\t", "|") if len(present) == 1 and mark in present[0]]
     if missing and other:
@@ -222,7 +229,7 @@ def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
         held = ", ".join(map(shortened, present))
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has {held}."
-            " Name the right ones under dataset.columns in the config"
+            f" Name the right ones under {key} in the config"
         )
     twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
     if twice:
