@@ -48,7 +48,8 @@ def read_gains(source: GainsSource, label: str, provenance: Mapping[str, Any]) -
     refuse_cells(raw, bad)
     if rounds < 2:
         raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
-    for t in np.flatnonzero(np.diff(periods) <= np.timedelta64(0, "D")) + 1:
+    backwards = np.flatnonzero(np.diff(periods) <= np.timedelta64(0, "D")) + 1
+    for t in backwards.tolist():
         raise DataError(
             f"{raw.place(t)}: column {source.period} holds {periods[t]}, which does not come after"
             f" {periods[t - 1]} in the row before; sort the table by date and keep one row per"

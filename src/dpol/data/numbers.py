@@ -76,8 +76,8 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
     markers = {key: found[key] for key in ("missing_markers", "suppressed_markers") if key in found}
     many = len({text for texts in markers.values() for text in texts}) > MOST_VALUES
     to_paste = dict.fromkeys(negative, "missing")
-    for key, texts in {} if many else markers.items():
-        named = dict.fromkeys([*getattr(rules, key), *texts])
+    for key, more in ({} if many else markers).items():
+        named = dict.fromkeys([*getattr(rules, key), *more])
         to_paste[key] = json.dumps(list(named), ensure_ascii=False)  # YAML too: they are printable
     advice = (
         ("Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no"

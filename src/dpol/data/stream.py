@@ -184,12 +184,14 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
         ("capacity", stream.capacity, least, most, "a positive number"),
         ("sensitivity", stream.given_sensitivity, least, most, "a positive number"),
     ):
-        bad = () if values is None else np.argwhere(~((values >= low) & (values <= high)))
-        if values is not None and len(bad):
-            t, *i = bad[0]
+        if values is None:
+            continue
+        bad = np.argwhere(~((values >= low) & (values <= high)))
+        if len(bad):
+            t, *i = cell = tuple(bad[0])
             of = f"{stream.entities[i[0]]} in round" if i else "round"
             yield (
-                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[t, *i]}, not {wanted}"
+                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {wanted}"
                 f" ({len(bad)} such cells); mend the table, or what the config says of it"
                 " under dataset"
             )

@@ -45,7 +45,7 @@ class RawTable:
 
     def lines(self, rows: Collection[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
-        path, wanted = Path(self.file), {int(row) for row in rows}
+        path, wanted = Path(self.file), sorted({int(row) for row in rows})
         if path.suffix == ".parquet":
             return {row: row + 1 for row in wanted}
         found = {row: row + 2 for row in wanted}
@@ -57,13 +57,9 @@ class RawTable:
                         found[row] = line
         return found
 
-    def line(self, row: int) -> int:
-        """The line of a CSV file, or the row of a Parquet file, that holds a row of `cells`."""
-        return self.lines([row])[int(row)]
-
     def place(self, row: int) -> str:
         """How a message names a row."""
-        return f"{self.file}, row {self.line(row)}"
+        return f"{self.file}, row {self.lines([row])[int(row)]}"
 
 
 def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
@@ -104,7 +100,9 @@ def _damaged(path: Path, error: Exception) -> str:
     with path.open("rb") as stream:
         start = stream.read(len(magic))
     if len(start) == len(magic) and start != magic:
-        return f"{path}: is not {kind}, though its name ends in {path.suffix}; {_other_name(path)}"
+        remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
+        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {remedy}"
+        return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
     if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
         try:
             if (message := _odd_row(path)) is not None:
@@ -114,18 +112,15 @@ def _damaged(path: Path, error: Exception) -> str:
     return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
 
+def _fetched(path: Path) -> bool:
+    return path.with_name(path.name + ".provenance.json").exists()
+
+
 def _again(path: Path) -> str:
     """How to get a good copy of a table: one that dpol has fetched can be fetched again."""
-    if path.with_name(path.name + ".provenance.json").exists():
+    if _fetched(path):
         return "delete it and run again, which fetches it again"
     return "get an intact copy of it"
-
-
-def _other_name(path: Path) -> str:
-    if path.with_name(path.name + ".provenance.json").exists():
-        return _again(path)
-    remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
-    return f"if it holds plain CSV, {remedy}"
 
 
 def _odd_row(path: Path) -> str | None:
