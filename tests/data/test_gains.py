@@ -90,25 +90,12 @@ REMEDY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("cell", "held"),
-    [
-        ("much", "'much'"),
-        ("", "nothing"),
-        ("NaN", "'NaN'"),
-        ("inf", "'inf'"),
-        ("-0.01", "'-0.01'"),
-        ("1.01", "'1.01'"),
-        ("true", "'true'"),
-    ],
-)
-def test_a_cell_that_is_no_gain_is_told_with_row_and_column(
-    tmp_path: Path, cell: str, held: str
-) -> None:
+@pytest.mark.parametrize("cell", ["much", "", "NaN", "inf", "-0.01", "1.01", "true"])
+def test_a_cell_that_is_no_gain_is_told_with_row_and_column(tmp_path: Path, cell: str) -> None:
     assert refused(tmp_path, CSV.replace("0.25", cell)) == (
         ": 1 cell cannot be used\n"
         "  column low, which needs a number in [0, 1]:\n"
-        f"    {held}: 1 cell, first in row 3{REMEDY}"
+        f"    {repr(cell) if cell else 'nothing'}: 1 cell, first in row 3{REMEDY}"
     )
 
 
