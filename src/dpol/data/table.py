@@ -28,7 +28,6 @@ _MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Par
 """How the files of a suffix begin, and what they are."""
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
-_NUMBERS_AND_DATES = "numbers with a decimal point and dates like 2021-01-31"
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,10 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
         cells = read(path, wanted)
     except UnicodeDecodeError:
         raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8 CSV") from None
-    except OSError as error:
-        if isinstance(error, gzip.BadGzipFile) or error.errno is None:
-            raise DataError(_damaged(path, error)) from None
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except _DAMAGE as error:
-        raise DataError(_damaged(path, error)) from None
+    except (*_DAMAGE, OSError) as error:
+        reason = getattr(error, "strerror", None)
+        told = f"{path}: cannot be read: {reason}" if reason else _damaged(path, error)
+        raise DataError(told) from None
     if cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
     return RawTable(str(path), cells)
@@ -218,7 +215,7 @@ def refuse_columns(
     if missing and other:
         raise DataError(
             f"{path}: its columns are separated by {other[0]!r}; save it again with commas between"
-            f" columns, {_NUMBERS_AND_DATES}"
+            " columns, numbers with a decimal point and dates like 2021-01-31"
         )
     if missing:
         held = ", ".join(map(shortened, present))
