@@ -85,11 +85,8 @@ def fetch_rows(client: Client, query: Query) -> Fetched:
 
 def _pages(client: Client, query: Query, total: int, version: Version) -> Iterator[list[str]]:
     """The rows and their identifiers, page by page; a server may send fewer than asked for."""
-    part, done, query = (
-        client.folder / "page.tmp",
-        0,
-        replace(query, columns=(*query.columns, ":id")),
-    )
+    part, done = client.folder / "page.tmp", 0
+    query = replace(query, columns=(*query.columns, ":id"))
     while done < total:
         # With room for one row more than counted, a new row shows.
         limit, offset = min(PAGE, total - done + 1), done
