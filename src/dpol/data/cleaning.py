@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
 from dpol.data.cells import BadCells, parse_dates, read_dates, refuse_cells
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
-from dpol.data.numbers import parse_numbers, remedies
+from dpol.data.numbers import Numbers, parse_numbers, remedies
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
 from dpol.data.settings import Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
@@ -183,10 +184,6 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()
     refuse_cells(raw, [undated, nameless, *bad], remedies(numbers, rules))
-    total = sum(
-        np.where(it.suppressed, rules.suppressed_value, np.nan_to_num(it.values))
-        for it in cases or [count]
-    )
     parsed = pd.DataFrame(
         {
             "group": group,
@@ -196,17 +193,31 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
             "row": cells.index,
             "moved": group.groupby(entity).transform("nunique") > 1,
             "warm_up_rows": period <= pd.Timestamp(rules.warm_up_last or pd.Timestamp.min),
-            "count": count.values,
-            "capacity": capacity.values,
-            "cases": total * rules.case_factor,
-            "zero_capacities": capacity.values == 0,
+            **_parsed(count, capacity, cases, rules),
         }
     )
+    return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
+
+
+def _parsed(
+    count: Numbers, capacity: Numbers, cases: list[Numbers], rules: Cleaning
+) -> dict[str, Any]:
+    """Count, capacity and cases of the rows, and the cells that each rule concerns."""
+    total = sum(
+        np.where(it.suppressed, rules.suppressed_value, np.nan_to_num(it.values))
+        for it in cases or [count]
+    )
+    parsed = {
+        "count": count.values,
+        "capacity": capacity.values,
+        "cases": total * rules.case_factor,
+    }
+    parsed["zero_capacities"] = capacity.values == 0
     for kind in _KINDS:
         parsed[f"{kind}_cases"] = sum(getattr(it, kind).astype(int) for it in cases)
         parsed[f"{kind}_counts"] = getattr(count, kind)
         parsed[f"{kind}_capacities"] = getattr(capacity, kind)
-    return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
+    return parsed
 
 
 def _clean_stream(

@@ -31,6 +31,7 @@ _HEADERS = {
     "Connection": "close",
 }
 
+_Asked = TypeVar("_Asked")
 _Result = TypeVar("_Result")
 
 
@@ -100,23 +101,26 @@ def plain(text: str) -> str:
     return printable(" ".join(text.split()))[:400]
 
 
-def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
-    """The result of `action`, repeated while it raises `PassingError`.
+def with_retries(
+    client: Client, one_try: Callable[[Client, _Asked], _Result], asked: _Asked
+) -> _Result:
+    """The result of `one_try`, repeated while it raises `PassingError` and there is time.
 
     Pauses grow exponentially, with jitter, and are never shorter than the server asked for.
-    Raises FetchError if the last try fails as well.
+    Raises FetchError if the last try fails as well, or the time is up.
     """
     attempts = client.source.attempts
-    for number in itertools.count(1):
-        try:
-            return action()
-        except PassingError as error:
-            if number == attempts:
-                raise FetchError(f"{error} (tried {attempts}x)") from error
-            pause = max(error.pause, min(2.0 ** (number - 1), 60.0) + random.random())
-            again = f"try {number + 1} of {attempts} in {pause:.0f} s"
-            client.log(f"{plain(str(error))}; {again}")
-            client.sleep(pause)
+    with time_limit(client.source.time_limit_minutes):
+        for number in itertools.count(1):
+            try:
+                return one_try(client, asked)
+            except PassingError as error:
+                if number == attempts:
+                    raise FetchError(f"{error} (tried {attempts}x)") from error
+                pause = max(error.pause, min(2.0 ** (number - 1), 60.0) + random.random())
+                again = f"try {number + 1} of {attempts} in {pause:.0f} s"
+                client.log(f"{plain(str(error))}; {again}")
+                client.sleep(pause)
     raise AssertionError
 
 

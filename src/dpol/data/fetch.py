@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import importlib.metadata
 import json
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from dpol.core.errors import FetchError, OutputError
 from dpol.core.files import locked, sha256, write_json
-from dpol.data.download import Client, plain, time_limit, with_retries
+from dpol.data.download import Client, plain, with_retries
 from dpol.data.endpoints import Fetched, Query, fetch_file, fetch_rows, resumable
 from dpol.data.settings import Dataset, Endpoint, WebSource
 
@@ -78,10 +77,8 @@ def fetch_table(
             for endpoint in source.endpoints:
                 log(f"fetching {endpoint.url}")
                 client = Client(source, str(endpoint.url), partial, sleep, log)
-                one_try = functools.partial(_FETCH[endpoint.kind], client, query)
                 try:
-                    with time_limit(source.time_limit_minutes):
-                        fetched = with_retries(client, one_try)
+                    fetched = with_retries(client, _FETCH[endpoint.kind], query)
                 except FetchError as error:
                     log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
                     failures.append(failure)
@@ -92,8 +89,7 @@ def fetch_table(
                 return
         except OSError as error:
             what = f"{error.filename or destination}: {error.strerror or error}"
-            remedy = f"make room or choose another place for {destination}, and run again"
-            raise OutputError(f"cannot write {what}; {remedy}") from error
+            raise OutputError(f"cannot write {what}; make room or choose another place") from error
         finally:
             if not resumable(partial):
                 shutil.rmtree(partial, ignore_errors=True)

@@ -58,10 +58,10 @@ def parse_numbers(texts: Texts, rules: Cleaning, *, capacity: bool = False) -> N
     values = as_numbers(texts)
     suppressed = matches(texts, values, rules.suppressed_markers)
     missing = matches(texts, values, rules.missing_markers) & ~suppressed
-    open_ = ~missing & ~suppressed
-    known = open_ & ((values == 0) | ((values >= least) & (values <= LARGEST)))
-    negative = open_ & np.isfinite(values) & (values < 0) & (getattr(rules, key) == "missing")
-    bad = BadCells(texts[open_ & ~known & ~negative], f"{wanted} to {LARGEST:,}")
+    unmarked = ~missing & ~suppressed
+    known = unmarked & ((values == 0) | ((values >= least) & (values <= LARGEST)))
+    negative = unmarked & np.isfinite(values) & (values < 0) & (getattr(rules, key) == "missing")
+    bad = BadCells(texts[unmarked & ~known & ~negative], f"{wanted} to {LARGEST:,}")
     return Numbers(np.where(known, values, np.nan), missing, suppressed, negative, bad, key)
 
 
