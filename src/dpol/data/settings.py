@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, HttpUrl, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    HttpUrl,
+    model_validator,
+)
 
 from dpol.core.settings import (
     Label,
@@ -50,6 +56,13 @@ class WebSource(Settings):
     """Longest time one endpoint may take, with all its tries."""
     size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
     """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_pages(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "page_size" in values:
+            raise ValueError("page_size is gone, remove it: a table is read with one request")
+        return values
 
 
 class LocalSource(Settings):
