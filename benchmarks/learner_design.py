@@ -20,11 +20,10 @@ import numpy as np
 
 from dpol.config.experiment import load_experiment
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.data.building import build_stream
 from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Stream
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.stream import GainStream
+from dpol.data.stream import GainStream, build_stream
 from dpol.data.table import read_table
 from dpol.experts.interface import AnyAlgorithm
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank

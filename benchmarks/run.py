@@ -44,10 +44,9 @@ from scipy import optimize
 from dpol.config.experiment import load_experiment
 from dpol.core.files import write_json, write_text
 from dpol.core.randomness import replicate_generators
-from dpol.data.building import build_stream
 from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.stream import GainStream
+from dpol.data.stream import GainStream, build_stream
 from dpol.data.table import RawTable
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import stat
 import tempfile
@@ -14,15 +13,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from dpol.core.errors import OutputError
 from dpol.core.files import atomic_path, check_writable, locked, sha256, write_json, write_text
 from dpol.data.panel import write_panel
-from dpol.data.stream import GainStream, write_stream
+from dpol.data.stream import write_stream
 from dpol.data.table import write_table
+from streams_by_hand import stream
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space and run again",
@@ -48,15 +47,12 @@ PANEL = pd.DataFrame(
         "capacity_source": "reported",
     }
 )
-STREAM = GainStream(
-    "S", np.array([[0.5, 0.5]]), np.array([[2.0, 2.0]]), ("a", "b"), np.array(["2021-01-01"], "M8")
-)
 WRITERS: dict[str, Callable[[Path], None]] = {
     "text.md": lambda path: write_text(path, "new"),
     "value.json": lambda path: write_json(path, {"new": 1}),
     "table.csv.gz": lambda path: write_table(CELLS, path),
     "panel.parquet": lambda path: write_panel(PANEL, path),
-    "stream.parquet": lambda path: write_stream(STREAM, path),
+    "stream.parquet": lambda path: write_stream(stream(), path),
 }
 
 
@@ -170,11 +166,14 @@ def test_every_writer_says_that_the_disk_is_full(
     assert FULL_DISK.exists()
 
 
+A_FILE = "a part of the path is a file, not a folder; rename it or choose another"
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("file/y.txt", "a part of the path is a file, not a folder; rename it or choose another"),
-        ("file/a/y.txt", "a part of the path is a file, not a folder; rename it or choose another"),
+        ("file/y.txt", A_FILE),
+        ("file/a/y.txt", A_FILE),
         ("folder", "there is a folder of that name; rename it or choose another name"),
     ],
 )
@@ -225,7 +224,6 @@ def test_json_is_utf8_sorted_indented_and_ends_with_a_newline(tmp_path: Path) ->
     path = tmp_path / "x.json"
     write_json(path, {"b": [1, 0.1], "a": "Peña"})
     assert path.read_bytes() == '{\n  "a": "Peña",\n  "b": [\n    1,\n    0.1\n  ]\n}\n'.encode()
-    assert json.loads(path.read_text(encoding="utf-8")) == {"a": "Peña", "b": [1, 0.1]}
 
 
 @pytest.mark.parametrize("content", [b"", b"abc", b"x" * 1_000_000], ids=len)

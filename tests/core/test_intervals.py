@@ -24,25 +24,16 @@ from dpol.core.intervals import (
 # --- Student's quantile ---
 
 
-@pytest.mark.parametrize("confidence", [0.9, 0.95])
 @pytest.mark.parametrize("comparisons", [1, 7, 1000])
-def test_two_replicates_have_the_quantile_of_cauchy(confidence, comparisons):
-    tail = (1 - confidence) / (2 * comparisons)
-    expected = float(mpmath.cot(mpmath.pi * tail))
-    assert student_factor(confidence, comparisons, 2) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("comparisons", [1, 1000])
-def test_three_replicates_have_the_quantile_of_two_degrees(comparisons):
-    """P(T > t) = (1 - t / sqrt(t^2 + 2)) / 2 for two degrees of freedom."""
+def test_students_quantile_has_its_closed_forms(comparisons):
+    """Cauchy's for one degree of freedom; P(T > t) = (1 - t / sqrt(t^2 + 2)) / 2 for two."""
+    tail = 0.05 / (2 * comparisons)
+    assert student_factor(0.95, comparisons, 2) == pytest.approx(
+        float(mpmath.cot(mpmath.pi * tail)), rel=1e-9
+    )
     t = mpmath.mpf(student_factor(0.95, comparisons, 3))
-    tail = (1 - t / mpmath.sqrt(t**2 + 2)) / 2
-    assert 2 * comparisons * float(tail) == pytest.approx(0.05, rel=1e-8)
-
-
-@pytest.mark.parametrize("comparisons", [1, 500])
-def test_many_replicates_have_the_normal_quantile_and_few_a_larger_one(comparisons):
-    normal = -special.ndtri(0.05 / (2 * comparisons))
+    assert float(1 - t / mpmath.sqrt(t**2 + 2)) / 2 == pytest.approx(tail, rel=1e-8)
+    normal = -special.ndtri(tail)
     assert student_factor(0.95, comparisons, 10**7) == pytest.approx(normal, rel=1e-5)
     assert student_factor(0.95, comparisons, 100) > 1.01 * normal
 

@@ -26,22 +26,17 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "logs" / "job.log"
 
 
-def test_messages_go_to_the_file_with_the_time_of_day(log: Path) -> None:
+@pytest.mark.parametrize("echo", [False, True])
+def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_asked_for(
+    log: Path, capsys: pytest.CaptureFixture[str], echo: bool
+) -> None:
     for number in (7, 3):  # a log is begun anew
-        with job_log(log) as logger:
+        with job_log(log, echo=echo) as logger:
             logger.debug("detail")
             logger.info("cleaned %d rows of Peña", number)
     assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("echo", [False, True])
-def test_progress_is_shown_only_if_asked_for(
-    log: Path, capsys: pytest.CaptureFixture[str], echo: bool
-) -> None:
-    with job_log(log, echo=echo) as logger:
-        logger.info("half done")
     shown = capsys.readouterr()
-    assert ("half done" in shown.err) is echo
+    assert ("3 rows" in shown.err) is echo
     assert shown.out == ""
 
 

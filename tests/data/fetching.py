@@ -18,19 +18,18 @@ from data.http_server import Row, TableServer
 from dpol.core.errors import FetchError
 from dpol.data import fetch
 from dpol.data.download import CHUNK
-from dpol.data.fetch import Query, fetch_table
+from dpol.data.endpoints import Query
+from dpol.data.fetch import fetch_table
 from dpol.data.settings import WebSource
 
 COLUMNS = ("hospital_pk", "collection_week", "state", "beds")
-QUERY = Query(
-    columns=COLUMNS,
-    entity="hospital_pk",
-    period="collection_week",
-    group="state",
-    groups=("NM", "O'Brien"),
-    first=datetime.date(2021, 1, 8),
-    last=datetime.date(2021, 2, 5),
+GROUPS = ("NM", "O'Brien")
+WHERE = (
+    "state in ('NM','O''Brien') and "
+    "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
 )
+ORDER = "collection_week,hospital_pk,:id"
+QUERY = Query(COLUMNS, WHERE, ORDER)
 WEEKS = [datetime.date(2021, 1, 1) + datetime.timedelta(weeks=week) for week in range(7)]
 STATES = {"NM": 5, "O'Brien": 4, "CA": 3}
 ROWS_WANTED = 5 * (5 + 4) + 1
@@ -61,7 +60,7 @@ def table() -> list[Row]:
 def wanted(rows: list[Row]) -> list[Row]:
     """What the query selects, in the order it asks for."""
     low, high = "2021-01-08T00:00:00", "2021-02-05T00:00:00"
-    kept = [row for row in rows if row[2] in QUERY.groups and low <= row[1] <= high]
+    kept = [row for row in rows if row[2] in GROUPS and low <= row[1] <= high]
     return sorted(kept, key=lambda row: (row[1], row[0]))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,6 @@ from data.drawn import (
     Drawn,
     Row,
     clean,
-    counts,
     dataset,
     found,
     line,
@@ -29,7 +26,6 @@ from data.drawn import (
     week,
 )
 from dpol.data.cleaning import RULES, StreamReport, clean_panel
-from dpol.data.fetch import query_for
 from dpol.data.panel import PANEL_COLUMNS
 
 
@@ -62,23 +58,16 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
     )
 
 
-def test_exact_duplicates_are_dropped_and_counted() -> None:
-    drawn = {**PLAIN, "a": ("1 * . 4 5", "9 9 9 9 9")}
-    once = rows(drawn)
-    repeated = [once[0], once[5], once[6], once[7], once[7]]
-    panel = clean(once + repeated)
-    pd.testing.assert_frame_equal(panel.table, clean(once).table)
-    assert touched(panel) == {"exact_duplicates": 5, "suppressed_counts": 1, "carried_counts": 1}
-
-
-def test_the_same_row_written_in_another_way_is_an_exact_duplicate() -> None:
-    first, *others = rows({**PLAIN, "a": ("* 2 3 4 5", "9 9 9 9 9")})
-    hidden = next(row for row in others if row["patients"] == "-999999")
+def test_exact_duplicates_are_dropped_and_counted_however_they_are_written() -> None:
+    once = rows({**PLAIN, "a": ("1 * . 4 5", "9 9 9 9 9")})
+    repeated = [once[0], once[5], once[7], once[7]]
     other_way = [
-        {**first, "patients": "1.0", "beds": " 10.00", "week": "2021-01-03T00:00:00.000"},
-        {**hidden, "patients": "-999999.0"},
+        {**once[0], "patients": "1.0", "beds": " 10.00", "week": "2021-01-03T00:00:00.000"},
+        {**once[6], "patients": "-999999.0"},
     ]
-    assert touched(clean([first, *others, *other_way]))["exact_duplicates"] == 2
+    panel = clean(once + repeated + other_way)
+    pd.testing.assert_frame_equal(panel.table, clean(once).table)
+    assert touched(panel) == {"exact_duplicates": 6, "suppressed_counts": 1, "carried_counts": 1}
 
 
 @pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
@@ -145,21 +134,24 @@ def test_markers_are_matched_as_numbers_too(kind: str) -> None:
     assert sources(panel, "a", "capacity_source") == "rcrrr"
 
 
-def test_negative_capacities_are_missing_unless_they_are_refused() -> None:
-    drawn = {**PLAIN, "a": ("1 1 1 1 1", "-2.0 -1.3 9 -0.1 -2.6")}
-    panel = clean(drawn)
-    assert line(panel, "a", "capacity") == [9, 9, 9, 9, 9]
-    assert found(panel) == {"negative_capacities": 4}
-    message = refused(drawn, dataset(negative_capacities="error"))
-    assert "    negative_capacities: missing" in message.splitlines()
-
-
-def test_negative_counts_are_refused_unless_they_are_missing() -> None:
-    drawn = {**PLAIN, "a": ("1 -2.0 4 -1 -0.5", "9 9 9 9 9")}
-    assert "    negative_counts: missing" in refused(drawn).splitlines()
-    panel = clean(drawn, dataset(negative_counts="missing"))
-    assert line(panel, "a", "count") == [1, 1, 4, 4, 4]
-    assert found(panel) == {"negative_counts": 3}
+@pytest.mark.parametrize(
+    ("what", "drawn", "filled"),
+    [
+        ("capacities", ("1 1 1 1 1", "-2.0 -1.3 9 -0.1 -2.6"), [9, 9, 9, 9, 9]),
+        ("counts", ("1 -2.0 4 -1 -0.5", "9 9 9 9 9"), [1, 1, 4, 4, 4]),
+    ],
+)
+def test_negative_numbers_are_missing_or_refused(
+    what: str, drawn: tuple[str, str], filled: list[float]
+) -> None:
+    key, column = f"negative_{what}", {"capacities": "capacity", "counts": "count"}[what]
+    panel = clean({**PLAIN, "a": drawn}, dataset(**{key: "missing"}))
+    assert line(panel, "a", column) == filled
+    assert found(panel) == {key: " ".join(drawn).count("-")}
+    message = refused({**PLAIN, "a": drawn}, dataset(**{key: "error"}))
+    assert f"    {key}: missing" in message.splitlines()
+    assert (dataset().cleaning.negative_counts, dataset().cleaning.negative_capacities) == (
+        "error", "missing")  # fmt: skip
 
 
 @pytest.mark.parametrize("marker", ["", " ", "NA", "NaN", "null"], ids=repr)
@@ -194,11 +186,13 @@ def test_entities_with_too_few_cases_are_dropped_and_those_with_enough_are_kept(
         assert reasons["a"] == f"{14 * case_factor:g} cases in all, fewer than 105"
 
 
-def test_cases_count_suppressed_ones_at_the_suppressed_value_and_missing_ones_as_0() -> None:
+def test_cases_of_suppressed_missing_and_repeated_rows() -> None:
+    """Suppressed ones count at the suppressed value, missing ones as 0, repeated rows once."""
     drawn = {**PLAIN, "a": ("* * . 0 1", "9 9 9 9 9"), "b": ("9 9 9 9 9", "9 9 9 9 9")}
     assert not clean(drawn, dataset(min_total_cases=5)).reports[0].dropped
-    (drop,) = clean(drawn, dataset(min_total_cases=5.5)).reports[0].dropped
-    assert drop["reason"] == "5 cases in all, fewer than 5.5"
+    for given_rows in (rows(drawn), 2 * rows(drawn)):
+        (drop,) = clean(given_rows, dataset(min_total_cases=5.5)).reports[0].dropped
+        assert drop["reason"] == "5 cases in all, fewer than 5.5"
 
 
 def test_case_columns_are_added_up_in_place_of_the_count() -> None:
@@ -216,33 +210,28 @@ def test_case_columns_are_added_up_in_place_of_the_count() -> None:
     assert line(panel, "a", "count") == [0, 0], "cases are for filtering only"
 
 
-def test_repeated_rows_count_their_cases_once() -> None:
-    given_rows = rows({**PLAIN, "a": ("1 1 1 1 1", "9 9 9 9 9"), "b": PLAIN["h"]})
-    panel = clean(given_rows + given_rows, dataset(min_total_cases=6))
-    assert [drop["entity"] for drop in panel.reports[0].dropped] == ["a"]
-
-
 def test_the_reason_for_dropping_never_contradicts_itself() -> None:
     drawn = {"a": ("99.9999999", "9"), "b": ("200", "9"), "c": ("200", "9")}
     (drop,) = clean(drawn, dataset(min_total_cases=100)).reports[0].dropped
     assert drop["reason"] != "100 cases in all, fewer than 100"
 
 
-def test_a_stream_without_rows_is_told_with_the_groups_that_exist() -> None:
-    of = rows({"a": ("1", "9"), "b": ("1", "9")}) + rows({"c": ("1", "9")}, "D")
-    assert refused(of, dataset(), streams(S=["A"], T=["B", "C"])) == (
-        "hospitals.csv: no row for stream T (group B, C, periods any to any);"
-        " groups within these periods: A, D; the table's periods: 2021-01-03 to 2021-01-03."
-        " Change streams.T.groups or dataset.periods"
-    )
-
-
-def test_periods_without_rows_are_told() -> None:
-    rules = dataset(periods={"first": "2022-01-01", "last": "2022-12-31"})
-    assert refused(PLAIN, rules) == (
-        "hospitals.csv: no row for stream S (group A, periods 2022-01-01 to 2022-12-31);"
-        " groups within these periods: none; the table's periods: 2021-01-03 to 2021-01-31."
-        " Change streams.S.groups or dataset.periods"
+@pytest.mark.parametrize(
+    ("periods", "asked", "groups"),
+    [
+        ({}, "any to any", "A, D"),
+        ({"first": "2022-01-01", "last": "2022-12-31"}, "2022-01-01 to 2022-12-31", "none"),
+    ],
+)
+def test_a_stream_without_rows_is_told_with_the_groups_and_periods_that_exist(
+    periods: dict[str, str], asked: str, groups: str
+) -> None:
+    of = rows({"a": ("1 1", "9 9"), "b": ("1 1", "9 9")}) + rows({"c": ("1", "9")}, "D")
+    label, wanted = ("S", "A") if periods else ("T", "B, C")
+    assert refused(of, dataset(periods=periods), streams(S=["A"], T=["B", "C"])) == (
+        f"hospitals.csv: no row for stream {label} (group {wanted}, periods {asked});"
+        f" groups within these periods: {groups}; the table's periods: 2021-01-03 to 2021-01-10."
+        f" Change streams.{label}.groups or dataset.periods"
     )
 
 
@@ -373,19 +362,6 @@ def test_an_entity_that_changes_its_name_is_shown_by_the_same_one_in_any_order_o
     assert line(panel, "a", "name") == ["new", "new"]
 
 
-def test_the_columns_of_a_config_are_what_is_read_and_asked_for() -> None:
-    rules = dataset({"cases": ["adult", "patients"], "name": "title"}, {"last": "2021-12-31"})
-    columns = ["hospital", "week", "state", "title", "patients", "beds", "adult"]
-    assert rules.columns.needed() == columns
-    query = query_for(rules, ["A", "B"])
-    assert query.columns == tuple(columns)
-    assert (query.entity, query.period, query.group) == ("hospital", "week", "state")
-    assert query.groups == ("A", "B")
-    assert (query.first, query.last) == (None, datetime.date(2021, 12, 31))
-    whole = query_for(dataset({"group": None}), ["all"])
-    assert (whole.group, whole.groups) == (None, ())
-
-
 # Any table ---------------------------------------------------------------------------------------
 
 COUNT_CELLS = st.sampled_from(["0", "1", "2.5", "7", "30", "*", "."])
@@ -484,16 +460,11 @@ def test_a_panel_has_no_holes_and_every_filled_cell_is_counted(
     assert report.largest_density == cells["density"].max()
     assert report.smallest_capacity == cells["capacity"].min()
     assert report.entities + len(report.dropped) == len({row["hospital"] for row in rows(drawn)})
-
-
-@given(drawn=drawings())
-def test_what_is_missing_is_what_is_filled(drawn: Drawn) -> None:
-    held = dict.fromkeys(RULES, 0) | counts(clean(drawn))
-    absent = held["absent_rows"]
-    counted = absent + held["missing_counts"] + held["negative_counts"]
-    assert counted == held["carried_counts"] + held["zero_counts"]
+    held = report.cells
+    missing = held["absent_rows"] + held["missing_counts"] + held["negative_counts"]
+    assert missing == held["carried_counts"] + held["zero_counts"]
     odd = ("missing", "negative", "suppressed", "zero")
-    beds = absent + sum(held[f"{kind}_capacities"] for kind in odd)
+    beds = held["absent_rows"] + sum(held[f"{kind}_capacities"] for kind in odd)
     assert beds == held["carried_capacities"] + held["backfilled_capacities"]
 
 
@@ -501,8 +472,11 @@ def test_what_is_missing_is_what_is_filled(drawn: Drawn) -> None:
 def test_the_order_of_the_rows_does_not_matter(drawn: Drawn, data: st.DataObject) -> None:
     given_rows = rows(drawn)
     given_rows += given_rows[:2]
-    panel = clean(given_rows)
-    other = clean(data.draw(st.permutations(given_rows)))
+    raw = table(given_rows)
+    before = raw.cells.copy(deep=True)
+    panel = clean_panel(raw, dataset(), streams(S=["A"]))
+    pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone
+    other = clean_panel(table(data.draw(st.permutations(given_rows))), dataset(), streams(S=["A"]))
     pd.testing.assert_frame_equal(panel.table, other.table)
     assert panel.reports == other.reports
 
@@ -527,11 +501,3 @@ def test_cleaning_a_clean_table_touches_nothing(drawn: Drawn) -> None:
     assert not again.reports[0].dropped
     same = ["stream", "group", "entity", "period", "capacity", "density"]
     pd.testing.assert_frame_equal(again.table[same], first[same])
-
-
-@given(drawn=drawings())
-def test_cleaning_leaves_the_raw_table_alone(drawn: Drawn) -> None:
-    raw = table(rows(drawn))
-    before = raw.cells.copy(deep=True)
-    clean_panel(raw, dataset(), streams(S=["A"]))
-    pd.testing.assert_frame_equal(raw.cells, before)

@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from data.drawn import dataset
 from data.fetching import (
     COLUMNS,
+    ORDER,
     QUERY,
     ROWS_WANTED,
-    WEEKS,
+    WHERE,
     Crash,
     Fetch,
     file_of,
@@ -32,19 +34,12 @@ from data.fetching import (
 )
 from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
 from dpol.core.errors import FetchError, OutputError
-from dpol.data.fetch import must_fetch
-
-WHERE = (
-    "state in ('NM','O''Brien') and "
-    "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
-)
-ORDER = "collection_week,hospital_pk,:id"
+from dpol.data.fetch import must_fetch, query_for
 
 
 def test_rows_come_with_one_request_between_two_counts(server: TableServer, run: Fetch) -> None:
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    query = replace(QUERY, columns=(*COLUMNS, "beds"))
-    assert run(rows_of(server), query=query) == wanted(server.rows)
+    assert run(rows_of(server)) == wanted(server.rows)
     assert server.kinds() == ["count", "page", "count"]
     assert run.pauses == []
     count, page, _ = (one.parameters for one in server.log)
@@ -73,19 +68,32 @@ def test_rows_come_with_one_request_between_two_counts(server: TableServer, run:
     assert run.left() == {run.destination, run.provenance}
 
 
+FRIDAY = "2021-01-08"
+
+
 @pytest.mark.parametrize(
-    ("changes", "clause"),
+    ("columns", "periods", "groups", "where"),
     [
-        ({"group": None}, None),
-        ({"groups": ()}, None),
-        ({"groups": ("a') or ('1'='1",)}, "state in ('a'') or (''1''=''1')"),
-        ({"first": WEEKS[0]}, "state in ('NM') and week >= '2021-01-01T00:00:00'"),
-        ({"group": None, "last": WEEKS[1]}, "week <= '2021-01-08T00:00:00'"),
+        ({"group": None}, {}, ["all"], ""),
+        ({}, {}, [], ""),
+        ({}, {}, ["a') or ('1'='1"], "state in ('a'') or (''1''=''1')"),
+        ({}, {"first": FRIDAY}, ["NM"], f"state in ('NM') and week >= '{FRIDAY}T00:00:00'"),
+        ({"group": None}, {"last": FRIDAY}, ["all"], f"week <= '{FRIDAY}T00:00:00'"),
+        ({}, {"first": FRIDAY, "last": FRIDAY}, ["B", "A"],
+         f"state in ('A','B') and week between '{FRIDAY}T00:00:00' and '{FRIDAY}T00:00:00'"),
     ],
-)
-def test_conditions(changes: dict[str, Any], clause: str | None) -> None:
-    query = replace(QUERY, period="week", groups=("NM",), first=None, last=None)
-    assert replace(query, **changes).soql.get("$where") == clause
+)  # fmt: skip
+def test_a_dataset_asks_for_its_columns_groups_and_periods(
+    columns: dict[str, Any], periods: dict[str, str], groups: list[str], where: str
+) -> None:
+    more = {"cases": ["adult", "patients"], "name": "title"}
+    rules = dataset({**more, **columns}, periods)
+    query = query_for(rules, groups)
+    assert query.where == where
+    assert query.order == "week,hospital,:id"
+    state = ["state"] if "group" not in columns else []
+    assert list(query.columns) == ["hospital", "week", *state, "title", "patients", "beds", "adult"]
+    assert query.columns == tuple(rules.columns.needed())
 
 
 def test_a_server_that_caps_its_pages(server: TableServer, run: Fetch) -> None:
@@ -231,7 +239,7 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
     for text in ('{"query": null}', "{", json.dumps({"query": same})):
         record.write_text(text)
         assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
-    assert must_fetch(replace(QUERY, groups=("XX",)), table)
+    assert must_fetch(replace(QUERY, where=""), table)
 
 
 def test_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:

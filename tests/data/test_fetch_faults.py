@@ -204,7 +204,7 @@ def test_answers_that_are_never_whole(
 
 
 def test_a_query_that_no_row_matches(server: TableServer, run: Fetch) -> None:
-    query = replace(QUERY, groups=("Atlantis",))
+    query = replace(QUERY, where="state in ('Atlantis')")
     assert "no row matches state in ('Atlantis')" in run.fails(rows_of(server), query=query)
     assert server.kinds() == ["count"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import pytest
 import yaml
 
 from dpol.core.errors import DataError
-from dpol.data.building import build_stream
-from dpol.data.cleaning import CleanPanel, clean_panel
+from dpol.data.cleaning import clean_panel
 from dpol.data.panel import check_panel
 from dpol.data.settings import Dataset, Stream
+from dpol.data.stream import build_stream
 from dpol.data.table import RawTable, read_table
 
 ROOT = Path(__file__).parents[2]
@@ -75,58 +74,31 @@ def read(file: Path, rules: Dataset) -> RawTable:
     return read_table(file, rules.columns.needed())
 
 
-@pytest.fixture(scope="module")
-def raw() -> RawTable:
-    return read(PANEL, ADULTS)
-
-
-@pytest.fixture(scope="module")
-def panel(raw: RawTable) -> CleanPanel:
-    return clean_panel(raw, ADULTS, STREAMS)
-
-
-def test_entities_weeks_and_gaps_are_those_of_the_real_weeks(panel: CleanPanel) -> None:
-    assert (panel.rows_read, panel.rows_outside) == (38_511, 0)
-    kept = {report.stream: report.entities for report in panel.reports}
-    assert kept == {"NM": 33, "PA": 154, "CA": 307}
-    assert sum(report.entities + len(report.dropped) for report in panel.reports) == 586
-    assert [report.periods for report in panel.reports] == [67, 67, 67]
-    assert [report.missing_periods for report in panel.reports] == [GAPS] * 3
+def test_the_panel_of_the_real_weeks() -> None:
+    """Entities, weeks, gaps, suppressed cells and names, each against a count by other means."""
+    raw = read(PANEL, ADULTS)
+    panel = clean_panel(raw, ADULTS, STREAMS)
+    table = check_panel(panel.table, "panel")
+    assert (panel.rows_read, panel.rows_outside, len(table)) == (38_511, 0, 67 * (33 + 154 + 307))
+    mine = raw.cells[raw.cells["hospital_pk"].isin(set(table["entity"]))]
+    hidden = mine[ADULTS.columns.count].str.startswith("-999999").groupby(mine["state"]).sum()
+    names = mine["hospital_name"].str.strip().groupby([mine["state"], mine["hospital_pk"]])
+    renamed = (names.nunique() > 1).groupby("state").sum()
+    assert (hidden.sum(), renamed.sum()) == (562 + 1_833 + 3_608, 26)
     assert sum(int(gap.split()[0]) for gap in GAPS) == 16
-
-
-def test_suppressed_cells_are_those_of_the_table(raw: RawTable, panel: CleanPanel) -> None:
-    kept = set(panel.table["entity"])
-    mine = raw.cells[raw.cells["hospital_pk"].isin(kept)]
-    hidden = mine[mine[ADULTS.columns.count].str.startswith("-999999")].groupby("state").size()
-    found = {report.stream: report.cells["suppressed_counts"] for report in panel.reports}
-    assert found == hidden.to_dict()
-    assert sum(found.values()) == 562 + 1_833 + 3_608
-
-
-def test_the_panel_keeps_its_promises(panel: CleanPanel) -> None:
-    checked = check_panel(panel.table, "panel")
-    assert len(checked) == 67 * (33 + 154 + 307)
-    assert all(0.5 < report.largest_density <= 1 for report in panel.reports)
-    assert all(report.smallest_capacity > 1 for report in panel.reports)
-
-
-def test_the_order_of_the_rows_does_not_matter(raw: RawTable, panel: CleanPanel) -> None:
-    shuffled = raw.cells.sample(frac=1, random_state=1).reset_index(drop=True)
-    again = clean_panel(dataclasses.replace(raw, cells=shuffled), ADULTS, STREAMS)
-    moved = [name for name in panel.table if not again.table[name].equals(panel.table[name])]
-    assert moved == []
-    assert again.reports == panel.reports
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_it_makes_a_stream(panel: CleanPanel, state: str) -> None:
-    stream = build_stream(panel.table, state, 1.0, {})
-    own = panel.table[panel.table["stream"] == state]
-    assert stream.n_rounds == 67
-    assert stream.n_experts == own["entity"].nunique()
-    assert stream.gains.sum() == pytest.approx(own["density"].sum())
-    assert stream.periods[0] == pd.Timestamp("2021-01-01").to_datetime64()
+    assert sum(it.entities + len(it.dropped) for it in panel.reports) == 586
+    for it, entities in zip(panel.reports, (33, 154, 307), strict=True):
+        assert (it.entities, it.periods, it.missing_periods) == (entities, 67, GAPS)
+        assert it.sparse_periods == ()
+        assert it.cells["suppressed_counts"] == hidden[it.stream]
+        assert it.cells["renamed_entities"] == renamed[it.stream]
+        assert 0.5 < it.largest_density <= 1 < it.smallest_capacity
+        stream = build_stream(table, it.stream, 1.0, {})
+        assert stream.gains.shape == (67, entities)
+        assert stream.gains.sum() == pytest.approx(
+            table[table["stream"] == it.stream]["density"].sum()
+        )
+        assert stream.periods[0] == pd.Timestamp("2021-01-01").to_datetime64()
 
 
 def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
@@ -212,15 +184,4 @@ def test_no_shipped_config_is_stopped_by_real_weeks(name: str, file: Path) -> No
     shipped = Dataset.model_validate(raw_config["dataset"])
     panel = clean_panel(read(file, shipped), shipped, STREAMS)
     check_panel(panel.table, "panel")
-    assert all(report.sparse_periods == () for report in panel.reports)
-
-
-def test_names_that_changed_are_counted(raw: RawTable, panel: CleanPanel) -> None:
-    kept = set(panel.table["entity"])
-    mine = raw.cells[raw.cells["hospital_pk"].isin(kept)]
-    mine = mine.assign(hospital_name=mine["hospital_name"].str.strip())
-    names = mine.groupby(["state", "hospital_pk"])["hospital_name"].nunique()
-    changed = (names > 1).groupby("state").sum().to_dict()
-    assert {it.stream: it.cells["renamed_entities"] for it in panel.reports} == changed
-    assert sum(changed.values()) == 26
     assert all(report.sparse_periods == () for report in panel.reports)

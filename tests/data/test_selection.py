@@ -69,18 +69,12 @@ def test_the_warm_up_is_not_played_and_nothing_is_carried_out_of_it() -> None:
         "missing_capacities": 1,
         "backfilled_capacities": 2,
     }
+    more = {"e": ("9 9 9 _ _", "9 9 9 9 9"), "f": ("9 9 9 9 9", "9 9 9 0 .")}
+    panel = clean(drawn | more, dataset(min_total_cases=12, warm_up_last=week(2)))
     reasons = {drop["entity"]: drop["reason"] for drop in panel.reports[0].dropped}
-    assert reasons == {
-        "b": "0 cases in the warm-up, fewer than 12",
-        "d": "0 cases in the warm-up, fewer than 12",
-    }
-
-
-def test_an_entity_without_capacity_or_row_after_the_warm_up_does_not_play() -> None:
-    drawn = {**FOUR, "e": ("9 9 9 _ _", "9 9 9 9 9"), "f": ("9 9 9 9 9", "9 9 9 0 .")}
-    panel = clean(drawn, dataset(min_total_cases=12, warm_up_last=week(2)))
-    reasons = {drop["entity"]: drop["reason"] for drop in panel.reports[0].dropped}
-    assert reasons["e"] == reasons["f"] == "never reports a capacity above 0"
+    assert reasons == dict.fromkeys("bd", "0 cases in the warm-up, fewer than 12") | dict.fromkeys(
+        "ef", "never reports a capacity above 0"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,23 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpol.data import simulator
 from dpol.data.simulator import simulate_hospitals
 
 Floats = npt.NDArray[np.float64]
 
 FRIDAY = datetime.date(2020, 8, 7)
 STATES = {"NM": 24, "PA": 146, "CA": 293}
-BEDS = ["inpatient_beds_7_day_avg", "all_adult_hospital_inpatient_beds_7_day_avg"]
-COUNTS = [
-    "inpatient_beds_used_covid_7_day_avg",
-    "total_adult_patients_hospitalized_confirmed_and_suspected_covid_7_day_avg",
-    "total_pediatric_patients_hospitalized_confirmed_and_suspected_covid_7_day_avg",
-    "total_adult_patients_hospitalized_confirmed_covid_7_day_avg",
-]
-CASES = [
-    "previous_day_admission_adult_covid_suspected_7_day_sum",
-    "previous_day_admission_pediatric_covid_suspected_7_day_sum",
-]
+BEDS, COUNTS, CASES = (list(names) for names in (simulator.BEDS, simulator.COUNTS, simulator.CASES))
 TEXTS = ["hospital_pk", "collection_week", "state", "hospital_name", "hospital_subtype"]
 PAIRS = {"adult confirmed": (COUNTS[3], BEDS[1]), "all": (COUNTS[0], BEDS[0])}
 KEY = ["hospital_pk", "collection_week"]
@@ -112,17 +102,12 @@ def test_same_seed_same_bytes_other_seed_others() -> None:
     assert (shared[f"{BEDS[0]}_x"] != shared[f"{BEDS[0]}_y"]).mean() > 0.8
 
 
-def test_a_group_does_not_depend_on_the_others() -> None:
+def test_a_group_depends_on_its_label_and_not_on_the_others() -> None:
     alone = simulate_hospitals({"NM": 9}, 30, FRIDAY, 5).drop_duplicates()
-    many = simulate_hospitals({"PA": 12, "NM": 9, "AZ": 3}, 30, FRIDAY, 5).drop_duplicates()
-    own = many[many["state"] == "NM"]
+    many = simulate_hospitals({"PA": 9, "NM": 9, "AZ": 3}, 30, FRIDAY, 5).drop_duplicates()
+    own, other = (many[many["state"] == state] for state in ("NM", "PA"))
     assert own.to_csv(index=False) == alone.to_csv(index=False)
-
-
-def test_groups_of_one_size_differ() -> None:
-    rows = simulate_hospitals({"A": 9, "B": 9}, 30, FRIDAY, 5).drop_duplicates()
-    sums = {state: numbers(rows[rows["state"] == state][COUNTS]).sum().sum() for state in "AB"}
-    assert sums["A"] != sums["B"]
+    assert numbers(own[COUNTS]).sum().sum() != numbers(other[COUNTS]).sum().sum()
 
 
 # Schema
@@ -224,24 +209,18 @@ def test_late_joiners_and_closed_hospitals(number: int, weeks: int) -> None:
     assert set(spans.index[late | closed]) <= set(regular(rows, min(weeks, 50) * 2))
 
 
-def test_one_silent_hospital_in_each_group(by_state: dict[str, pd.DataFrame]) -> None:
+def test_one_silent_hospital_and_one_without_beds_in_each_group(
+    by_state: dict[str, pd.DataFrame],
+) -> None:
     for rows in by_state.values():
-        cases = total_cases(rows)
-        silent = cases.index[cases < 100]
-        assert len(silent) == 1
-        assert 0 < cases[silent[0]] <= 50  # clearly below, yet not nothing
-        assert (most_beds(rows).loc[silent] > 0).all(axis=None)
-
-
-def test_one_hospital_without_beds_in_each_group(by_state: dict[str, pd.DataFrame]) -> None:
-    for rows in by_state.values():
-        beds = most_beds(rows)
-        without = beds.index[(beds <= 0).any(axis=1)]
-        assert len(without) == 1
-        assert (beds.loc[without] <= 0).all(axis=None)
-        own = rows[rows["hospital_pk"] == without[0]]
-        assert set(own[BEDS[1]]) == {"0", *MISSING}
-        assert total_cases(own).iloc[0] >= 100  # so that only the missing beds drop it
+        cases, beds = total_cases(rows), most_beds(rows)
+        (silent,) = cases.index[cases < 100]
+        assert 0 < cases[silent] <= 50  # clearly below, yet not nothing
+        assert (beds.loc[silent] > 0).all()
+        (without,) = beds.index[(beds <= 0).any(axis=1)]
+        assert (beds.loc[without] <= 0).all()
+        assert set(rows[rows["hospital_pk"] == without][BEDS[1]]) == {"0", *MISSING}
+        assert cases[without] >= 100  # so that only the missing beds drop it
 
 
 # The promised number of hospitals
@@ -270,9 +249,7 @@ def test_the_promise_holds_without_luck(
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    number=st.integers(2, 40), weeks=st.integers(2, 80), seed=st.integers(0, 2**63 - 1)
-)  # fmt: skip
+@given(number=st.integers(2, 40), weeks=st.integers(2, 80), seed=st.integers(0, 2**63 - 1))
 def test_any_size_keeps_its_hospitals(number: int, weeks: int, seed: int) -> None:
     rows = simulate_hospitals({"g.1": number}, weeks, FRIDAY, seed)
     least = 2 * min(weeks, 50)  # the proportional share of 100, for shorter periods
@@ -323,18 +300,11 @@ def test_densities_have_the_real_scale(pair: str, seed: int) -> None:
     assert 0.7 < values.max() < 1.15
 
 
-def test_density_is_persistent_as_in_the_real_weeks(by_state: dict[str, pd.DataFrame]) -> None:
+def test_densities_move_as_in_the_real_weeks(by_state: dict[str, pd.DataFrame]) -> None:
     for state, rows in by_state.items():
         values = regular_density(rows, "adult confirmed").to_numpy()
         # Real: 0.87 (NM), 0.90 (PA), 0.93 (CA).
         assert 0.85 < autocorrelation(values) < 0.95, state
-
-
-def test_the_best_hospital_changes_and_is_partly_predictable(
-    by_state: dict[str, pd.DataFrame],
-) -> None:
-    for state, rows in by_state.items():
-        values = regular_density(rows, "adult confirmed").to_numpy()
         best = values.argmax(axis=1)
         # Real: stays best with 0.44 to 0.58; 12 to 22 different ones in 67 weeks.
         assert 0.28 < (best[1:] == best[:-1]).mean() < 0.70, state
@@ -343,11 +313,7 @@ def test_the_best_hospital_changes_and_is_partly_predictable(
         assert 1.15 < values.max(axis=1).mean() / values.mean(axis=0).max() < 2.6, state
         # Real: 1.35 to 1.60, so that adapting pays, at a large group clearly.
         assert follow_the_last(values) > (1.0 if state == "NM" else 1.15), state
-
-
-def test_groups_have_waves_far_above_the_quiet_weeks(by_state: dict[str, pd.DataFrame]) -> None:
-    for state, rows in by_state.items():
-        level = regular_density(rows, "adult confirmed").mean(axis=1).to_numpy()
+        level = values.mean(axis=1)
         # Real: from 0.02 in spring 2022 to 0.24 (NM), 0.27 (PA), 0.36 (CA).
         assert level.max() > 0.17, state
         assert level.min() < 0.04, state
@@ -376,13 +342,8 @@ def test_against_the_real_weeks(table: pd.DataFrame) -> None:
         assert (np.abs(np.log(ratio)) < np.log([1.5, 1.35, 1.3, 1.3, 1.3])).all(), (state, ratio)
 
 
-# Size and mistakes
-
-
-def test_a_thousand_hospitals_take_seconds() -> None:
-    began = time.perf_counter()
+def test_a_thousand_hospitals() -> None:
     rows = simulate_hospitals({"CA": 1000}, 148, FRIDAY, 0)
-    assert time.perf_counter() - began < 3  # 0.3 s on the machine of the measurement
     assert rows["hospital_pk"].nunique() == 1002
     assert rows["hospital_pk"].str.len().nunique() == 1  # ids sort like numbers
     assert len(regular(rows)) == 1000

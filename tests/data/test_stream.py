@@ -22,6 +22,7 @@ from dpol.data.stream import (
     GIVEN_COLUMNS,
     STREAM_COLUMNS,
     GainStream,
+    build_stream,
     read_stream,
     write_stream,
 )
@@ -40,6 +41,12 @@ def refused(**changes: Any) -> str:
         stream(**changes)
     assert str(caught.value).startswith("stream NM: ")
     return str(caught.value).removeprefix("stream NM: ")
+
+
+def two_rounds(gains: np.ndarray, capacity: np.ndarray, **changes: Any) -> GainStream:
+    entities = tuple("abcdef"[: gains.shape[1]])
+    parts = {"entities": entities, "names": (), "periods": FACTS["periods"][:2]}
+    return stream(gains=gains, capacity=capacity, **parts, **changes)
 
 
 @pytest.fixture
@@ -65,21 +72,19 @@ def test_arrays_are_read_only_copies() -> None:
     assert made.gains[0, 0] == 0.1
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.01, 1.000001])
-def test_a_gain_out_of_range_is_told_with_its_entity_round_and_date(value: float) -> None:
-    assert refused(**with_cell("gains", value)) == (
-        f"gain of b in round 2 (2021-01-10) is {value}, not a number in [0, 1] (1 such cells);"
-        " mend the table or its cleaning rules"
-    )
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -3.0])
-def test_a_capacity_that_is_not_positive_is_told_with_its_entity_round_and_date(
-    value: float,
-) -> None:
-    assert refused(**with_cell("capacity", value)) == (
-        f"capacity of b in round 2 (2021-01-10) is {value}, not a positive number (1 such cells);"
-        " mend the table or its cleaning rules"
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("gains", value) for value in (math.nan, math.inf, -math.inf, -0.01, 1.000001)]
+    + [("capacity", value) for value in (math.nan, math.inf, 0.0, -3.0)],
+)
+def test_a_bad_cell_is_told_with_its_entity_round_and_date(field: str, value: float) -> None:
+    name, wanted = {
+        "gains": ("gain", "a number in [0, 1]"),
+        "capacity": ("capacity", "a positive number"),
+    }[field]
+    assert refused(**with_cell(field, value, 2)) == (
+        f"{name} of b in round 2 (2021-01-10) is {value}, not {wanted} (2 such cells);"
+        " mend the table, or what the config says of it under dataset"
     )
 
 
@@ -96,55 +101,43 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("dates", "message"),
-    [
-        (
-            ["2021-01-03", "2021-01-24", "2021-01-10"],
-            "periods out of order: round 3 (2021-01-10) does not come after round 2 (2021-01-24);"
-            " sort the table by period",
-        ),
-        (
-            ["2021-01-10", "2021-01-10", "2021-01-24"],
-            "periods out of order: round 2 (2021-01-10) does not come after round 1 (2021-01-10);"
-            " sort the table by period",
-        ),
-        (["2021-01-03", "NaT", "2021-01-24"], "a period has no date"),
-    ],
-)
-def test_periods_that_do_not_go_forward_are_told_with_round_and_date(
-    dates: list[str], message: str
-) -> None:
-    assert refused(periods=np.array(dates, "M8[D]")) == message
-
-
-@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"gains": [0.1, 0.2]}, "gains have shape (2,), not (rounds, experts)"),
         ({"gains": np.zeros((0, 2))}, "gains have shape (0, 2), not (rounds, experts)"),
         ({"gains": np.zeros((3, 0))}, "gains have shape (3, 0), not (rounds, experts)"),
-        ({"gains": np.zeros((1, 3, 2))}, "gains have shape (1, 3, 2), not (rounds, experts)"),
         ({"capacity": [[10.0, 20.0]]}, "capacity has shape (1, 2), not (3, 2)"),
         ({"capacity": 10.0}, "capacity has shape (), not (3, 2)"),
         ({"periods": FACTS["periods"][:2]}, "periods has shape (2,), not (3,)"),
         ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
         ({"names": ("A",)}, "names has shape (1,), not (2,)"),
         ({"entities": ("a", "a")}, "an entity is listed twice"),
+        ({"capacity": None}, "needs either capacities or sensitivities"),
+        ({"given_sensitivity": SENSITIVITY}, "needs either capacities or sensitivities"),
+        ({"periods": np.array(["2021-01-03", "NaT", "2021-01-24"], "M8[D]")},
+         "a period has no date"),
+        *(
+            (
+                {"periods": np.array([first, second, third], "M8[D]")},
+                f"periods out of order: round {t + 1} ({after}) does not come after round {t}"
+                f" ({before}); sort the table by period",
+            )
+            for first, second, third, t, before, after in (
+                ("2021-01-03", "2021-01-24", "2021-01-10", 2, "2021-01-24", "2021-01-10"),
+                ("2021-01-10", "2021-01-10", "2021-01-24", 1, "2021-01-10", "2021-01-10"),
+            )
+        ),
     ],
     ids=str,
-)
-def test_shapes_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
+)  # fmt: skip
+def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
     assert refused(**changes) == message
 
 
-@pytest.mark.parametrize("count_sensitivity", [1.0, 2.0, 0.5])
-def test_sensitivity_is_root_2_over_the_smallest_capacity_of_the_round(
-    count_sensitivity: float,
-) -> None:
-    found = stream(count_sensitivity=count_sensitivity).sensitivity
-    smallest = [10, 5, 20]
-    expected = [count_sensitivity * math.sqrt(2) / beds for beds in smallest]
-    np.testing.assert_allclose(found, expected, rtol=1e-15)
+@pytest.mark.parametrize("count", [1.0, 2.0, 0.5])
+def test_sensitivity_is_root_2_over_the_smallest_capacity_of_the_round(count: float) -> None:
+    expected = count * math.sqrt(2) / np.array([10, 5, 20])
+    np.testing.assert_allclose(stream(count_sensitivity=count).sensitivity, expected, rtol=1e-15)
 
 
 @given(
@@ -155,14 +148,7 @@ def test_sensitivity_is_root_2_over_the_smallest_capacity_of_the_round(
 def test_no_person_moves_the_gains_further_than_the_sensitivity(
     data: st.DataObject, capacity: np.ndarray, count: float
 ) -> None:
-    made = stream(
-        gains=np.zeros((2, 4)),
-        capacity=capacity,
-        entities=tuple("abcd"),
-        names=(),
-        periods=FACTS["periods"][:2],
-        count_sensitivity=count,
-    )
+    made = two_rounds(np.zeros((2, 4)), capacity, count_sensitivity=count)
     t, here, there = (data.draw(st.integers(0, high)) for high in (1, 3, 3))
     move = np.zeros(4)
     move[here] += count / capacity[t, here]
@@ -182,14 +168,7 @@ def test_no_person_moves_the_gains_further_than_the_sensitivity(
 def test_the_best_static_expert_has_the_largest_total_and_the_lowest_index(
     gains: list[list[float]], best: int
 ) -> None:
-    made = stream(
-        gains=gains,
-        capacity=np.ones((2, 3)),
-        entities=tuple("abc"),
-        names=(),
-        periods=FACTS["periods"][:2],
-    )
-    assert made.best_static_expert() == best
+    assert two_rounds(np.array(gains), np.ones((2, 3))).best_static_expert() == best
 
 
 @st.composite
@@ -221,9 +200,6 @@ def test_any_stream_is_read_back_exactly(path: Path, made: GainStream) -> None:
 
 def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> None:
     write_stream(stream(), path)
-    before = path.read_bytes()
-    write_stream(stream(), path)
-    assert before == path.read_bytes()
     table = pd.read_parquet(path)
     assert tuple(table.columns) == STREAM_COLUMNS
     assert table["round"].tolist() == [1, 1, 2, 2, 3, 3]
@@ -233,6 +209,15 @@ def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> N
     assert table["gain"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     assert table["capacity"].tolist() == [10, 20, 10, 5, 40, 20]
     assert [str(day) for day in table["period"][::2]] == ["2021-01-03", "2021-01-10", "2021-01-24"]
+
+
+@pytest.mark.parametrize("names", [("Hospital A", "Peña"), ("St. Mary", "St. Mary")])
+def test_equal_streams_give_equal_bytes(path: Path, names: tuple[str, str]) -> None:
+    written = set()
+    for _ in range(9):
+        write_stream(stream(names=names), path)
+        written.add(path.read_bytes())
+    assert len(written) == 1
 
 
 @pytest.mark.parametrize("kept", [0, 4, 0.5, 0.99, None], ids=str)
@@ -269,6 +254,7 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "a column less": lambda table: table.drop_columns(["gain"]),
     "a row less": lambda table: table.slice(0, 5),
     "no first row": lambda table: table.slice(1),
+    "no first round": lambda table: table.slice(2),
     "no row": lambda table: table.slice(0, 0),
     "a cell twice and another never": lambda table: table.take(pa.array([0, 1, 2, 2, 4, 5])),
     "a gain that is null": lambda table: column(table, "gain", 2, None),
@@ -303,26 +289,19 @@ def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> 
     assert made.sensitivity.tolist() == SENSITIVITY
     assert not made.sensitivity.flags.writeable
     assert made.largest_change == 2.0
-
-
-def test_no_gain_changes_by_more_than_its_range() -> None:
-    assert given_stream().largest_change == 1.0
+    assert given_stream().largest_change == 1.0, "no gain changes by more than its range"
     assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
-
-
-@pytest.mark.parametrize("given", [None, SENSITIVITY])
-def test_either_capacities_or_sensitivities_are_needed(given: list[float] | None) -> None:
-    capacity = FACTS["capacity"] if given else None
-    message = refused(capacity=capacity, given_sensitivity=given)
-    assert message == "needs either capacities or sensitivities"
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_sensitivities_in_place_of_capacities_are_positive(value: float) -> None:
+    message = refused(capacity=None, given_sensitivity=[0.5, value, 2.0])
+    assert message.startswith(f"sensitivity of round 2 (2021-01-10) is {value}, not a positive nu")
+
+
+def test_what_needs_capacities_is_refused_without() -> None:
     with pytest.raises(DataError, match="stream NM: the noise x needs capacities, and this"):
         given_stream().capacities_for("the noise x")
-    message = refused(capacity=None, given_sensitivity=[0.5, value, 2.0])
-    assert message.startswith(f"sensitivity of round 2 is {value}, not a positive number; mend")
 
 
 def test_a_stream_without_capacities_is_read_back_exactly(path: Path) -> None:
@@ -342,3 +321,47 @@ def test_a_file_whose_sensitivity_contradicts_itself_is_refused(
     pq.write_table(column(pq.read_table(path), "sensitivity", 1, value), path)
     with pytest.raises(DataError, match="contradicts itself|is not a gain stream"):
         read_stream(path)
+
+
+# Streams made of panels --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def panel() -> pd.DataFrame:
+    """A panel of two streams; NM has three periods and two entities."""
+    made = stream()
+    cells = {"density": made.gains.ravel(), "capacity": made.capacity.ravel()}
+    own = pd.DataFrame({"period": np.repeat(made.periods.astype("M8[ns]"), 2), **cells})
+    own = own.assign(stream="NM", entity=made.entities * 3, name=made.names * 3)
+    return pd.concat([own, own[:2].assign(stream="PA")], ignore_index=True)
+
+
+def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:
+    for rows in (panel, panel.sample(frac=1, random_state=3)):
+        made = build_stream(rows, "NM", 2.0, FACTS["provenance"])
+        assert_same(made, stream(count_sensitivity=2.0))
+    assert build_stream(panel, "PA", 1.0, {}).n_rounds == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "label", "message"),
+    [
+        (lambda panel: panel.drop(index=2), "NM", "the panel's stream NM: 5 rows are not 3 rounds"),
+        (lambda panel: panel.iloc[[0, 0, 2, 3]], "NM", "the panel's stream NM: 4 rows are not 2 r"),
+        (lambda panel: panel, "CA", "the panel has no stream CA; clean the table again"),
+        (
+            lambda panel: panel.assign(density=panel["density"].replace(0.4, math.nan)),
+            "NM",
+            r"stream NM: gain of b in round 2 \(2021-01-10\) is nan",
+        ),
+    ],
+    ids=["a hole", "a cell twice", "another stream", "a bad cell"],
+)
+def test_a_panel_that_is_not_whole_or_sound_is_refused(
+    panel: pd.DataFrame,
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    label: str,
+    message: str,
+) -> None:
+    with pytest.raises(DataError, match=message):
+        build_stream(change(panel), label, 1.0, {})

@@ -2,9 +2,8 @@ import json
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.data.building import build_stream
 from dpol.data.panel import provenance_of_stream, read_panel
-from dpol.data.stream import write_stream
+from dpol.data.stream import build_stream, write_stream
 
 with job_log(snakemake.log[0]):
     panel = read_panel(snakemake.input.panel)

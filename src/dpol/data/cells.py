@@ -32,55 +32,50 @@ class BadCells:
     """Cells of a column that do not hold what they should.
 
     Args:
-        column: its name.
+        texts: what they hold, perhaps none; named as the column, indexed by the row of the table.
         wanted: what the cells should hold.
-        texts: what they hold, at least one; indexed by the row of the raw table.
+        remedy: what the user can do, a paragraph.
     """
 
-    column: str
-    wanted: str
     texts: Texts
+    wanted: str
+    remedy: str = ""
 
 
-def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[str]) -> None:
+def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[str] = ()) -> None:
     """Refuse a table for all its bad cells at once; without bad cells, do nothing.
 
     Args:
         raw: the table.
         found: the bad cells, column by column.
-        remedies: what the user can do, a paragraph each.
+        remedies: more that the user can do, a paragraph each.
 
     Raises:
         DataError: the columns, each different value with its number of cells and its first row; at
             most about `MOST_VALUES` of both.
     """
+    found = [bad for bad in found if len(bad.texts)]
     if not found:
         return
-    shown = {bad.column: _values(bad.texts) for bad in found[:MOST_VALUES]}
+    shown = found[:MOST_VALUES]
     each = max(1, MOST_VALUES // len(shown))
-    line_of = raw.lines([row for values in shown.values() for *_, row in values[:each]])
+    values = [
+        bad.texts.index.to_series().groupby(bad.texts.to_numpy(), sort=False).agg(["size", "min"])
+        for bad in shown
+    ]
+    line_of = raw.lines([row for of in values for row in of["min"][:each]])
     lines = [f"{raw.file}: {counted(sum(len(bad.texts) for bad in found), 'cell')} cannot be used"]
-    for bad in found[:MOST_VALUES]:
-        values = shown[bad.column]
-        lines.append(f"  column {bad.column}, which needs {bad.wanted}:")
-        for text, number, row in values[:each]:
+    for bad, of in zip(shown, values, strict=True):
+        lines.append(f"  column {bad.texts.name}, which needs {bad.wanted}:")
+        for text, number, row in of[:each].itertuples():
             held = repr(shortened(text)) if text else "nothing"
             lines.append(f"    {held}: {counted(number, 'cell')}, first in row {line_of[row]}")
-        if len(values) > each:
-            lines.append(f"    and {counted(len(values) - each, 'other value')}")
-    if len(found) > MOST_VALUES:
-        lines.append(f"  and {counted(len(found) - MOST_VALUES, 'other column')}")
-    raise DataError("\n".join([*lines, *remedies]))
-
-
-def _values(texts: Texts) -> list[tuple[str, int, int]]:
-    """Each different value, the number of its cells and its first row."""
-    rows = pd.DataFrame({"text": texts.to_numpy(), "row": texts.index})
-    found = rows.groupby("text", sort=False)["row"].agg(["size", "min"])
-    return [
-        (str(text), int(number), int(row))
-        for text, number, row in zip(found.index, found["size"], found["min"], strict=True)
-    ]
+        if len(of) > each:
+            lines.append(f"    and {counted(len(of) - each, 'other value')}")
+    if len(found) > len(shown):
+        lines.append(f"  and {counted(len(found) - len(shown), 'other column')}")
+    own = dict.fromkeys(bad.remedy for bad in found if bad.remedy)
+    raise DataError("\n".join([*lines, *own, *remedies]))
 
 
 def as_numbers(texts: Texts) -> Floats:
@@ -102,18 +97,14 @@ def parse_dates(texts: Texts) -> Texts:
     return parsed.where(parsed.between(pd.Timestamp(EARLIEST), pd.Timestamp(LATEST)))
 
 
-def read_dates(texts: Texts) -> tuple[Texts, list[BadCells]]:
-    """`parse_dates` of a column, and its cells that are no dates, if there are any.
+def read_dates(texts: Texts, key: str) -> tuple[Texts, BadCells]:
+    """`parse_dates` of a column, and its cells that are no dates.
 
     Args:
         texts: stripped cells, indexed by the row of the raw table; named as the column.
+        key: of the config, which names the column.
     """
     dates = parse_dates(texts)
-    wrong = dates.isna()
     wanted = f"a date like 2021-01-31, from {EARLIEST.year} to {LATEST.year}"
-    return dates, [BadCells(str(texts.name), wanted, texts[wrong])] if wrong.any() else []
-
-
-def date_remedy(key: str) -> str:
-    """What to do about a cell that is no date; `key` of the config names the column."""
-    return f"Write dates like 2021-01-31, or name another column under {key}."
+    remedy = f"Write dates like 2021-01-31, or name another column under {key}."
+    return dates, BadCells(texts[dates.isna()], wanted, remedy)

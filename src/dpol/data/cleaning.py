@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
-from dpol.data.cells import BadCells, date_remedy, parse_dates, read_dates, refuse_cells
+from dpol.data.cells import BadCells, parse_dates, read_dates, refuse_cells
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
 from dpol.data.numbers import Numbers, parse_numbers, remedies
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
@@ -56,7 +56,7 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
-_OF_CASES = tuple(f"{kind}_cases" for kind in _KINDS)
+_OF_ROWS = ("warm_up_rows", *(f"{kind}_cases" for kind in _KINDS))
 _OF_CELLS = (
     *(f"{kind}_{what}" for what in ("counts", "capacities") for kind in _KINDS),
     "zero_capacities",
@@ -116,26 +116,17 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
             above the capacity, or a stream that keeps fewer than two entities or no period.
     """
     chosen = _chosen(raw, dataset, {group for it in streams.values() for group in it.groups})
-    for label, stream in streams.items():
-        if not chosen["group"].isin(stream.groups).any():
-            raise DataError(_nothing_left(raw, label, stream, dataset))
+    rows = {label: chosen[chosen["group"].isin(it.groups)] for label, it in streams.items()}
+    for label, own in rows.items():
+        if own.empty:
+            raise DataError(_nothing_left(raw, label, streams[label], dataset))
     refuse_unknown(raw, chosen, dataset.cleaning)
-    groups_of = chosen.groupby("entity")["group"].nunique()
-    chosen["moved"] = chosen["entity"].map(groups_of) > 1
-    tables, reports = [], []
-    for label, stream in streams.items():
-        own = chosen[chosen["group"].isin(stream.groups)]
-        table, report = _clean_stream(label, own, raw, dataset)
-        tables.append(table)
-        reports.append(report)
-        for period in report.sparse_periods:
-            LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its"
-                           " date", raw.file, label, period)  # fmt: skip
+    parts = [_clean_stream(label, own, raw, dataset) for label, own in rows.items()]
     return CleanPanel(
-        pd.concat(tables, ignore_index=True),
+        pd.concat([table for table, _ in parts], ignore_index=True),
         len(raw.cells),
         len(raw.cells) - len(chosen),
-        tuple(reports),
+        tuple(report for _, report in parts),
     )
 
 
@@ -171,25 +162,28 @@ def _inside(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[bool
 def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     """The rows of the groups within the periods, parsed, by period and entity.
 
-    Columns: group, entity, name, period, count, capacity, cases, row (of the raw table), and for
-    each rule of cases and cells how many cells of the row it concerns.
+    Columns: group, entity, name, period, count, capacity, cases, row (of the raw table), whether
+    the entity has rows in several groups, and for each rule of rows and cells how many cells of
+    the row it concerns.
     """
     columns, rules = dataset.needed_columns, dataset.cleaning
     group = _groups(raw, dataset).set_axis(range(len(raw.cells)))
     group = group[group.isin(groups)]
     cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
-    period, bad = read_dates(cells[columns.period])
-    advice = [date_remedy("dataset.columns.period")] if bad else []
+    period, undated = read_dates(cells[columns.period], "dataset.columns.period")
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]
     entity = cells[columns.entity]
-    if (entity == "").any():
-        bad.append(BadCells(columns.entity, "the name of an entity", entity[entity == ""]))
-        advice.append("Name the entity of each row.")
-    numbers = _numbers(cells, dataset)
+    nameless = BadCells(
+        entity[entity == ""], "the name of an entity", "Name the entity of each row."
+    )
+    count = parse_numbers(cells[columns.count], rules)
+    capacity = parse_numbers(cells[columns.capacity], rules, capacity=True)
+    cases = [parse_numbers(cells[name], rules) for name in columns.cases or ()]
+    numbers = [count, capacity, *cases]
     # A column may be both the count and one of the cases.
-    bad += {it.bad.column: it.bad for it in numbers if it.bad is not None}.values()
-    refuse_cells(raw, bad, [*advice, *remedies(numbers, rules)])
+    bad = {it.bad.texts.name: it.bad for it in numbers}.values()
+    refuse_cells(raw, [undated, nameless, *bad], remedies(numbers, rules))
     parsed = pd.DataFrame(
         {
             "group": group,
@@ -197,38 +191,33 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
             "name": cells[columns.name or columns.entity],
             "period": period,
             "row": cells.index,
-            **_parsed(numbers, dataset),
+            "moved": group.groupby(entity).transform("nunique") > 1,
+            "warm_up_rows": period <= pd.Timestamp(rules.warm_up_last or pd.Timestamp.min),
+            **_parsed(count, capacity, cases, rules),
         }
     )
     return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
 
 
-def _numbers(cells: pd.DataFrame, dataset: Dataset) -> list[Numbers]:
-    """The columns of numbers: count, capacity, then those of cases."""
-    columns, rules = dataset.needed_columns, dataset.cleaning
-    return [
-        parse_numbers(cells[columns.count], "count", rules),
-        parse_numbers(cells[columns.capacity], "capacity", rules),
-        *(parse_numbers(cells[name], "cases", rules) for name in columns.cases or ()),
-    ]
-
-
-def _parsed(numbers: list[Numbers], dataset: Dataset) -> dict[str, Any]:
+def _parsed(
+    count: Numbers, capacity: Numbers, cases: list[Numbers], rules: Cleaning
+) -> dict[str, Any]:
     """Count, capacity and cases of the rows, and the cells that each rule concerns."""
-    rules, (count, capacity, *cases) = dataset.cleaning, numbers
     total = sum(
         np.where(it.suppressed, rules.suppressed_value, np.nan_to_num(it.values))
         for it in cases or [count]
     )
-    return {
+    parsed = {
         "count": count.values,
         "capacity": capacity.values,
         "cases": total * rules.case_factor,
-        **{f"{kind}_cases": sum(getattr(it, kind).astype(int) for it in cases) for kind in _KINDS},
-        **{f"{kind}_counts": getattr(count, kind) for kind in _KINDS},
-        **{f"{kind}_capacities": getattr(capacity, kind) for kind in _KINDS},
-        "zero_capacities": capacity.values == 0,
     }
+    parsed["zero_capacities"] = capacity.values == 0
+    for kind in _KINDS:
+        parsed[f"{kind}_cases"] = sum(getattr(it, kind).astype(int) for it in cases)
+        parsed[f"{kind}_counts"] = getattr(count, kind)
+        parsed[f"{kind}_capacities"] = getattr(capacity, kind)
+    return parsed
 
 
 def _clean_stream(
@@ -239,27 +228,27 @@ def _clean_stream(
     played, dropped = choose(raw, label, unique, rules)
     refuse_overlap(raw, label, played, days)
     sparse = sparse_periods(raw, label, played)
+    for day in sparse:
+        LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
+                       raw.file, label, day)  # fmt: skip
     periods = np.sort(played["period"].unique())
     filled = fill(played, periods, rules, days)
     refuse_clipped(raw, label, filled, rules.max_clipped, (columns.count, columns.capacity))
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **duplicates,
-        "warm_up_rows": 0
-        if rules.warm_up_last is None
-        else int((unique["period"] <= pd.Timestamp(rules.warm_up_last)).sum()),
-        "moved_entities": int(by_entity["moved"].any().sum()),
-        "renamed_entities": int((by_entity["name"].nunique() > 1).sum()),
-        **{rule: int(unique[rule].sum()) for rule in _OF_CASES},
-        **{rule: int(played[rule].sum()) for rule in _OF_CELLS},
+        **unique[[*_OF_ROWS]].sum(),
+        **played[[*_OF_CELLS]].sum(),
         **filled.cells,
+        "moved_entities": by_entity["moved"].any().sum(),
+        "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
     filled.table.insert(0, "stream", label)
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),
         periods=len(periods),
-        cells={rule: counts[rule] for rule in RULES},
+        cells={rule: int(counts[rule]) for rule in RULES},
         dropped=tuple(dropped),
         selection=selection_of(rules),
         missing_periods=tuple(gaps(periods, days)),

@@ -31,6 +31,7 @@ _HEADERS = {
     "Connection": "close",
 }
 
+_Asked = TypeVar("_Asked")
 _Result = TypeVar("_Result")
 
 
@@ -45,9 +46,14 @@ class PassingError(Exception):
 
 @dataclass
 class Client:
-    """Settings, log and traffic of one endpoint; all that it sends counts towards one limit."""
+    """Settings, log and traffic of one endpoint; all that it sends counts towards one limit.
+
+    `folder` is for files that are not complete.
+    """
 
     source: WebSource
+    url: str
+    folder: Path
     sleep: Callable[[float], None]
     log: Callable[[str], None]
     received: int = 0
@@ -95,30 +101,32 @@ def plain(text: str) -> str:
     return printable(" ".join(text.split()))[:400]
 
 
-def with_retries(client: Client, action: Callable[[], _Result]) -> _Result:
-    """The result of `action`, repeated while it raises `PassingError`.
+def with_retries(
+    client: Client, one_try: Callable[[Client, _Asked], _Result], asked: _Asked
+) -> _Result:
+    """The result of `one_try`, repeated while it raises `PassingError` and there is time.
 
     Pauses grow exponentially, with jitter, and are never shorter than the server asked for.
-    Raises FetchError if the last try fails as well.
+    Raises FetchError if the last try fails as well, or the time is up.
     """
     attempts = client.source.attempts
-    for number in itertools.count(1):
-        try:
-            return action()
-        except PassingError as error:
-            if number == attempts:
-                raise FetchError(f"{error} (tried {attempts}x)") from error
-            pause = max(error.pause, min(2.0 ** (number - 1), 60.0) + random.random())
-            again = f"try {number + 1} of {attempts} in {pause:.0f} s"
-            client.log(f"{plain(str(error))}; {again}")
-            client.sleep(pause)
+    with time_limit(client.source.time_limit_minutes):
+        for number in itertools.count(1):
+            try:
+                return one_try(client, asked)
+            except PassingError as error:
+                if number == attempts:
+                    raise FetchError(f"{error} (tried {attempts}x)") from error
+                pause = max(error.pause, min(2.0 ** (number - 1), 60.0) + random.random())
+                again = f"try {number + 1} of {attempts} in {pause:.0f} s"
+                client.log(f"{plain(str(error))}; {again}")
+                client.sleep(pause)
     raise AssertionError
 
 
 @contextmanager
 def get(
     client: Client,
-    url: str,
     parameters: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[requests.Response]:
@@ -135,7 +143,7 @@ def get(
     sent = {**_HEADERS, **headers}
     try:
         with requests.get(
-            url, params=parameters, headers=sent, timeout=silence, stream=True
+            client.url, params=parameters, headers=sent, timeout=silence, stream=True
         ) as response:
             check_encryption([step.url for step in (*response.history, response)])
             _check_status(response, ranged="Range" in headers)

@@ -9,8 +9,8 @@ import itertools
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import requests
@@ -28,6 +28,27 @@ Version = tuple[str, str]
 
 
 @dataclass(frozen=True)
+class Query:
+    """What is needed of a table.
+
+    Args:
+        columns: to select.
+        where: the rows, as a condition in the language of Socrata servers; empty for all.
+        order: of the rows; with `:id` last, no two of them are equal.
+    """
+
+    columns: tuple[str, ...]
+    where: str
+    order: str
+
+    @property
+    def soql(self) -> dict[str, str]:
+        """The parameters of a request to a Socrata server."""
+        parts = {"$select": ",".join(self.columns), "$where": self.where, "$order": self.order}
+        return {name: part for name, part in parts.items() if part}
+
+
+@dataclass(frozen=True)
 class Fetched:
     """A complete table, gzip-compressed, not yet at its place."""
 
@@ -38,46 +59,43 @@ class Fetched:
     version: Version
 
 
-def fetch_rows(client: Client, url: str, query: Mapping[str, str], folder: Path) -> Fetched:
+def fetch_rows(client: Client, query: Query) -> Fetched:
     """One try to read rows of a Socrata table, sorted, between two counts that must agree.
-
-    The query has `$select`, perhaps `$where`, and `$order`, which ends with `:id`.
 
     Raises:
         PassingError: something that may pass, such as a table that changed meanwhile.
         FetchError: the server does not deliver, or no row matches.
     """
-    table, ids = folder / "table.csv.gz", set[str]()
-    total, version, address = _count(client, url, query, folder)
+    table, ids = client.folder / "table.csv.gz", set[str]()
+    total, version, address = _count(client, query)
     if not total:
-        raise FetchError(f"no row matches {query.get('$where', 'the query')}")
+        raise FetchError(f"no row matches {query.where or 'the query'}")
     if not version[1]:  # an ETag is of one answer; it does not tie rows to counts
         raise FetchError("sends no Last-Modified, so that a change of the table would not show")
     with packed_file(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(query["$select"].split(","))
-        for *cells, identifier in _pages(client, url, query, total, version, folder):
+        writer.writerow(query.columns)
+        for *cells, identifier in _pages(client, query, total, version):
             _expect(identifier not in ids and len(ids) < total)
             ids.add(identifier)
             writer.writerow(cells)
-    _expect(_count(client, url, query, folder)[:2] == (total, version))
+    _expect(_count(client, query)[:2] == (total, version))
     return Fetched(table, total, address, version)
 
 
-def _pages(
-    client: Client, url: str, query: Mapping[str, str], total: int, version: Version, folder: Path
-) -> Iterator[list[str]]:
+def _pages(client: Client, query: Query, total: int, version: Version) -> Iterator[list[str]]:
     """The rows and their identifiers, page by page; a server may send fewer than asked for."""
-    part, done = folder / "page.tmp", 0
-    query = {**query, "$select": query["$select"] + ",:id"}
+    part, done = client.folder / "page.tmp", 0
+    query = replace(query, columns=(*query.columns, ":id"))
     while done < total:
         # With room for one row more than counted, a new row shows.
         limit, offset = min(PAGE, total - done + 1), done
-        with get(client, url, {**query, "$limit": str(limit), "$offset": str(offset)}) as response:
+        place = {"$limit": str(limit), "$offset": str(offset)}
+        with get(client, {**query.soql, **place}) as response:
             _expect(_version(response)[1] == version[1])
             save(client, response, part)
         rows = read_rows(client, part)
-        if (header := next(rows, [])) != query["$select"].split(","):
+        if (header := next(rows, [])) != list(query.columns):
             raise PassingError(f"another header than asked for: {', '.join(header)[:200]}")
         for row in rows:
             done += 1
@@ -87,12 +105,10 @@ def _pages(
             raise PassingError(f"{done:,} rows instead of {total:,}")
 
 
-def _count(
-    client: Client, url: str, query: Mapping[str, str], folder: Path
-) -> tuple[int, Version, str]:
+def _count(client: Client, query: Query) -> tuple[int, Version, str]:
     """The number of matching rows, the version of the table, and the final address."""
-    part, where = folder / "count.tmp", {key: query[key] for key in query if key == "$where"}
-    with get(client, url, {"$select": "count(*)", **where}) as response:
+    part = client.folder / "count.tmp"
+    with get(client, replace(query, columns=("count(*)",), order="").soql) as response:
         save(client, response, part)
     rows = list(itertools.islice(read_rows(client, part), 3))
     if len(rows) != 2 or not rows[1][0].isdecimal():
@@ -100,27 +116,27 @@ def _count(
     return int(rows[1][0]), _version(response), _address(response)
 
 
-def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path) -> Fetched:
-    """One try to download the CSV file at `url`, plain or gzip, and to find it whole.
+def fetch_file(client: Client, query: Query) -> Fetched:
+    """One try to download a CSV file, plain or gzip, and to find it whole.
 
-    What an earlier try left in `folder` is continued if the server still has the same file,
+    What an earlier try left in the folder is continued if the server still has the same file,
     which only a strong ETag proves (RFC 9110, sections 13.1.5 and 15.3.7).
 
     Raises:
         PassingError: something that may pass, such as a body cut short.
-        FetchError: the file does not come, or is not a CSV file with `columns` in its header.
+        FetchError: the file does not come, or is not a CSV file with the columns in its header.
     """
-    part, note = folder / _PART, folder / _NOTE
-    version, address = _download(client, url, part, note)
+    part, note = client.folder / _PART, client.folder / _NOTE
+    version, address = _download(client, part, note)
     size = str(part.stat().st_size)
-    with get(client, url) as response:
+    with get(client) as response:
         now, length = _version(response), response.headers.get("Content-Length", size)
     try:
         # With the rest of a file, a server need not send Last-Modified.
         _expect(now[0] == version[0] and version[1] in ("", now[1]) and length == size)
         rows = read_rows(client, part)
         header = next(rows, [])
-        if missing := [column for column in columns if column not in header]:
+        if missing := [column for column in query.columns if column not in header]:
             raise FetchError(f"has no column {', '.join(missing)}; it has {', '.join(header)}")
         if not (count := sum(1 for _ in rows)):
             raise FetchError("has a header but no rows")
@@ -129,7 +145,7 @@ def fetch_file(client: Client, url: str, columns: tuple[str, ...], folder: Path)
         raise
     if is_gzip(part):  # unchanged, so that published checksums hold
         return Fetched(part, count, address, now)
-    table = folder / "table.csv.gz"
+    table = client.folder / "table.csv.gz"
     with part.open("rb") as stream, packed_file(table) as packed:
         shutil.copyfileobj(stream, packed, CHUNK)
     return Fetched(table, count, address, now)
@@ -140,31 +156,31 @@ def resumable(folder: Path) -> bool:
     return (folder / _NOTE).exists() and (folder / _PART).exists()
 
 
-def _download(client: Client, url: str, part: Path, note: Path) -> tuple[Version, str]:
+def _download(client: Client, part: Path, note: Path) -> tuple[Version, str]:
     """Get the file as it travels into `part`; return its version and its final address.
 
     `note` holds the address and the strong ETag of the bytes in `part`. The last byte is asked
     for again, so that a complete file is continued like any other.
     """
     noted, _, etag = note.read_text("utf-8").partition("\n") if note.exists() else ("", "", "")
-    have = part.stat().st_size - 1 if noted == url and part.exists() else -1
+    have = part.stat().st_size - 1 if noted == client.url and part.exists() else -1
     headers = {"Range": f"bytes={have}-", "If-Range": etag} if have >= 0 else None
-    with get(client, url, headers=headers) as response:
+    with get(client, headers=headers) as response:
         version = _version(response)
         if response.status_code == 200:
-            _start(client, url, response, part, note)
+            _start(client, response, part, note)
         elif version[0] != etag or not _append(client, response, part, have):
             note.unlink()
             raise PassingError("does not go on with the file where it stopped")
     return version, _address(response)
 
 
-def _start(client: Client, url: str, response: requests.Response, part: Path, note: Path) -> None:
+def _start(client: Client, response: requests.Response, part: Path, note: Path) -> None:
     """Save a file from its beginning; note how it can be continued, if it can."""
     for old in (part, note):
         old.unlink(missing_ok=True)
     if (etag := _version(response)[0]).startswith('"'):
-        write_text(note, f"{url}\n{etag}")
+        write_text(note, f"{client.url}\n{etag}")
     save(client, response, part)
     ends = any(name in response.headers for name in ("Content-Length", "Transfer-Encoding"))
     if not ends and not is_gzip(part):

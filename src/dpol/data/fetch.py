@@ -9,66 +9,29 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import FetchError, OutputError
 from dpol.core.files import locked, sha256, write_json
-from dpol.data.download import Client, plain, time_limit, with_retries
-from dpol.data.endpoints import Fetched, fetch_file, fetch_rows, resumable
+from dpol.data.download import Client, plain, with_retries
+from dpol.data.endpoints import Fetched, Query, fetch_file, fetch_rows, resumable
 from dpol.data.settings import Dataset, Endpoint, WebSource
 
+_FETCH = {"socrata": fetch_rows, "file": fetch_file}
 _DEMO = "snakemake --cores 2 --configfile config/demo.yaml"
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is needed of a table."""
-
-    columns: tuple[str, ...]
-    """Columns to select."""
-    entity: str
-    """Column that identifies an entity; with `period` it gives the rows a stable order."""
-    period: str
-    """Column with the start of the period."""
-    group: str | None
-    """Column with the group of the entity, if there is one."""
-    groups: tuple[str, ...]
-    """Values of the group column that are wanted; empty for all."""
-    first: datetime.date | None
-    """First period, included; None for the first in the table."""
-    last: datetime.date | None
-    """Last period, included; None for the last in the table."""
-
-    @property
-    def soql(self) -> dict[str, str]:
-        """The query in the language of Socrata servers; with `:id` last, no two rows are equal."""
-        select = ",".join(dict.fromkeys(self.columns))
-        where = {"$where": text} if (text := " and ".join(self._conditions())) else {}
-        return {"$select": select, **where, "$order": f"{self.period},{self.entity},:id"}
-
-    def _conditions(self) -> list[str]:
-        quoted = ",".join("'" + group.replace("'", "''") + "'" for group in self.groups)
-        groups = [f"{self.group} in ({quoted})"] if self.group and quoted else []
-        if self.first and self.last:
-            between = f"'{self.first}T00:00:00' and '{self.last}T00:00:00'"
-            return [*groups, f"{self.period} between {between}"]
-        bounds = ((">=", self.first), ("<=", self.last))
-        return groups + [f"{self.period} {sign} '{day}T00:00:00'" for sign, day in bounds if day]
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """What a dataset needs of its table, for these values of the group column."""
-    columns, periods = dataset.needed_columns, dataset.periods
-    return Query(
-        columns=tuple(columns.needed()),
-        entity=columns.entity,
-        period=columns.period,
-        group=columns.group,
-        groups=tuple(sorted(groups)) if columns.group else (),
-        first=periods.first,
-        last=periods.last,
-    )
+    columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
+    quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
+    where = [f"{columns.group} in ({quoted})"] if columns.group and quoted else []
+    if first and last:
+        where.append(f"{columns.period} between '{first}T00:00:00' and '{last}T00:00:00'")
+    elif day := first or last:
+        where.append(f"{columns.period} {'>=' if first else '<='} '{day}T00:00:00'")
+    order = f"{columns.period},{columns.entity},:id"
+    return Query(tuple(columns.needed()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -113,8 +76,9 @@ def fetch_table(
             partial.mkdir(exist_ok=True)
             for endpoint in source.endpoints:
                 log(f"fetching {endpoint.url}")
+                client = Client(source, str(endpoint.url), partial, sleep, log)
                 try:
-                    fetched = _fetch(endpoint, query, Client(source, sleep, log), partial)
+                    fetched = with_retries(client, _FETCH[endpoint.kind], query)
                 except FetchError as error:
                     log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
                     failures.append(failure)
@@ -125,25 +89,11 @@ def fetch_table(
                 return
         except OSError as error:
             what = f"{error.filename or destination}: {error.strerror or error}"
-            remedy = f"make room or choose another place for {destination}, and run again"
-            raise OutputError(f"cannot write {what}; {remedy}") from error
+            raise OutputError(f"cannot write {what}; make room or choose another place") from error
         finally:
             if not resumable(partial):
                 shutil.rmtree(partial, ignore_errors=True)
     raise FetchError(_advice(failures, query, destination, partial))
-
-
-def _fetch(endpoint: Endpoint, query: Query, client: Client, partial: Path) -> Fetched:
-    """The table from one endpoint."""
-    url = str(endpoint.url)
-
-    def one_try() -> Fetched:
-        if endpoint.kind == "socrata":
-            return fetch_rows(client, url, query.soql, partial)
-        return fetch_file(client, url, query.columns, partial)
-
-    with time_limit(client.source.time_limit_minutes):
-        return with_retries(client, one_try)
 
 
 def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Path) -> None:
@@ -177,8 +127,8 @@ def _advice(failures: list[str], query: Query, destination: Path, partial: Path)
             f"- run again when there is a connection{again}; or",
             f"- get the table on another machine and place it by hand as {destination}, "
             "a gzip-compressed CSV file",
-            f"  with the columns {', '.join(dict.fromkeys(query.columns))};",
-            f"  the rows that matter: {query.soql.get('$where', 'all')}; or",
+            f"  with the columns {', '.join(query.columns)};",
+            f"  the rows that matter: {query.where or 'all'}; or",
             f"- work with simulated hospitals, without network: {_DEMO} (or: make demo)",
         ]
     )

@@ -46,48 +46,41 @@ class Filled:
 def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Filled:
     """The full grid of periods by entities; `rows` has each pair at most once, by period."""
     latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
-    entities = latest["entity"].to_numpy()
-    grid = rows.set_index(["period", "entity"])
-    full = pd.MultiIndex.from_product([periods, entities], names=["period", "entity"])
-    shape = (len(periods), len(entities))
-
-    def matrix(column: str) -> Floats:
-        return np.asarray(grid[column].reindex(full).to_numpy(dtype=float)).reshape(shape)
-
-    suppressed = matrix("suppressed_counts") == 1
-    known = np.where(suppressed, rules.suppressed_value, matrix("count"))
-    count, carried, zero = _fill_counts(known, periods, rules.max_carry * days + days / 2)
-    capacity, forward, backward = _fill_capacities(matrix("capacity"))
+    pairs = pd.MultiIndex.from_product([periods, latest["entity"]], names=["period", "entity"])
+    columns = ["suppressed_counts", "count", "capacity", "row"]
+    grid = rows.set_index(["period", "entity"])[columns].astype(float).reindex(pairs)
+    shape = (len(periods), len(latest))
+    suppressed, count, capacity, row = (grid[name].to_numpy().reshape(shape) for name in columns)
+    count = np.where(suppressed == 1, rules.suppressed_value, count)
+    count, carried, zero = _fill_counts(count, periods, rules.max_carry * days + days / 2)
+    capacity, forward, backward = _fill_capacities(capacity)
     density = count / capacity
     table = pd.DataFrame(
         {
-            "group": np.tile(latest["group"].to_numpy(), shape[0]),
-            "entity": np.tile(entities, shape[0]),
-            "name": np.tile(latest["name"].to_numpy(), shape[0]),
+            **{name: np.tile(latest[name], shape[0]) for name in ("group", "entity", "name")},
             "period": np.repeat(periods, shape[1]),
             "count": count.ravel(),
             "capacity": capacity.ravel(),
             "density": np.minimum(density, 1.0).ravel(),
-            "count_source": np.select(
-                [suppressed.ravel(), carried.ravel(), zero.ravel()],
-                ["suppressed", "carried", "zero"],
-                "reported",
-            ),
-            "capacity_source": np.select(
-                [forward.ravel(), backward.ravel()], ["carried", "backfilled"], "reported"
-            ),
+            "count_source": _sources(suppressed=suppressed == 1, carried=carried, zero=zero),
+            "capacity_source": _sources(carried=forward, backfilled=backward),
         }
     )
     touched = {
-        "absent_rows": np.isnan(matrix("row")),
+        "absent_rows": np.isnan(row),
         "carried_counts": carried,
         "zero_counts": zero,
         "carried_capacities": forward,
         "backfilled_capacities": backward,
         "clipped_densities": density > 1,
     }
-    clipped = np.nan_to_num(matrix("row"), nan=-1)[density > 1].astype(np.int64)
+    clipped = np.nan_to_num(row, nan=-1)[density > 1].astype(np.int64)
     return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()}, clipped)
+
+
+def _sources(**cells: Flags) -> NDArray[np.str_]:
+    """How each cell was filled; the others are reported."""
+    return np.select([flags.ravel() for flags in cells.values()], list(cells), "reported")
 
 
 def _fill_counts(count: Floats, periods: Days, days: float) -> tuple[Floats, Flags, Flags]:
@@ -127,26 +120,20 @@ def refuse_clipped(
     if number / cells <= most:
         return
     rows = [int(row) for row in filled.clipped if row >= 0][:SHOWN]
-    line_of = raw.lines(rows)
-    shown = [
-        f"  row {line_of[row]}: "
-        + ", ".join(f"{name} {shortened(raw.cells[name].iloc[row])!r}" for name in raw.cells)
-        for row in rows
+    lines = [
+        f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count"
+        f" ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning.max_clipped ="
+        f" {most:g} allows {int(most * cells + 1e-9):,}"
     ]
-    raise DataError(
-        "\n".join(
-            [
-                f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which"
-                f" the count ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning."
-                f"max_clipped = {most:g} allows {int(most * cells + 1e-9):,}",
-                *shown,
-                "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230."
-                " Are dataset.columns.count and capacity the right columns? If such counts are"
-                " real, or are dataset.cleaning.suppressed_value, raise max_clipped; their shares"
-                " become 1.",
-            ]
-        )
+    for row, line in raw.lines(rows).items():
+        held = (f"{name} {shortened(text)!r}" for name, text in raw.cells.iloc[row].items())
+        lines.append(f"  row {line}: {', '.join(held)}")
+    lines.append(
+        "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230. Are"
+        " dataset.columns.count and capacity the right columns? If such counts are real, or are"
+        " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
     )
+    raise DataError("\n".join(lines))
 
 
 def _periods(rows: pd.DataFrame) -> pd.DataFrame:
@@ -167,10 +154,11 @@ def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> 
         if (after - before).days <= days / 2:
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
+            line = raw.lines([row])[row]
             raise DataError(
                 f"{raw.file}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {days} days apart; {counted(number, 'row')} with {day},"
-                f" first in row {raw.line(row)}. Give all entities the same start of a"
+                f" first in row {line}. Give all entities the same start of a"
                 " period, or change dataset.periods.days"
             )
 

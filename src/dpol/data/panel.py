@@ -52,10 +52,6 @@ def check_panel(table: pd.DataFrame, place: str) -> pd.DataFrame:
         for name, good, wanted in _rules(checked)
         for row in np.flatnonzero(~good)[:1]
     ]
-    again = checked.duplicated(["stream", "period", "entity"])
-    if again.any():
-        row = int(again.argmax()) + 1
-        broken.append(f"  row {row}: repeats stream, period and entity of an earlier row")
     if broken:
         lines = [f"{place} is not a canonical panel:", *broken, "Delete it and run again."]
         raise DataError("\n".join(lines))
@@ -65,9 +61,11 @@ def check_panel(table: pd.DataFrame, place: str) -> pd.DataFrame:
 def _rules(panel: pd.DataFrame) -> list[tuple[str, pd.Series[bool], str]]:
     """Each rule of a panel: its column, where it holds, and what the column should hold."""
     finite = panel[["count", "capacity"]].abs() < np.inf
+    once = ~panel.duplicated(["stream", "period", "entity"])
     return [
         *((name, panel[name].notna(), "text") for name in ("stream", "group", "name")),
         ("entity", panel["entity"].fillna("") != "", "the name of an entity"),
+        ("entity", once, "there once in its stream and period"),
         ("period", panel["period"].notna(), "a date"),
         ("count", (panel["count"] >= 0) & finite["count"], "a number of at least 0"),
         ("capacity", (panel["capacity"] > 0) & finite["capacity"], "a number above 0"),
@@ -218,14 +216,9 @@ def _details(stream: Mapping[str, Any]) -> list[str]:
     if stream["sparse_periods"]:
         sparse = "; ".join(stream["sparse_periods"])
         lines += [f"Periods in which almost no entity has a row, check their dates: {sparse}.", ""]
-    if not stream["dropped"]:
-        return [*lines, "No entity dropped."]
-    return [
-        *lines,
-        "| dropped | name | reason |",
-        "|---|---|---|",
-        *(
-            _row(escape_markdown(drop["entity"]), [escape_markdown(drop["name"]), drop["reason"]])
-            for drop in stream["dropped"]
-        ),
+    dropped = [
+        _row(escape_markdown(drop["entity"]), [escape_markdown(drop["name"]), drop["reason"]])
+        for drop in stream["dropped"]
     ]
+    header = ["| dropped | name | reason |", "|---|---|---|"]
+    return [*lines, *header, *dropped] if dropped else [*lines, "No entity dropped."]

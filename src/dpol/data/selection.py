@@ -24,6 +24,14 @@ SELECTIONS: dict[Selection, str] = {
     "all": "all entities, whatever their counts",
 }
 """How the list of entities came about. An entity without any capacity never plays."""
+_MORE: dict[Selection, str] = {
+    "counts": "lower dataset.cleaning.min_total_cases or check dataset.columns.capacity",
+    "warm-up": "lower dataset.cleaning.min_total_cases, make the warm-up longer or check"
+    " dataset.columns.capacity",
+    "given": "list more of its entities under dataset.cleaning.entities",
+    "all": "check dataset.columns.capacity",
+}
+"""How more entities would play."""
 
 
 def selection_of(rules: Cleaning) -> Selection:
@@ -41,11 +49,8 @@ def refuse_unknown(raw: RawTable, rows: pd.DataFrame, rules: Cleaning) -> None:
     Raises:
         DataError: those identifiers, each with the nearest ones of the table.
     """
-    if not isinstance(rules.entities, list):
-        return
-    held = set(rows["entity"])
-    if unknown := [entity for entity in rules.entities if entity not in held]:
-        known = sorted(held)
+    known = sorted(rows["entity"].unique())
+    if unknown := [entity for entity in _listed(rules) if entity not in known]:
         lines = []
         for entity in unknown[:20]:
             near = difflib.get_close_matches(entity, known, n=3, cutoff=0.5)
@@ -55,6 +60,10 @@ def refuse_unknown(raw: RawTable, rows: pd.DataFrame, rules: Cleaning) -> None:
             f"{raw.file}: dataset.cleaning.entities lists {len(unknown)} without a row in the"
             " chosen groups and periods:\n" + "\n".join(lines)
         )
+
+
+def _listed(rules: Cleaning) -> list[str]:
+    return rules.entities if isinstance(rules.entities, list) else []
 
 
 def choose(
@@ -72,34 +81,35 @@ def choose(
         DataError: no period after the warm-up or none in it, an entity of the given list that
             never reports a capacity, or fewer than two entities left.
     """
-    played = rows
+    kind, judged, played = selection_of(rules), rows, rows
     if rules.warm_up_last is not None:
-        later = rows["period"] > pd.Timestamp(rules.warm_up_last)
-        played = rows[later]
-        if later.all() or not later.any():
+        judged, played = rows[rows["warm_up_rows"]], rows[~rows["warm_up_rows"]]
+        if judged.empty or played.empty:
             what = "no period is left to play" if played.empty else "no period belongs to it"
             first, last = rows["period"].min().date(), rows["period"].max().date()
             raise DataError(
                 f"{raw.file}: with dataset.cleaning.warm_up_last = {rules.warm_up_last} {what};"
                 f" stream {label} has periods from {first} to {last}"
             )
-        rows = rows[~later]
-    reasons = _reasons(rows, played, rules)
-    out = reasons.index[reasons != ""]
-    listed = set(rules.entities) if isinstance(rules.entities, list) else set()
-    if without := sorted(listed & set(out)):
+    reasons = _reasons(judged, played, rules)
+    out = reasons[reasons != ""]
+    if without := sorted({*_listed(rules)} & {*out.index}):
         raise DataError(
             f"{raw.file}: dataset.cleaning.entities lists {', '.join(without[:20])}, but stream"
             f" {label} has no capacity above 0 for {'it' if len(without) == 1 else 'them'};"
             " take such entities out of the list, or check dataset.columns.capacity"
         )
     if len(reasons) - len(out) < 2:
-        raise DataError(_too_few(raw, label, len(reasons) - len(out), len(reasons), rules))
-    names = pd.concat([rows, played]).groupby("entity")["name"].last()
+        remedy = _MORE[kind] if len(reasons) > 1 else f"add groups to streams.{label}.groups"
+        raise DataError(
+            f"{raw.file}: stream {label} keeps {len(reasons) - len(out)} of {len(reasons)} entities"
+            f" after filtering, at least 2 are needed; {remedy}"
+        )
+    names = pd.concat([judged, played]).groupby("entity")["name"].last()
     dropped: list[Mapping[str, str]] = [
-        {"entity": entity, "name": names[entity], "reason": reasons[entity]} for entity in out
+        {"entity": entity, "name": names[entity], "reason": out[entity]} for entity in out.index
     ]
-    return played[~played["entity"].isin(out)], dropped
+    return played[~played["entity"].isin(out.index)], dropped
 
 
 def _reasons(judged: pd.DataFrame, played: pd.DataFrame, rules: Cleaning) -> pd.Series[str]:
@@ -111,26 +121,9 @@ def _reasons(judged: pd.DataFrame, played: pd.DataFrame, rules: Cleaning) -> pd.
     reasons = pd.Series("", index=entities, dtype=object)
     if kind in ("counts", "warm-up"):
         when = "in all" if kind == "counts" else "in the warm-up"
-        few = cases < rules.min_total_cases
-        texts = cases.map(lambda total: f"{total:.10g} cases {when}")
-        reasons[few] = texts[few] + f", fewer than {rules.min_total_cases:.10g}"
+        few, least = cases < rules.min_total_cases, f"fewer than {rules.min_total_cases:.10g}"
+        reasons[few] = cases[few].map(lambda total: f"{total:.10g} cases {when}, {least}")
     reasons[~(capacity > 0)] = "never reports a capacity above 0"
-    if isinstance(rules.entities, list):
-        reasons[~np.isin(entities, rules.entities)] = "not listed in dataset.cleaning.entities"
+    if kind == "given":
+        reasons[~np.isin(entities, _listed(rules))] = "not listed in dataset.cleaning.entities"
     return reasons
-
-
-def _too_few(raw: RawTable, label: str, kept: int, of: int, rules: Cleaning) -> str:
-    remedy = {
-        "counts": "lower dataset.cleaning.min_total_cases or check dataset.columns.capacity",
-        "warm-up": "lower dataset.cleaning.min_total_cases, make the warm-up longer or check"
-        " dataset.columns.capacity",
-        "given": "list more of its entities under dataset.cleaning.entities",
-        "all": "check dataset.columns.capacity",
-    }[selection_of(rules)]
-    if of < 2:
-        remedy = f"add groups to streams.{label}.groups"
-    return (
-        f"{raw.file}: stream {label} keeps {kept} of {of} entities after filtering, at least 2 are"
-        f" needed; {remedy}"
-    )

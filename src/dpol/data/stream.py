@@ -1,17 +1,17 @@
 """Gain streams: the game that a dataset poses.
 
 A stream is the gains of n experts over T rounds, with the capacities behind
-them or with the sensitivity of each round given. On disk it is a Parquet table
-with one row per round and expert.
+them or with the sensitivity of each round given. It is made of a panel. On disk
+it is a Parquet table with one row per round and expert.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
@@ -27,9 +30,10 @@ SELECTION = "selection"
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
-    **dict.fromkeys(("gain", "capacity", _GIVEN), np.float64),
-    "period": "datetime64[D]",
+    **dict.fromkeys(("gain", "gains", "capacity", _GIVEN, "given_sensitivity"), np.float64),
+    **dict.fromkeys(("period", "periods"), "datetime64[D]"),
 }
+"""Types of columns and of a stream's arrays; all other columns hold text."""
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
 """Columns of a stream with capacities."""
 GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
@@ -80,19 +84,12 @@ class GainStream:
     given_sensitivity: Floats | None = None
 
     def __post_init__(self) -> None:
-        if (self.capacity is None) == (self.given_sensitivity is None):
-            raise DataError(f"stream {self.label}: needs either capacities or sensitivities")
-        gains = _frozen(self.gains, np.float64)
-        periods = _frozen(self.periods, "datetime64[D]")
-        object.__setattr__(self, "gains", gains)
-        for name in ("capacity", "given_sensitivity"):
+        for name in ("gains", "capacity", "given_sensitivity", "periods"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(getattr(self, name), np.float64))
-        object.__setattr__(self, "periods", periods)
+                object.__setattr__(self, name, _frozen(getattr(self, name), _DTYPES[name]))
         object.__setattr__(self, "names", self.names or self.entities)
-        _check_shapes(self)
-        _check_periods(self.label, periods)
-        _check_values(self)
+        for problem in _problems(self):
+            raise DataError(f"stream {self.label}: {problem}")
 
     @property
     def n_rounds(self) -> int:
@@ -145,69 +142,108 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     return array
 
 
-def _check_shapes(stream: GainStream) -> None:
-    label, gains = stream.label, stream.gains
-    if gains.ndim != 2 or 0 in gains.shape:
-        raise DataError(f"stream {label}: gains have shape {gains.shape}, not (rounds, experts)")
-    expected = {
-        "periods": (stream.periods.shape, gains.shape[:1]),
-        "entities": ((len(stream.entities),), gains.shape[1:]),
-        "names": ((len(stream.names),), gains.shape[1:]),
-    }
-    if stream.capacity is not None:
-        expected["capacity"] = (stream.capacity.shape, gains.shape)
-    if stream.given_sensitivity is not None:
-        expected["given sensitivity"] = (stream.given_sensitivity.shape, gains.shape[:1])
-    for name, (shape, wanted) in expected.items():
-        if shape != wanted:
-            raise DataError(f"stream {label}: {name} has shape {shape}, not {wanted}")
-    if len(set(stream.entities)) < len(stream.entities):
-        raise DataError(f"stream {label}: an entity is listed twice")
-
-
-def _check_periods(label: str, periods: NDArray[np.datetime64]) -> None:
-    wrong = np.flatnonzero(np.diff(periods) <= np.timedelta64(0, "D"))
-    if np.isnat(periods).any():
-        raise DataError(f"stream {label}: a period has no date")
-    if len(wrong):
-        before, after = periods[wrong[0]], periods[wrong[0] + 1]
-        raise DataError(
-            f"stream {label}: periods out of order: round {wrong[0] + 2} ({after}) does not come"
-            f" after round {wrong[0] + 1} ({before}); sort the table by period"
-        )
-
-
-def _check_values(stream: GainStream) -> None:
+def _problems(stream: GainStream) -> Iterator[str]:
+    """What is wrong with a stream; each problem takes for granted that those before are mended."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
-    for name in ("gain_range", "count_sensitivity"):
-        value = getattr(stream, name)
-        if not 0 < value < np.inf:
-            what = name.replace("_", " ")
-            raise DataError(f"stream {stream.label}: {what} {value} is not positive")
-    good = (gains >= 0) & (gains <= stream.gain_range)
-    _refuse_cell(stream, "gain", gains, good, f"a number in [0, {stream.gain_range:g}]")
-    if capacity is not None:
-        good = (capacity > 0) & (capacity < np.inf)
-        _refuse_cell(stream, "capacity", capacity, good, "a positive number")
-    if given is not None and not (good := (given > 0) & (given < np.inf)).all():
-        t = int(np.argmin(good))
-        raise DataError(
-            f"stream {stream.label}: sensitivity of round {t + 1} is {given[t]}, not a positive"
-            " number; mend the table or dataset.source.sensitivity"
+    if (capacity is None) == (given is None):
+        yield "needs either capacities or sensitivities"
+    if gains.ndim != 2 or 0 in gains.shape:
+        yield f"gains have shape {gains.shape}, not (rounds, experts)"
+    expected = (
+        ("periods", stream.periods, gains.shape[:1]),
+        ("entities", stream.entities, gains.shape[1:]),
+        ("names", stream.names, gains.shape[1:]),
+        ("capacity", capacity, gains.shape),
+        ("given sensitivity", given, gains.shape[:1]),
+    )
+    for name, values, wanted in expected:
+        if values is not None and np.shape(values) != wanted:
+            yield f"{name} has shape {np.shape(values)}, not {wanted}"
+    if len(set(stream.entities)) < len(stream.entities):
+        yield "an entity is listed twice"
+    if np.isnat(stream.periods).any():
+        yield "a period has no date"
+    for t in np.flatnonzero(np.diff(stream.periods) <= np.timedelta64(0, "D")):
+        before, after = stream.periods[t : t + 2]
+        yield (
+            f"periods out of order: round {t + 2} ({after}) does not come after round {t + 1}"
+            f" ({before}); sort the table by period"
         )
+    for name in ("gain_range", "count_sensitivity"):
+        if not 0 < getattr(stream, name) < np.inf:
+            yield f"{name.replace('_', ' ')} {getattr(stream, name)} is not positive"
+    yield from _bad_cells(stream)
 
 
-def _refuse_cell(
-    stream: GainStream, name: str, values: Floats, good: NDArray[np.bool_], allowed: str
-) -> None:
-    if good.all():
-        return
-    bad = np.argwhere(~good)
-    t, i = bad[0]
-    raise DataError(
-        f"stream {stream.label}: {name} of {stream.entities[i]} in round {t + 1}"
-        f" ({stream.periods[t]}) is {values[t, i]}, not {allowed}"
-        f" ({len(bad)} such cells); mend the table or its cleaning rules"
+def _bad_cells(stream: GainStream) -> Iterator[str]:
+    """The first bad cell of each array."""
+    least, most = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
+    top = stream.gain_range
+    for name, values, low, high, wanted in (
+        ("gain", stream.gains, 0.0, top, f"a number in [0, {top:g}]"),
+        ("capacity", stream.capacity, least, most, "a positive number"),
+        ("sensitivity", stream.given_sensitivity, least, most, "a positive number"),
+    ):
+        if values is None:
+            continue
+        bad = np.argwhere(~((values >= low) & (values <= high)))
+        if len(bad):
+            t, *i = cell = tuple(bad[0])
+            of = f"{stream.entities[i[0]]} in round" if i else "round"
+            yield (
+                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {wanted}"
+                f" ({len(bad)} such cells); mend the table, or what the config says of it"
+                " under dataset"
+            )
+
+
+def build_stream(
+    panel: pd.DataFrame, label: str, count_sensitivity: float, provenance: dict[str, Any]
+) -> GainStream:
+    """The stream `label` of a canonical panel: gains are densities, capacities are beds.
+
+    Raises:
+        DataError: the panel has no such stream, or its values break a rule of `GainStream`.
+    """
+    rows = panel[panel["stream"] == label]
+    if rows.empty:
+        raise DataError(f"the panel has no stream {label}; clean the table again")
+    names = {"round": "period", "expert": "entity", "gain": "density"}
+    columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
+    about = {"label": label, "count_sensitivity": count_sensitivity, "provenance": provenance}
+    return _of_rows(f"the panel's stream {label}", columns, about)
+
+
+def _of_rows(
+    place: Path | str, columns: Mapping[str, NDArray[Any]], about: Mapping[str, Any]
+) -> GainStream:
+    """The stream of a table of rounds by experts, which are in the order of their columns.
+
+    Raises:
+        DataError: a cell is missing or there twice, or a column contradicts itself.
+    """
+    rounds, t = np.unique(columns["round"], return_inverse=True)
+    experts, i = np.unique(columns["expert"], return_inverse=True)
+    cell, shape = t * len(experts) + i, (len(rounds), len(experts))
+    order = np.argsort(cell)
+    if not cell.size or not np.array_equal(cell[order], np.arange(len(rounds) * len(experts))):
+        size = f"{len(cell)} rows are not {shape[0]} rounds of {shape[1]} experts"
+        raise DataError(f"{place}: {size}; delete it and run again")
+    grids = {name: values[order].reshape(shape) for name, values in columns.items()}
+    of_rounds = {name: grids[name][:, :1] for name in ("period", _GIVEN) if name in grids}
+    of_experts = {name: grids[name][:1] for name in ("entity", "name")}
+    for name, values in (of_rounds | of_experts).items():
+        if (grids[name] != values).any():
+            raise DataError(f"{place}: column {name} contradicts itself; delete it and run again")
+    given = of_rounds.get(_GIVEN)
+    return GainStream(
+        **about,
+        gains=grids["gain"],
+        capacity=grids.get("capacity"),
+        given_sensitivity=None if given is None else given[:, 0],
+        entities=tuple(of_experts["entity"][0]),
+        periods=of_rounds["period"][:, 0],
+        names=tuple(of_experts["name"][0]),
     )
 
 
@@ -222,8 +258,9 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
     rounds, n = stream.n_rounds, stream.n_experts
 
     def per_expert(values: Sequence[str]) -> pa.Array:
-        indices = pa.array(np.tile(np.arange(n, dtype=np.int32), rounds))
-        return pa.DictionaryArray.from_arrays(indices, pa.array(list(values), pa.string()))
+        # Experts may share a name; a dictionary that holds it twice is written in random bytes.
+        texts = pa.array(list(values), pa.string()).dictionary_encode()
+        return texts.take(pa.array(np.tile(np.arange(n), rounds)))
 
     if stream.capacity is not None:
         last = {"capacity": stream.capacity.ravel()}
@@ -265,38 +302,9 @@ def read_stream(path: Path | str) -> GainStream:
         columns = {
             name: table.column(name).to_numpy().astype(_DTYPES.get(name, object)) for name in names
         }
-        rounds, n = (int(columns[name].max(initial=-1)) for name in ("round", "expert"))
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a gain stream ({error}); delete it and run again") from None
-    return GainStream(**facts, **_grid(path, columns, rounds, n + 1))
-
-
-def _grid(path: Path | str, columns: dict[str, NDArray[Any]], rounds: int, n: int) -> Any:
-    """The columns as arrays over rounds and experts; every cell must be there exactly once."""
-    order = np.lexsort((columns["expert"], columns["round"]))
-    size = len(order)
-    whole = size > 0 and size == rounds * n
-    if whole:
-        t, i = np.divmod(np.arange(size), n)
-        whole = np.array_equal(columns["round"][order], t + 1)
-        whole = whole and np.array_equal(columns["expert"][order], i)
-    if not whole:
-        raise DataError(
-            f"{path}: {size} rows are not {rounds} rounds of {n} experts; delete it and run again"
-        )
-    grids = {name: values[order].reshape(rounds, n) for name, values in columns.items()}
-    given = grids.get(_GIVEN)
-    constant = {"period": grids["period"].T, "entity": grids["entity"], "name": grids["name"]}
-    if given is not None:
-        constant[_GIVEN] = given.T
-    for name, values in constant.items():
-        if (values != values[:1]).any():
-            raise DataError(f"{path}: column {name} contradicts itself; delete it and run again")
-    return {
-        "gains": grids["gain"],
-        "capacity": grids.get("capacity"),
-        "given_sensitivity": None if given is None else given[:, 0],
-        "entities": tuple(grids["entity"][0]),
-        "periods": grids["period"][:, 0],
-        "names": tuple(grids["name"][0]),
-    }
+    stream = _of_rows(path, columns, facts)
+    if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
+        raise DataError(f"{path}: lacks rounds or experts; delete it and run again")
+    return stream

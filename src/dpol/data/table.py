@@ -28,7 +28,6 @@ _MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Par
 """How the files of a suffix begin, and what they are."""
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
-_NUMBERS_AND_DATES = "numbers with a decimal point and dates like 2021-01-31"
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class RawTable:
 
     def lines(self, rows: Collection[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
-        path, wanted = Path(self.file), {int(row) for row in rows}
+        path, wanted = Path(self.file), sorted({int(row) for row in rows})
         if path.suffix == ".parquet":
             return {row: row + 1 for row in wanted}
         found = {row: row + 2 for row in wanted}
@@ -57,13 +56,9 @@ class RawTable:
                         found[row] = line
         return found
 
-    def line(self, row: int) -> int:
-        """The line of a CSV file, or the row of a Parquet file, that holds a row of `cells`."""
-        return self.lines([row])[int(row)]
-
     def place(self, row: int) -> str:
         """How a message names a row."""
-        return f"{self.file}, row {self.line(row)}"
+        return f"{self.file}, row {self.lines([row])[int(row)]}"
 
 
 def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
@@ -87,12 +82,10 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
         cells = read(path, wanted)
     except UnicodeDecodeError:
         raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8 CSV") from None
-    except OSError as error:
-        if isinstance(error, gzip.BadGzipFile) or error.errno is None:
-            raise DataError(_damaged(path, error)) from None
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except _DAMAGE as error:
-        raise DataError(_damaged(path, error)) from None
+    except (*_DAMAGE, OSError) as error:
+        reason = getattr(error, "strerror", None)
+        told = f"{path}: cannot be read: {reason}" if reason else _damaged(path, error)
+        raise DataError(told) from None
     if cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
     return RawTable(str(path), cells)
@@ -104,7 +97,9 @@ def _damaged(path: Path, error: Exception) -> str:
     with path.open("rb") as stream:
         start = stream.read(len(magic))
     if len(start) == len(magic) and start != magic:
-        return f"{path}: is not {kind}, though its name ends in {path.suffix}; {_other_name(path)}"
+        remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
+        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {remedy}"
+        return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
     if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
         try:
             if (message := _odd_row(path)) is not None:
@@ -114,18 +109,15 @@ def _damaged(path: Path, error: Exception) -> str:
     return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
 
+def _fetched(path: Path) -> bool:
+    return path.with_name(path.name + ".provenance.json").exists()
+
+
 def _again(path: Path) -> str:
     """How to get a good copy of a table: one that dpol has fetched can be fetched again."""
-    if path.with_name(path.name + ".provenance.json").exists():
+    if _fetched(path):
         return "delete it and run again, which fetches it again"
     return "get an intact copy of it"
-
-
-def _other_name(path: Path) -> str:
-    if path.with_name(path.name + ".provenance.json").exists():
-        return _again(path)
-    remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
-    return f"if it holds plain CSV, {remedy}"
 
 
 def _odd_row(path: Path) -> str | None:
@@ -172,7 +164,7 @@ def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
     columns = header if columns is None else columns
-    _refuse_columns(path, columns, header)
+    refuse_columns(path, columns, header)
     if not first:
         return pd.DataFrame(columns=columns, dtype=str)
     with _open(path) as binary:
@@ -190,7 +182,7 @@ def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
 def _read_parquet(path: Path, columns: list[str] | None) -> pd.DataFrame:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
-    _refuse_columns(path, columns, present)
+    refuse_columns(path, columns, present)
     return _as_text(path, pq.read_table(path, columns=columns), columns)
 
 
@@ -210,19 +202,26 @@ def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:
     return frame
 
 
-def _refuse_columns(path: Path, wanted: list[str], present: list[str]) -> None:
+def refuse_columns(
+    path: Path | str, wanted: list[str], present: list[str], key: str = "dataset.columns"
+) -> None:
+    """Refuse a table that lacks wanted columns or has several of one name.
+
+    Raises:
+        DataError: those columns; `key` of the config names the right ones.
+    """
     missing = [name for name in wanted if name not in present]
     other = [mark for mark in (";", "\t", "|") if len(present) == 1 and mark in present[0]]
     if missing and other:
         raise DataError(
             f"{path}: its columns are separated by {other[0]!r}; save it again with commas between"
-            f" columns, {_NUMBERS_AND_DATES}"
+            " columns, numbers with a decimal point and dates like 2021-01-31"
         )
     if missing:
         held = ", ".join(map(shortened, present))
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has {held}."
-            " Name the right ones under dataset.columns in the config"
+            f" Name the right ones under {key} in the config"
         )
     twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
     if twice:
