@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import gzip
 import hashlib
 import json
@@ -13,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from dpol.core.errors import OutputError
 
@@ -90,14 +91,16 @@ def locked(path: Path | str) -> Iterator[None]:
         OutputError: the folder cannot be written, or knows no locks.
     """
     path = Path(path)
+    lock = FileLock(path.with_name(f".{path.name}.lock"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(f".{path.name}.lock").open("w")
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.acquire()
     except OSError as error:
         raise _output_error(path, error) from error
-    with lock:
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def check_writable(folder: Path | str) -> None:
