@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.studies.labels.classes import random_class
 from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.studies.labels.hypotheses import HypothesisClass, random_class
 from studies.labels import plain
 
 LAST = 1 - 2.0**-53
