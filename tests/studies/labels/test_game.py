@@ -78,16 +78,6 @@ def test_a_game_is_that_of_plain_python():
         np.testing.assert_allclose(run.final_weights[r], final, rtol=1e-10)
 
 
-def test_a_prediction_uses_messages_of_earlier_rounds_only():
-    """The first is the average of all; the last message moves the final weights alone."""
-    game = LabelGame(HYPOTHESES, np.zeros(1, dtype=int), LAWS, np.array([0]))
-    run = play_labels(Recorder(), game, label_generators(5, ("k",), 1, "r"))
-    np.testing.assert_allclose(run.mean_weights, [[1 / 3] * 3])
-    average = Recorder.masses[0].mean(axis=0).tolist()
-    assert run.kl[0] == pytest.approx(plain.kl(LAWS[0, 0].tolist(), average))
-    assert run.final_weights.std() > 0.01
-
-
 def test_realisable_games_take_every_hypothesis_in_turn():
     features = np.array([0, 1, 1])
     game = realisable(HYPOTHESES, features, 7)
@@ -165,16 +155,6 @@ def test_risks_are_those_of_plain_python(case, block):
         law = laws[r].tolist()
         assert kl[r, b] == pytest.approx(plain.kl(law, predicted), rel=1e-9, abs=1e-12)
         assert tv[r, b] == pytest.approx(plain.tv(law, predicted), rel=1e-9, abs=1e-12)
-
-
-def test_risks_by_hand():
-    weights = np.array([[[1.0, 0.0], [0.25, 0.75]], [[0.0, 1.0], [0.5, 0.5]]])
-    masses = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
-    laws = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
-    kl, tv = round_risks(weights, masses, laws)
-    expected = [[0.0, 0.5 * math.log(4)], [math.log(2), math.log(2)]]
-    np.testing.assert_allclose(kl, expected, atol=1e-15)
-    np.testing.assert_allclose(tv, [[0.0, 0.375], [0.5, 0.5]], atol=1e-15)
 
 
 def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():

@@ -32,13 +32,6 @@ def test_a_class_of_constants_has_one_feature():
     assert found.label == "class"
 
 
-def test_sizes_of_a_class_with_features():
-    masses = np.full((4, 3, 5), 0.2)
-    found = HypothesisClass(masses, "mine")
-    assert (found.n_features, found.n_hypotheses, found.n_labels) == (4, 3, 5)
-    assert found.label == "mine"
-
-
 def test_the_class_is_a_copy_that_nobody_can_change():
     masses = np.array([[0.5, 0.5], [0.1, 0.9]])
     found = HypothesisClass(masses)
@@ -83,13 +76,6 @@ def test_what_is_no_class_is_refused(masses, message):
 LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
 
-def test_inversion_by_hand():
-    table = np.array([[0.25, 0.5, 0.25]])
-    uniforms = np.array([[0.0, 0.2499], [0.25, 0.7499], [0.75, LAST]])
-    drawn = draw_categories(table, np.zeros(1, dtype=int), uniforms)
-    assert drawn.tolist() == [[0, 0], [1, 1], [2, 2]]
-
-
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("masses", [[0, 0.1, 0, 0.2, 0.7, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0, 0, 0, 0]])
 def test_a_category_without_mass_is_never_drawn(masses, rows):
@@ -97,13 +83,6 @@ def test_a_category_without_mass_is_never_drawn(masses, rows):
     uniforms = np.array([0.0, 2.0**-53, 0.1, np.nextafter(0.1, 1), 1 / 3, 2 / 3, 0.3, LAST])
     drawn = draw_categories(table, np.array(rows - 1), uniforms)
     assert (np.array(masses)[drawn] > 0).all()
-
-
-def test_features_choose_the_row_and_broadcast():
-    table = np.eye(3)
-    uniforms = np.full((2, 3), 0.5)
-    assert draw_categories(table, np.array([2, 0, 1]), uniforms).tolist() == [[2, 0, 1]] * 2
-    assert draw_categories(table, np.array([[1], [2]]), uniforms).tolist() == [[1] * 3, [2] * 3]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 9))

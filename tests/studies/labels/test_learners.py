@@ -53,13 +53,6 @@ def test_scores_are_those_of_algorithm_1(rule, s):
     assert learner.offset == pytest.approx(offset, rel=1e-12)
 
 
-def test_published_scale_by_hand():
-    """(2 sqrt(2K log(1/delta)) + sqrt(K eps)) / eps, at K = 3, eps = 2, delta = 1e-6."""
-    b = math.log(150) * (2 * math.sqrt(6 * math.log(1e6)) + math.sqrt(6)) / 2
-    expected = b * (math.log(50) + math.log(3) + math.log(50))
-    assert wma(epsilon=2.0, rule="published").offset == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize(("rule", "s"), BOUNDS)
 def test_scores_are_those_of_algorithm_2(rule, s):
     """0 but at J, where it is rate c (message + log M - c'), c' = s (log T + log K + log T) / eps.
@@ -248,12 +241,3 @@ def test_lemma_7_would_be_broken_by_weights_that_grow_with_the_loss():
     bound = math.sqrt(2 * 8 * 2 * math.log(2))
     assert 0 < expected_regret(learner, losses) < 4 < bound
     assert expected_regret(learner, losses, sign=-1.0) > bound
-
-
-def test_expected_scores_are_a_kth_of_those_of_all_hypotheses():
-    """E over J of the loss at j is Z_j / K, for every j alike: no bias between hypotheses."""
-    learner = exp3()
-    values = np.array([-2.0, -7.0, -3.5])
-    each = learner.scores(Messages(values[None], np.arange(3)[None]), np.zeros(3, int))[0]
-    expected = -learner.rate * learner.losses(values) / 3
-    np.testing.assert_allclose(each.mean(axis=0), expected, rtol=1e-12)

@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import json
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -215,19 +214,6 @@ def test_nothing_is_changed_by_playing(name, rule):
     np.testing.assert_equal((held, vars(messages)), before)
     with pytest.raises(dataclasses.FrozenInstanceError):
         learner.rule = "published"
-
-
-@every_member
-def test_learners_and_runs_survive_pickling(name, rule):
-    learner = learner_of(name, rule)
-    run = run_of(learner)
-    for copied in (
-        run_of(pickle.loads(pickle.dumps(learner))),  # used
-        run_of(pickle.loads(pickle.dumps(learner_of(name, rule)))),  # fresh
-        pickle.loads(pickle.dumps(run)),
-    ):
-        for field in FIELDS:
-            np.testing.assert_array_equal(getattr(copied, field), getattr(run, field))
 
 
 @every_member
