@@ -155,16 +155,6 @@ def test_the_hard_class(pairs, a):
     np.testing.assert_allclose(differences @ differences.T, N * np.eye(pairs), atol=1e-6)
 
 
-def test_the_hard_class_by_hand():
-    expected = [
-        [0, 1 / 2, 0, 1 / 2],
-        [1 / 8, 3 / 8, 1 / 8, 3 / 8],
-        [0, 0, 1 / 2, 1 / 2],
-        [1 / 8, 1 / 8, 3 / 8, 3 / 8],
-    ]
-    np.testing.assert_allclose(hard_class(2, 0.5).masses[0], expected)
-
-
 @pytest.mark.parametrize("a", [1.0001, 0.0, -0.1, math.nan, math.inf])
 def test_a_distance_out_of_range_is_refused(a):
     with pytest.raises(ValueError, match=r"distance a must lie in \(0, 1\], got .*more rounds"):

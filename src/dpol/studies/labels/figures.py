@@ -23,16 +23,12 @@ from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.table import COLUMN_OF, SIGNS
 from dpol.studies.study import Facts, Frames
 
-_DOTS: Mapping[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
+_MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
+_PALE: dict[str, Any] = {"ls": "--", "lw": 0.9, "ms": 2.5, "mew": 0, "zorder": 1.7, "alpha": 0.65}
+_DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
 _SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one x are spread
 _HEIGHT = 1.9  # inches, about, of the axes of a panel
 _CHARACTERS_PER_INCH = 15.5  # of the 8 point font, rounded down
-_AXES = {
-    "rounds": "rounds T",
-    "labels": "labels M",
-    "hypotheses": "hypotheses K",
-    "epsilons": "privacy ε of one message",
-}
 _RISK = "mean_kl_risk"
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
@@ -58,7 +54,7 @@ def looks() -> dict[str, tuple[str, str]]:
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """KL risk against T, M, K and epsilon, a panel per sweep that was run, beside the bounds."""
-    panels = _panels(frames["labels"], {_RISK: "KL risk (nats)"}, tuple(_AXES))
+    panels = _panels(frames["labels"], {_RISK: "KL risk (nats)"}, tuple(COLUMN_OF))
     return _draw(
         panels,
         min(2, len(panels)),
@@ -182,62 +178,65 @@ def _draw(panels: Sequence[_Panel], n_columns: int, what: str, how: str) -> Figu
     width = 3.8 * n_columns + 0.4 * (n_columns == 1)
     with style.figure_style():
         figure = style.new_figure(width, 0.8 + 2.45 * n_rows)
-        for number, panel in enumerate(panels):
-            _draw_panel(figure.add_subplot(n_rows, n_columns, number + 1), panel)
-        drawn = list(zip(figure.axes, panels, strict=True))
+        axes = [figure.add_subplot(n_rows, n_columns, 1 + number) for number in range(len(panels))]
+        drawn = [
+            (ax, panel, _draw_panel(ax, panel)) for ax, panel in zip(axes, panels, strict=True)
+        ]
         # Risks of random classes are compared across panels; the hard class is another problem.
-        shared = [ax for ax, panel in drawn if panel.y != _RISK or panel.kind == "random"]
+        shared = [ax for ax, panel, _ in drawn if panel.y != _RISK or panel.kind == "random"]
         limits = np.array([ax.get_ylim() for ax in shared])
         for ax in shared:
             ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-        for ax, panel in drawn:
+        for ax, panel, ends in drawn:
             guides = _draw_bounds(ax, panel) if panel.y == _RISK else _draw_slopes(ax, panel)
-            add_labels(ax, [*_ends(panel), *guides], _HEIGHT)
+            add_labels(ax, [*ends, *guides], _HEIGHT)
         _finish(figure, panels[0].rows, what, how)
     return figure
 
 
-def _draw_panel(ax: Axes, panel: _Panel) -> None:
-    """Lines of the means, pale and dashed as published, and a dot for every run."""
+def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
+    """Lines of the means, pale and dashed as published, and a dot for every run.
+
+    Returns:
+        The name of every line, for its end.
+    """
     x, y, rows = panel.x, panel.y, panel.rows
     values = sorted(set(rows[x]))
     margin = (values[-1] / values[0]) ** 0.05 if len(values) > 1 else 1.5
     fixed = ", ".join(
         f"{sign} = {_number(rows[name].iloc[0])}" for name, sign in SIGNS.items() if name != x
     )
-    ax.set(xscale="log", yscale="log", xlabel=_AXES[panel.sweep], ylabel=panel.y_label)
+    name = "privacy ε of one message" if x == "epsilon" else f"{panel.sweep} {x}"
+    ax.set(xscale="log", yscale="log", xlabel=name, ylabel=panel.y_label)
     ax.set_title(f"{panel.kind} class: {fixed}", loc="left")
     # A tick for every value that was run, and no others.
     ax.set_xticks(values, list(map(_number, values)))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlim(values[0] / margin, values[-1] * margin)
     # Two values of x would make lines that look like rates: markers alone stand for them.
-    solid, dashed = ("-", "--") if len(values) > 2 else ("none", "none")
+    few = {"ls": "none"} if len(values) <= 2 else {}
     shown = {name: look for name, look in looks().items() if name in set(rows["algorithm"])}
     steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-_SPREAD, _SPREAD, len(shown))
+    ends = []
     for (name, (colour, marker)), step in zip(shown.items(), steps.tolist(), strict=True):
         own, published = panel.of(name), panel.of(name, "published")
         if y == _RISK:
-            pale: dict[str, Any] = {
-                "ls": dashed,
-                "lw": 0.9,
-                "ms": 2.5,
-                "alpha": 0.65,
-                "zorder": 1.7,
-            }
-            pale["marker"] = "" if len(values) > 2 else marker
-            ax.plot(published[x], published[y], color=colour, mew=0, **pale)
-        main: dict[str, Any] = {"ls": solid, "lw": 1.2, "ms": 4.0, "marker": marker, "zorder": 1.8}
-        ax.plot(own[x], own[y], color=colour, mew=0, **main)
+            pale = _PALE | few | {"marker": marker if few else ""}
+            ax.plot(published[x], published[y], color=colour, **pale)
+        ax.plot(own[x], own[y], color=colour, marker=marker, **_MAIN | few)
         runs = own[[x, "kl_runs" if y == _RISK else f"{y}_runs"]].to_numpy()
         dots = [(step * place, value) for place, of_place in runs for value in of_place]
         places, heights = np.array([dot for dot in dots if dot[1] > 0]).reshape(-1, 2).T
         ax.plot(places, heights, color=colour, zorder=1.9, **_DOTS)
+        title = "\n".join(textwrap.wrap(title_of(name), 17))
+        for place, height in own[[x, y]].tail(1).to_numpy():
+            ends.append(Label(place, height, title, colour))
     if y == _RISK:
         exact = rows[rows["sensitivity_rule"] == "exact"]
         heights = np.concatenate([rows[_RISK], *exact["kl_runs"]])
         heights = heights[heights > 0]
         ax.set_ylim(heights.min() / 2.5, heights.max() * 2.5)
+    return ends
 
 
 def _number(value: float) -> str:
@@ -247,16 +246,6 @@ def _number(value: float) -> str:
     if power < 3 or lead != round(lead):
         return f"{value:,g}" if value < 1e6 else f"{value:.3g}"
     return f"$10^{{{power}}}$" if lead == 1 else rf"${lead:g}{{\cdot}}10^{{{power}}}$"
-
-
-def _ends(panel: _Panel) -> list[Label]:
-    """The name of every line at its end."""
-    labels = []
-    for name, (colour, _) in looks().items():
-        for _, end in panel.of(name).tail(1).iterrows():
-            title = "\n".join(textwrap.wrap(title_of(name), 17))
-            labels.append(Label(end[panel.x], end[panel.y], title, colour))
-    return labels
 
 
 def _draw_bounds(ax: Axes, panel: _Panel) -> list[Label]:

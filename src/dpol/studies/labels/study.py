@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -180,16 +180,15 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
     """What is proved of the KL risk if a hypothesis is true, and from which T on it says more."""
     name, rule = variant
-
-    def bound(T: int) -> float:
-        if name == "wma":
-            return wma_bound(K, T, terms.epsilon, terms.delta, rule)
-        return exp3_bound(K, T, terms.epsilon)
-
-    if name not in ("wma", "exp3"):
-        upper = math.log(K) if name == "bayes" else math.nan
-        return {"upper_bound": upper, "informative_from": math.nan}
-    return {"upper_bound": bound(terms.n_rounds), "informative_from": informative_from(bound, K)}
+    bounds: dict[str, Callable[[int], float]] = {
+        "wma": lambda T: wma_bound(K, T, terms.epsilon, terms.delta, rule),
+        "exp3": lambda T: exp3_bound(K, T, terms.epsilon),
+    }
+    if name in bounds:
+        first = informative_from(bounds[name], K)
+        return {"upper_bound": bounds[name](terms.n_rounds), "informative_from": first}
+    upper = math.log(K) if name == "bayes" else math.nan
+    return {"upper_bound": upper, "informative_from": math.nan}
 
 
 def _mean_entropy(game: LabelGame) -> float:
