@@ -12,13 +12,14 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.studies.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.studies.labels.hypotheses import Ints
-from dpol.studies.labels.learners import LabelLearner
+from dpol.studies.labels.learners import LabelLearner, Origin
 
 # The log-likelihood of what cannot be: finite, so that weights are numbers even where every
 # hypothesis is refuted, and beyond all that other messages could make up for.
@@ -50,7 +51,7 @@ class ResponseBayes(AnswerBayes):
     """Posterior weights from randomised response."""
 
     title = "randomised response"
-    origin = "standard"
+    origin: ClassVar[Origin] = "standard"
 
     @cached_property
     def client(self) -> ResponseClient:

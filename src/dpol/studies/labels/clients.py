@@ -70,25 +70,7 @@ class LabelClient(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodClient(LabelClient):
-    """Base of the clients that send clipped log-likelihoods with Laplace noise.
-
-    Args:
-        clipping: the clipped class, with its sensitivity.
-        epsilon: claimed privacy of a message, above 0.
-    """
-
-    clipping: Clipping
-    epsilon: float
-
-    @property
-    @abstractmethod
-    def factor(self) -> float:
-        """b / s: Laplace scale over sensitivity."""
-
-
-@dataclass(frozen=True, eq=False)
-class VectorClient(LikelihoodClient):
+class VectorClient(LabelClient):
     """log pbar_j(h(Y)) + Laplace noise for every hypothesis j (Algorithm 1).
 
     Args:
@@ -99,6 +81,8 @@ class VectorClient(LikelihoodClient):
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 1.
     """
 
+    clipping: Clipping
+    epsilon: float
     delta: float = 1e-6
 
     @property
@@ -137,8 +121,12 @@ class VectorClient(LikelihoodClient):
 
 
 @dataclass(frozen=True, eq=False)
-class SampledClient(LikelihoodClient):
+class SampledClient(LabelClient):
     """J and log pbar_J(h(Y)) + Laplace noise for a uniform index J (Algorithm 2).
+
+    Args:
+        clipping: the clipped class, with its sensitivity.
+        epsilon: claimed privacy of a message, above 0.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
 
@@ -152,6 +140,9 @@ class SampledClient(LikelihoodClient):
     >>> client.guarantee.epsilon_delta
     (1.0, 0.0)
     """
+
+    clipping: Clipping
+    epsilon: float
 
     @property
     def factor(self) -> float:

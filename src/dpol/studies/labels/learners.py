@@ -17,13 +17,15 @@ import numpy as np
 from dpol.core.randomness import Floats
 from dpol.studies.labels.clients import (
     LabelClient,
-    LikelihoodClient,
     Messages,
     SampledClient,
     VectorClient,
 )
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints
+
+Origin = Literal["paper", "standard", "ours"]
+"""Where a learner comes from."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ class LabelLearner(ABC):
 
     title: ClassVar[str]
     """How tables and figures call it."""
-    origin: ClassVar[Literal["paper", "standard", "ours"]]
-    """Where it comes from: `standard` is a textbook's; ours are marked in tables and figures."""
+    origin: ClassVar[Origin]
+    """Where it comes from; `standard` is a textbook's; ours are marked in tables and figures."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
     """The sensitivity rules that it can be made with; each is a variant of the learner."""
 
@@ -97,7 +99,7 @@ class LossLearner(LabelLearner):
 
     @property
     @abstractmethod
-    def client(self) -> LikelihoodClient:
+    def client(self) -> VectorClient | SampledClient:
         """Sends log-likelihoods."""
 
     @property
