@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol.studies.labels.classes import random_class
 from dpol.studies.labels.game import label_generators, play_labels, realisable
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners.base import Terms
-from dpol.studies.labels.learners.exp3 import PrivateEXP3
+from dpol.studies.labels.hypotheses import HypothesisClass, random_class
+from dpol.studies.labels.learners import PrivateEXP3, Terms
 from dpol.studies.labels.registry import make_learner
 
 REPLICATES = 10

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.axes import Axes
+from scipy.optimize import isotonic_regression
 
 _FONT = 6.5
 _LINE = 0.105  # inches that a line of a label takes
@@ -66,26 +68,11 @@ def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
     >>> spread([0.5, 0.5, 0.0], [0.25, 0.25, 0.25])
     [0.375, 0.625, 0.125]
     """
-    blocks: list[tuple[list[int], float]] = []  # numbers of labels from below, and the bottom
-    for number in sorted(range(len(wanted)), key=lambda number: wanted[number]):
-        members = [number]
-        bottom = _bottom(members, wanted, sizes)
-        while blocks and blocks[-1][1] + sum(sizes[it] for it in blocks[-1][0]) > bottom:
-            members = blocks.pop()[0] + members
-            bottom = _bottom(members, wanted, sizes)
-        blocks.append((members, bottom))
-    places = [0.0] * len(wanted)
-    for members, bottom in blocks:
-        for number in members:
-            places[number] = bottom + sizes[number] / 2
-            bottom += sizes[number]
-    return places
-
-
-def _bottom(members: Sequence[int], wanted: Sequence[float], sizes: Sequence[float]) -> float:
-    """Where a block of labels begins."""
-    below, total = 0.0, 0.0
-    for number in members:
-        total += wanted[number] - below - sizes[number] / 2
-        below += sizes[number]
-    return max(0.0, min(1.0 - below, total / len(members)))
+    heights, order = np.array(sizes, dtype=float), np.argsort(wanted, kind="stable")
+    heights = heights[order]
+    # Without what lies below them, labels that do not touch have increasing centres.
+    below = np.cumsum(heights) - heights / 2
+    moved = isotonic_regression(np.array(wanted, dtype=float)[order] - below).x if sizes else below
+    places = np.empty(len(sizes))
+    places[order] = np.clip(moved, 0.0, max(0.0, 1.0 - heights.sum())) + below
+    return list(map(float, places))

@@ -21,11 +21,10 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.labels.clients import (
     MembershipClient,
+    Messages,
     ResponseClient,
     SampledClient,
-    SampledMessages,
     VectorClient,
-    VectorMessages,
 )
 from dpol.studies.labels.clipping import Clipping
 
@@ -167,7 +166,7 @@ class Unclipped(SampledClient):
         with np.errstate(divide="ignore"):
             raw = np.log(clipping.hypotheses.masses[features, sound.index, labels])
         own = clipping.log_cells[features, sound.index, labels]
-        return SampledMessages(sound.index, sound.value - own + raw)
+        return Messages(sound.values - own + raw, sound.index)
 
 
 class WeakVector(VectorClient):
@@ -180,9 +179,9 @@ class OneNoise(VectorClient):
     """The same noise on all values."""
 
     def privatize(self, labels, features, generators):
-        values = super().privatize(labels, features, generators).values
+        sound = super().privatize(labels, features, generators)
         clean = self.clipping.log_cells[features, :, labels]
-        return VectorMessages(clean + (values - clean)[..., :1])
+        return Messages(clean + (sound.values - clean)[..., :1], sound.index)
 
 
 def exp3(broken):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from hypothesis import strategies as st
 
 from dpol.studies.labels.clipping import Clipping
 from dpol.studies.labels.hypotheses import HypothesisClass
@@ -40,6 +41,20 @@ def random_masses(rng, K, M, concentration=1.0):
     masses = rng.dirichlet(np.full(M, concentration), size=K)
     masses[~np.isfinite(masses).all(axis=1)] = 1 / M
     return masses
+
+
+@st.composite
+def cases(draw, most_features=3):
+    """(masses (X, K, M), T); some labels have no mass under any hypothesis."""
+    X, K, M = draw(st.integers(1, most_features)), draw(st.integers(2, 5)), draw(st.integers(2, 11))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    concentration = draw(st.sampled_from([0.05, 0.2, 1.0]))
+    masses = np.stack([random_masses(rng, K, M, concentration) for _ in range(X)])
+    if M > 2 and draw(st.booleans()):
+        masses[:, :, 0] = 0.0
+        masses[masses.sum(axis=2) < 1e-6, 1] = 1.0
+        masses /= masses.sum(axis=2, keepdims=True)
+    return masses, draw(st.integers(2, 300))
 
 
 def cells_of(F):

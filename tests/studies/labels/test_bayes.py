@@ -7,32 +7,29 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpol.studies.labels.clients import (
-    LabelMessages,
-    MembershipClient,
-    MembershipMessages,
-    ResponseClient,
-    SampledClient,
-    SampledMessages,
-)
+from dpol.studies.labels.bayes import MembershipBayes, MessageBayes, ResponseBayes
+from dpol.studies.labels.clients import Messages
 from dpol.studies.labels.game import LabelGenerators, play_labels, realisable
 from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners.bayes import MembershipBayes, MessageBayes, ResponseBayes
+from dpol.studies.labels.learners import Terms
 from studies.labels import plain
 
 HYPOTHESES = HypothesisClass(plain.TWO_FEATURES)
 ROUNDS = 4
 
 
+KINDS = {"messages": MessageBayes, "membership": MembershipBayes, "response": ResponseBayes}
+
+
 def make(kind, epsilon, hypotheses=HYPOTHESES, rounds=ROUNDS):
-    if kind == "messages":
-        return MessageBayes(SampledClient(plain.clipping(hypotheses.masses, rounds), epsilon))
-    if kind == "membership":
-        return MembershipBayes(MembershipClient(hypotheses, epsilon))
-    return ResponseBayes(ResponseClient(hypotheses.n_labels, epsilon), hypotheses)
+    return KINDS[kind](hypotheses, Terms(rounds, epsilon))
+
+
+def about_labels(labels):
+    return Messages(labels, np.zeros_like(labels))
 
 
 def up_to_a_constant(logs):
@@ -56,7 +53,8 @@ def test_densities_of_messages_are_those_of_the_mixture(seed, K, M, kind, T, eps
     rng = np.random.default_rng(seed)
     masses = np.stack([plain.random_masses(rng, K, M, kind) for _ in range(2)])
     learner = make("messages", epsilon, HypothesisClass(masses), T)
-    logs, scales = learner.client.clipping.log_cells, learner.client.scales
+    logs, scales = learner.clipping.log_cells, learner.client.scales
+    assume((scales > 0).all())
     features = rng.integers(2, size=6)
     index = rng.integers(K, size=(1, 6))
     value = np.empty((1, 6))
@@ -64,9 +62,9 @@ def test_densities_of_messages_are_those_of_the_mixture(seed, K, M, kind, T, eps
         knots = logs[x, J][np.isfinite(logs[x, J])]
         noise = [0.0, 0.0, rng.laplace(), rng.laplace(), -30.0, 30.0][t]
         value[0, t] = rng.choice(knots) + noise * scales[x, J]
-    found = learner.scores(SampledMessages(index, value), features)[0]
+    found = learner.scores(Messages(value, index), features)[0]
     for t, (x, J) in enumerate(zip(features, index[0], strict=True)):
-        F = learner.client.clipping.hypotheses.masses[x].tolist()
+        F = learner.clipping.hypotheses.masses[x].tolist()
         pbar = plain.clipped(F, T)
         direct = [
             math.log(plain.message_density(value[0, t], F, T, J, scales[x, J], pbar[k]))
@@ -99,7 +97,7 @@ def test_densities_of_messages_are_those_of_a_histogram(checks, truth):
     def law(J, ahead):
         pbar = plain.clipped(F, ROUNDS)[other]
         direct = [plain.message_density(v, F, ROUNDS, J, client.scales[0, J], pbar) for v in grid]
-        at = SampledMessages(np.full((1, len(grid)), J), grid[None])
+        at = Messages(grid[None], np.full((1, len(grid)), J))
         scores = learner.scores(at, np.zeros(len(grid), dtype=int))[0]
         dense = np.array(direct) * np.exp(scores[:, ahead] - scores[:, other])
         inside = dense.reshape(-1, points).sum(axis=1) * width
@@ -107,7 +105,7 @@ def test_densities_of_messages_are_those_of_a_histogram(checks, truth):
 
     rejected = []
     for J in range(3):
-        values = messages.value[messages.index == J]
+        values = messages.values[messages.index == J]
         counts = np.histogram(values, BINS)[0]
         counts = np.append(counts, len(values) - counts.sum())
         assert checks.frequencies(counts, law(J, truth))
@@ -129,7 +127,7 @@ def test_likelihoods_of_responses_by_hand(epsilon):
     learner = make("response", epsilon)
     keep = 1 / (1 + 3 * math.exp(-epsilon))
     labels, features = np.arange(4)[None], np.array([0, 0, 1, 1])
-    found = learner.scores(LabelMessages(labels), features)[0]
+    found = learner.scores(about_labels(labels), features)[0]
     for t, x in enumerate(features):
         for j in range(3):
             mass = plain.TWO_FEATURES[x][j][t]
@@ -148,7 +146,7 @@ def test_likelihoods_of_answers_by_hand(epsilon):
     sets, keep = learner.client.sets, 1 / (1 + math.exp(-epsilon))
     index, features = np.array([[0, 1, 2, 0, 1, 2]]), np.array([0, 0, 0, 1, 1, 1])
     for answer in (True, False):
-        messages = MembershipMessages(index, np.full((1, 6), answer))
+        messages = Messages(np.full((1, 6), int(answer)), index)
         found = learner.scores(messages, features)[0]
         for t, x in enumerate(features):
             for j in range(3):
@@ -168,12 +166,12 @@ def test_likelihoods_of_finite_messages_are_frequencies(checks, kind):
         zeros = np.zeros(size, dtype=int)
         messages = learner.client.privatize(labels, zeros, plain.Tapes(1, seed=truth))
         if kind == "response":
-            every = LabelMessages(np.arange(4)[None])
-            counts = np.bincount(messages.labels[0], minlength=4)
+            every = about_labels(np.arange(4)[None])
+            counts = np.bincount(messages.values[0], minlength=4)
             share = 1.0
         else:
-            every = MembershipMessages(np.repeat(np.arange(3), 2)[None], np.arange(6)[None] % 2 > 0)
-            counts = np.bincount(2 * messages.index[0] + messages.member[0], minlength=6)
+            every = Messages(np.arange(6)[None] % 2, np.repeat(np.arange(3), 2)[None])
+            counts = np.bincount(2 * messages.index[0] + messages.values[0], minlength=6)
             share = 1 / 3
         scores = learner.scores(every, np.zeros(len(counts), dtype=int))[0]
         for j in range(3):
@@ -250,7 +248,7 @@ def test_a_refuted_hypothesis_never_comes_back():
     hypotheses = HypothesisClass([[1.0, 0.0], [1e-9, 1 - 1e-9]])
     learner = make("response", math.inf, hypotheses)
     labels = np.array([[1] + [0] * 10_000])
-    scores = learner.scores(LabelMessages(labels), np.zeros(10_001, dtype=int))[0].sum(axis=0)
+    scores = learner.scores(about_labels(labels), np.zeros(10_001, dtype=int))[0].sum(axis=0)
     assert scores[0] < scores[1] - 1e6
 
 
@@ -260,7 +258,7 @@ def test_certain_answers_make_no_negative_chances():
     thirds[0, :10], thirds[1, 10:] = 0.1, 0.1
     hypotheses = HypothesisClass(thirds / thirds.sum(axis=1, keepdims=True))
     scores = make("membership", math.inf, hypotheses).scores(
-        MembershipMessages(np.array([[0, 0, 1]]), np.array([[True, False, True]])), np.zeros(3, int)
+        Messages(np.array([[1, 0, 1]]), np.array([[0, 0, 1]])), np.zeros(3, int)
     )
     assert not np.isnan(scores).any()
     assert scores[0, 0] == pytest.approx([0.0, -1e30])
@@ -274,9 +272,9 @@ def test_messages_with_too_little_noise_are_refused(epsilon):
 
 def test_messages_with_little_noise_have_densities():
     learner = make("messages", 300.0)
-    logs = learner.client.clipping.log_cells
+    logs = learner.clipping.log_cells
     for knot in logs[0, 0]:
         for noise in (-37, 0, 37):
             value = np.array([[knot + noise * learner.client.scales[0, 0]]])
-            scores = learner.scores(SampledMessages(np.zeros((1, 1), int), value), np.zeros(1, int))
+            scores = learner.scores(Messages(value, np.zeros((1, 1), int)), np.zeros(1, int))
             assert np.isfinite(scores).all()

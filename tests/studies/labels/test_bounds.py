@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
+from dpol.studies.labels.accounting import scale_factor
 from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
-from dpol.studies.labels.classes import hard_class, random_class
-from dpol.studies.labels.composition import scale_factor
 from dpol.studies.labels.game import label_generators, play_labels, realisable
-from dpol.studies.labels.learners.base import Terms
+from dpol.studies.labels.hypotheses import hard_class, random_class
+from dpol.studies.labels.learners import Terms
 from dpol.studies.labels.points import hardness
 from dpol.studies.labels.registry import LEARNERS, make_learner
 

@@ -1,3 +1,5 @@
+"""The game against plain Python, exact risks, and selection of a hypothesis."""
+
 from __future__ import annotations
 
 import math
@@ -7,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpol.studies.labels import game as module
 from dpol.studies.labels.game import (
     LabelGame,
-    LabelGenerators,
     label_generators,
+    median_estimate,
     play_labels,
     realisable,
-    softmax,
+    round_risks,
+    total_variation,
 )
 from dpol.studies.labels.hypotheses import HypothesisClass
 from studies.labels import plain
@@ -74,21 +78,11 @@ def test_a_game_is_that_of_plain_python():
         np.testing.assert_allclose(run.final_weights[r], final, rtol=1e-10)
 
 
-def test_a_prediction_uses_messages_of_earlier_rounds_only():
-    """The first is the average of all; the last message moves the final weights alone."""
-    game = LabelGame(HYPOTHESES, np.zeros(1, dtype=int), LAWS, np.array([0]))
-    run = play_labels(Recorder(), game, label_generators(5, ("k",), 1, "r"))
-    np.testing.assert_allclose(run.mean_weights, [[1 / 3] * 3])
-    average = Recorder.masses[0].mean(axis=0).tolist()
-    assert run.kl[0] == pytest.approx(plain.kl(LAWS[0, 0].tolist(), average))
-    assert run.final_weights.std() > 0.01
-
-
 def test_realisable_games_take_every_hypothesis_in_turn():
     features = np.array([0, 1, 1])
     game = realisable(HYPOTHESES, features, 7)
     assert game.law.tolist() == [0, 1, 2, 0, 1, 2, 0]
-    assert (game.n_laws, game.n_rounds, game.n_replicates) == (3, 3, 7)
+    assert (len(game.laws), game.n_rounds, game.n_replicates) == (3, 3, 7)
     for j in range(3):
         np.testing.assert_array_equal(game.laws[j], HYPOTHESES.masses[:, j])
 
@@ -106,40 +100,16 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
     elsewhere = label_generators(1, ("l",), 2, "a"), label_generators(2, ("k",), 2, "a")
     for generators in elsewhere:
         assert not np.isclose(labels, generators.nature.uniforms(5)).any()
-    assert isinstance(one, LabelGenerators)
-
-
-@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6), st.floats(-1e6, 1e6))
-def test_softmax_is_that_of_plain_python(logs, shift):
-    logs = np.array(logs)
-    before = logs.copy()
-    np.testing.assert_allclose(softmax(logs), plain.softmax(logs.tolist()), rtol=1e-9, atol=1e-300)
-    np.testing.assert_array_equal(logs, before)
-    np.testing.assert_allclose(softmax(logs + shift), softmax(logs), rtol=1e-6, atol=1e-12)
-
-
-def test_softmax_survives_what_is_impossible():
-    logs = np.array([[0.0, -1e30], [-2e30, -1e30], [-1e30, -1e30], [-math.inf, 0.0]])
-    np.testing.assert_array_equal(softmax(logs), [[1, 0], [0, 1], [0.5, 0.5], [0, 1]])
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"laws": LAWS[:, :, :3]}, r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
-        ({"laws": LAWS[:, :1]}, r"laws must have shape \(L, 2, 4\), got \(2, 1, 4\)"),
         ({"laws": LAWS[0]}, r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
-        ({"laws": 0.9 * LAWS}, "laws must be distributions"),
-        ({"laws": np.array([[[1.1, -0.1, 0, 0]] * 2] * 2)}, "laws must be distributions"),
-        ({"laws": LAWS * math.nan}, "laws must be distributions"),
-        ({"features": np.array([0, 2])}, r"features must be a vector of integers in 0\.\.1"),
-        ({"features": np.array([0, -1])}, r"features must be a vector of integers in 0\.\.1"),
-        ({"features": np.array([0.0, 1.0])}, "features must be a vector of integers"),
-        ({"features": np.array([[0, 1]])}, "features must be a vector of integers"),
-        ({"features": np.array([], dtype=int)}, "features must be .* not empty"),
-        ({"law": np.array([0, 2])}, r"law must be a vector of integers in 0\.\.1"),
-        ({"law": np.array([-1])}, r"law must be a vector of integers in 0\.\.1"),
-        ({"law": np.array([], dtype=int)}, "law must be .* not empty"),
+        ({"laws": 0.9 * LAWS}, "masses of a law must be at least 0 and sum to 1"),
+        ({"laws": np.array([[[1.1, -0.1, 0, 0]] * 2] * 2)}, "masses of a law must be at least 0"),
+        ({"laws": LAWS * math.nan}, "masses of a law must be at least 0"),
     ],
 )
 def test_games_that_do_not_fit_are_refused(changed, message):
@@ -153,5 +123,83 @@ def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
     LabelGame(HYPOTHESES, np.array([0, 0]), laws, np.array([0]))
-    with pytest.raises(ValueError, match="laws must be distributions"):
+    with pytest.raises(ValueError, match="masses of a law must be"):
         LabelGame(HYPOTHESES, np.array([0, 1]), laws, np.array([0]))
+
+
+# ---- risks ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def mixtures(draw):
+    """(weights (R, B, K), masses (K, M), laws (R, M)); laws may have zeros."""
+    R, B, K, M = (draw(st.integers(1, top)) for top in (3, 4, 5, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    laws = rng.dirichlet(np.full(M, 1.0), size=R)
+    if M > 1:
+        laws[:, 0] *= rng.integers(0, 2, size=R)
+        laws /= laws.sum(axis=1, keepdims=True)
+    masses = rng.dirichlet(np.full(M, 0.5), size=K) + 1e-12
+    return rng.dirichlet(np.ones(K), size=(R, B)), masses / masses.sum(axis=1, keepdims=True), laws
+
+
+@given(mixtures(), st.sampled_from([1, 17, 1 << 17]))
+def test_risks_are_those_of_plain_python(case, block):
+    weights, masses, laws = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        kl, tv = round_risks(weights, masses, laws)
+    assert kl.shape == tv.shape == weights.shape[:2]
+    for r, b in np.ndindex(weights.shape[:2]):
+        predicted = (weights[r, b] @ masses).tolist()
+        law = laws[r].tolist()
+        assert kl[r, b] == pytest.approx(plain.kl(law, predicted), rel=1e-9, abs=1e-12)
+        assert tv[r, b] == pytest.approx(plain.tv(law, predicted), rel=1e-9, abs=1e-12)
+
+
+def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
+    """No floor hides it, and no warning stops the run."""
+    kl, tv = round_risks(np.ones((1, 1, 1)), np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]]))
+    assert kl.tolist() == [[math.inf]]
+    assert tv[0, 0] == pytest.approx(0.1)
+
+
+def test_total_variation_by_hand():
+    one = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
+    assert total_variation(one, np.array([0.0, 0.5, 0.5])).tolist() == [0.5, 1.0]
+    assert total_variation(one, one).tolist() == [0.0, 0.0]
+
+
+# ---- selection ----------------------------------------------------------------------------------
+
+
+def test_the_centre_is_chosen_by_hand():
+    """On two labels the distance is the difference of the first masses."""
+    first = np.array([[0.0, 0.5, 0.6, 0.7, 1.0], [0.9, 0.1, 0.2, 0.15, 0.95]])
+    estimates = np.stack([first, 1 - first], axis=2)
+    # Median distances: 0.6, 0.2, 0.1, 0.2, 0.4 and 0.75, 0.1, 0.1, 0.05, 0.8.
+    np.testing.assert_array_equal(median_estimate(estimates)[:, 0], [0.6, 0.15])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(2, 5), st.sampled_from([0.2, 1.0]))
+def test_the_chosen_is_within_three_times_of_what_most_reach(seed, G, M, kind):
+    """Most lie near the truth; the others lie anywhere, or all at one wrong place."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(M))
+    estimates = rng.dirichlet(np.full(M, kind), size=G)
+    most = G // 2 + 1
+    near = 0.1 * rng.random((most, 1))
+    estimates[:most] = (1 - near) * truth + near * estimates[:most]
+    if seed % 2:
+        estimates[most:] = np.eye(M)[0]
+    distances = sorted(plain.tv(truth, estimate) for estimate in estimates)
+    chosen = median_estimate(rng.permutation(estimates)[None])[0]
+    assert chosen.tolist() in estimates.tolist()
+    assert plain.tv(truth, chosen) <= 3 * distances[most - 1] + 1e-12
+
+
+def test_an_average_would_not_be_within_three_times():
+    """The power of the test above."""
+    estimates = np.array([[0.5, 0.5]] * 3 + [[1.0, 0.0]] * 2)
+    assert median_estimate(estimates[None]).tolist() == [[0.5, 0.5]]
+    assert plain.tv(estimates.mean(axis=0), [0.5, 0.5]) > 0.1

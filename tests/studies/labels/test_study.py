@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpol.studies.labels as package
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.studies.labels import points
 from dpol.studies.labels import study as module
 from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.studies.labels.classes import hard_class, random_class
+from dpol.studies.labels.hypotheses import hard_class, random_class
 from dpol.studies.labels.points import Setting, hardness
 from dpol.studies.labels.registry import variants
 from dpol.studies.labels.settings import Labels
@@ -109,7 +108,7 @@ def test_points_change_one_number_each():
 
 def test_a_large_setting_has_a_point_for_each_variant_and_the_same_rows(monkeypatch):
     study = config(sweeps={"rounds": [90]}, epsilon=1.0)
-    monkeypatch.setattr(package, "_LARGEST", 5 * 90 * 5)
+    monkeypatch.setitem(points.__globals__, "_LARGEST", 5 * 90 * 5)
     found = points(study, [])
     names = [f"rounds-0-{name}-{rule}" for name, rule in MEMBERS]
     assert list(found) == [*names, "rounds-0-hard"]

@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.stats import laplace
@@ -16,19 +15,19 @@ from dpol.privacy.audit import audit_loss, audit_runs, with_fitted_direction
 from dpol.privacy.audit_laws import audit_fit
 from dpol.studies.audits.core import FIT, Audited, Subject
 from dpol.studies.audits.settings import Audits
+from dpol.studies.labels.accounting import laplace_message_loss, scale_factor
 from dpol.studies.labels.clients import (
     LABEL_UNIT,
     ONE_LABEL,
     LabelClient,
     MembershipClient,
+    Messages,
     ResponseClient,
     SampledClient,
     VectorClient,
 )
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
-from dpol.studies.labels.composition import scale_factor
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints
-from dpol.studies.labels.message_loss import laplace_message_loss
 
 _EPSILON = 1.0
 _N_LABELS = 4
@@ -55,7 +54,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
     yield from audit_sampled(settings, seed, SampledClient(clipping, _EPSILON))
     for rule in rules:
         clipping = Clipping(counterexample(), 300, rule)
-        vector = VectorClient(clipping, _EPSILON, settings.delta, composition=rule)
+        vector = VectorClient(clipping, _EPSILON, settings.delta)
         yield from audit_vector(settings, seed, vector)
     yield audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
     yield audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
@@ -72,7 +71,7 @@ def audit_sampled_loss(client: SampledClient, asked: float = _EPSILON) -> Audite
         "private EXP3, message",
         f"{client.clipping.rule} sensitivity",
         asked,
-        code="none: dpol.studies.labels.message_loss computes the law",
+        code="none: dpol.studies.labels.accounting computes the law",
         inputs="all pairs of 3 labels",
     )
     losses = laplace_message_loss(
@@ -93,7 +92,7 @@ def audit_sampled(
     columns = []
     for found in messages:
         chosen = found.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
-        value = np.clip(found.value[0], -_LARGEST, _LARGEST)[:, None]
+        value = np.clip(found.values[0], -_LARGEST, _LARGEST)[:, None]
         # Above a threshold, or below one, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
@@ -102,7 +101,7 @@ def audit_sampled(
     edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / asked)
     law = np.einsum("z,jzb->jb", _blocks(clipping, 0), bins) / len(bins)
     first = messages[0]
-    found = _bins_of(edges, first.value[0][:, None])[np.arange(first.index.size), first.index[0]]
+    found = _bins_of(edges, first.values[0][:, None])[np.arange(first.index.size), first.index[0]]
     yield _fit(settings, subject, np.ravel_multi_index((first.index[0], found), law.shape), law)
 
 
@@ -114,7 +113,7 @@ def audit_vector(
 ) -> Iterator[Audited]:
     """WMA messages about two labels, and whether they follow the law that they should have."""
     clipping = client.clipping
-    variant = f"{clipping.rule} sensitivity, {client.composition} composition"
+    variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
     subject = _subject(client, "private WMA, message", variant, asked)
     values = [found.values[0] for found in _messages(settings, seed, client, (0, 2))]
     fitted = with_fitted_direction(*(np.clip(it, -_LARGEST, _LARGEST) for it in values))
@@ -122,7 +121,7 @@ def audit_vector(
     yield _event(settings, subject, list(fitted), statistic, client.delta)
 
     n = clipping.sensitivity.shape[1]
-    factor = scale_factor(n, asked, client.delta, client.composition)
+    factor = scale_factor(n, asked, client.delta, clipping.rule)
     edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
     # The values are independent, given the block.
     given = [np.prod(it, axis=0) for it in itertools.product(*bins.transpose(0, 2, 1))]
@@ -156,7 +155,7 @@ def _bins_of(edges: Floats, values: Floats) -> Ints:
 
 
 def audit_response(
-    settings: Audits, seed: int, client: LabelClient[Any], asked: float = _EPSILON
+    settings: Audits, seed: int, client: LabelClient, asked: float = _EPSILON
 ) -> Audited:
     """Randomised response about the first and the last label: whether it is one of them."""
     last = _N_LABELS - 1
@@ -168,19 +167,19 @@ def audit_response(
         inputs=f"the first and the last of {_N_LABELS} labels",
     )
     columns = [
-        (found.labels[0][:, None] == (0, last)).astype(float)
+        (found.values[0][:, None] == (0, last)).astype(float)
         for found in _messages(settings, seed, client, (0, last))
     ]
     return _event(settings, subject, columns, "whether the message is one of the two")
 
 
 def audit_membership(
-    settings: Audits, seed: int, client: LabelClient[Any], asked: float = _EPSILON
+    settings: Audits, seed: int, client: LabelClient, asked: float = _EPSILON
 ) -> Audited:
     """Answers about a label in the set of the index, or in the other one."""
     subject = _subject(client, "membership response", "public random set", asked)
     columns = [
-        (found.member[0] == (found.index[0] == 0)).astype(float)
+        (found.values[0] == (found.index[0] == 0)).astype(float)
         for found in _messages(settings, seed, client, (0, 2))
     ]
     return _event(settings, subject, columns, "whether the answer speaks for the first set")
@@ -190,7 +189,7 @@ def audit_membership(
 
 
 def _subject(
-    client: LabelClient[Any],
+    client: LabelClient,
     mechanism: str,
     variant: str,
     asked: float,
@@ -212,8 +211,8 @@ def _subject(
 
 
 def _messages(
-    settings: Audits, seed: int, client: LabelClient[Any], labels: tuple[int, int]
-) -> list[Any]:
+    settings: Audits, seed: int, client: LabelClient, labels: tuple[int, int]
+) -> list[Messages]:
     """Independent messages about each of two labels, (1, runs)."""
     found = []
     features = np.zeros(_MESSAGES_PER_RUN * settings.runs, dtype=np.int64)

@@ -8,12 +8,10 @@ import math
 import numpy as np
 
 from dpol.studies.claims.core import Finding, Findings
-from dpol.studies.labels.classes import random_class
+from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
 from dpol.studies.labels.clients import ResponseClient, SampledClient
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
-from dpol.studies.labels.composition import composed_delta, scale_factor
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.message_loss import laplace_message_loss
+from dpol.studies.labels.hypotheses import HypothesisClass, random_class
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""

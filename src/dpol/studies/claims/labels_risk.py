@@ -7,15 +7,14 @@ import math
 
 import numpy as np
 from scipy.linalg import hadamard
+from scipy.special import softmax
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.studies.labels.classes import hard_class, random_class
-from dpol.studies.labels.game import LabelRun, label_generators, play_labels, realisable, softmax
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners.base import Terms
-from dpol.studies.labels.learners.wma import PrivateWMA
+from dpol.studies.labels.game import LabelRun, label_generators, play_labels, realisable
+from dpol.studies.labels.hypotheses import HypothesisClass, hard_class, random_class
+from dpol.studies.labels.learners import PrivateWMA, Terms
 from dpol.studies.labels.points import hardness
 from dpol.studies.labels.registry import LEARNERS, make_learner
 
@@ -52,7 +51,7 @@ def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Float
     rate = math.sqrt(2 * math.log(K) / T)
     adaptive = np.zeros((T, K))
     for t in range(T):  # the heaviest expert loses
-        adaptive[t, softmax(-rate * adaptive.sum(axis=0)).argmax()] = 1.0
+        adaptive[t, softmax(-rate * adaptive.sum(axis=0), axis=-1).argmax()] = 1.0
     return {
         "uniform": rng.random((T, K)),
         "coins": (rng.random((T, K)) < 0.5).astype(float),
@@ -64,7 +63,7 @@ def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Float
 def _regret(losses: Floats, rate: float) -> Floats:
     """Regrets (N,) of exponential weights on losses (N, T, K)."""
     before = np.cumsum(losses, axis=1) - losses
-    expected = (softmax(-rate * before) * losses).sum(axis=(1, 2))
+    expected = (softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
     return np.asarray(expected - losses.sum(axis=1).min(axis=1))
 
 
@@ -83,7 +82,7 @@ def enumerated_regret(losses: Floats, rate: float) -> float:
     K = losses.shape[1]
     seen, total = np.zeros((1, K)), 0.0
     for loss in losses:
-        total += float((softmax(-rate * seen) @ loss).mean())
+        total += float((softmax(-rate * seen, axis=-1) @ loss).mean())
         seen = (seen[:, None] + loss * np.eye(K)).reshape(-1, K)
     return total - float(losses.sum(axis=0).min())
 

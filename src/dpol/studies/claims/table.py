@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.frames import check_frame
 from dpol.show.table import Column, Entry, Group, Section, Table
-from dpol.studies.claims.core import CLAIM_COLUMNS, Verdict
+from dpol.studies.claims.core import Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
 
@@ -75,7 +74,6 @@ def claims_table(frame: pd.DataFrame) -> Table:
 
 
 def _check(frame: pd.DataFrame) -> None:
-    check_frame(frame, CLAIM_COLUMNS, "claims")
     unknown = sorted(set(frame["verdict"]) - set(_WORST_FIRST))
     if unknown:
         raise DataError(

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from dpol.show.papers import DISTRIBUTIONS
-from dpol.studies.labels.points import settings_of
-from dpol.studies.labels.settings import Labels
-from dpol.studies.study import Figure, Point, Study, Table
+from dpol.studies.labels.points import points
+from dpol.studies.labels.settings import Labels, LabelSweeps
+from dpol.studies.study import Figure, Study, Table
 
 _HERE = "dpol.studies.labels"
-# Masses that a learner predicts (replicates x rounds x labels): a quarter of a minute. Where there
-# are more, each variant is a point of its own.
-_LARGEST = 7e9
 _RISK = Figure(
     name="labels-risk",
     title="KL risk of learning from private labels",
@@ -40,38 +35,18 @@ _HOSPITALS = Figure(
     " panel for each stream, groups of points for each ε, a marker for the mean of each algorithm,"
     " a dot for each run. The runs differ in their noise only; they do not cover other states or"
     " years.",
-    draw=f"{_HERE}.hospital_figure:hospitals",
+    draw=f"{_HERE}.figures:hospitals",
 )
 
 
-def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each synthetic class and stream, or where that takes long for each variant.
-
-    >>> list(points(Labels(sweeps={"labels": [10], "rounds": [1000]}), []))
-    ['rounds-0', 'rounds-0-hard', 'labels-0']
-    """
-    found: dict[str, Point] = {}
-    for label, setting in settings_of(settings):
-        if settings.replicates * setting.n_rounds * setting.n_labels <= _LARGEST:
-            found[label] = asdict(setting)
-        else:
-            from dpol.studies.labels.registry import variants
-
-            for name, rule in variants():
-                found[f"{label}-{name}-{rule}"] = {**asdict(setting), "variant": [name, rule]}
-    if settings.patients_per_week is not None:
-        found |= {f"hospitals-{label}": {"stream": label} for label in streams}
-    return found
-
-
-def _figures(settings: Labels) -> Iterator[Figure]:
+def _figures(settings: Labels) -> tuple[Figure, ...]:
     sweeps = settings.sweeps
-    if sweeps.rounds or sweeps.labels or sweeps.hypotheses or sweeps.epsilons:
-        yield _RISK
-    if sweeps.rounds:
-        yield _SELECTION
-    if settings.patients_per_week is not None:
-        yield _HOSPITALS
+    shown = {
+        _RISK: sweeps != LabelSweeps(),
+        _SELECTION: bool(sweeps.rounds),
+        _HOSPITALS: settings.patients_per_week is not None,
+    }
+    return tuple(figure for figure, wanted in shown.items() if wanted)
 
 
 STUDY = Study(
@@ -85,6 +60,6 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    figures=lambda settings: tuple(_figures(settings)),
+    figures=_figures,
     tables=(Table("labels", "Learning from private labels", f"{_HERE}.table:labels"),),
 )

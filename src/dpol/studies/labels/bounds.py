@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpol.studies.labels.composition import Composition, scale_factor
+from dpol.studies.labels.accounting import scale_factor
+from dpol.studies.labels.clipping import SensitivityRule
 from dpol.studies.labels.points import hardness
 
 
 def wma_bound(
-    n_hypotheses: int, n_rounds: int, epsilon: float, delta: float, composition: Composition
+    n_hypotheses: int, n_rounds: int, epsilon: float, delta: float, rule: SensitivityRule
 ) -> float:
     """Theorem 4: a bound on the KL risk of private WMA, in nats.
 
     With the sensitivity bound s = log((K + 1) T), which holds where the paper's log(KT) may not.
     """
-    factor = scale_factor(n_hypotheses, epsilon, delta, composition)
+    factor = scale_factor(n_hypotheses, epsilon, delta, rule)
     return _bound(n_hypotheses, n_rounds, factor, 1)
 
 

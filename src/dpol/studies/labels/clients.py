@@ -10,26 +10,50 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.guarantee import Guarantee
+from dpol.studies.labels.accounting import scale_factor
 from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.composition import Composition, scale_factor
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints, check_labels
+from dpol.studies.labels.hypotheses import HypothesisClass, Ints
 
 ONE_LABEL = "two labels of the same round"
 LABEL_UNIT = "one person's label in one round"
 
-Messages = TypeVar("Messages")
-"""What a client sends: a dataclass of arrays with leading axes (R, B), replicates and rounds."""
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """What people send, one message for each replicate and round.
+
+    Args:
+        values: (R, B) labels, answers or noisy log-likelihoods; (R, B, K) where a message is
+            about all hypotheses at once.
+        index: (R, B) the hypothesis J that a message is about; 0 where it is about none.
+    """
+
+    values: NDArray[Any]
+    index: Ints
 
 
-class LabelClient(ABC, Generic[Messages]):
-    """What a person runs: parameters that are public, and the privatisation of labels."""
+class LabelClient(ABC):
+    """What a person runs: parameters that are public, and the privatisation of labels.
+
+    Args:
+        epsilon: claimed privacy of a message, above 0; inf for none.
+
+    Raises:
+        ValueError: epsilon is not above 0.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
 
     @abstractmethod
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
@@ -46,98 +70,36 @@ class LabelClient(ABC, Generic[Messages]):
 
 
 @dataclass(frozen=True, eq=False)
-class VectorMessages:
-    """A noisy log-likelihood for every hypothesis: `values` (R, B, K)."""
-
-    values: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class SampledMessages:
-    """A noisy log-likelihood of one hypothesis: `index` J and `value`, both (R, B)."""
-
-    index: Ints
-    value: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class LabelMessages:
-    """A label that may be another than the true one: `labels` (R, B)."""
-
-    labels: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class MembershipMessages:
-    """Whether the label lies in a public set, or the opposite: `index` of the set, `member`."""
-
-    index: Ints
-    member: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class LikelihoodClient(LabelClient[Messages]):
-    """Base of the clients that send clipped log-likelihoods with Laplace noise.
-
-    Args:
-        clipping: the clipped class, with its sensitivity.
-        epsilon: claimed privacy of a message, above 0.
-
-    Raises:
-        ValueError: epsilon is not above 0.
-    """
-
-    clipping: Clipping
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
-
-    @property
-    @abstractmethod
-    def factor(self) -> float:
-        """b / s: Laplace scale over sensitivity."""
-
-
-@dataclass(frozen=True, eq=False)
-class VectorClient(LikelihoodClient[VectorMessages]):
+class VectorClient(LabelClient):
     """log pbar_j(h(Y)) + Laplace noise for every hypothesis j (Algorithm 1).
 
     Args:
-        clipping: the clipped class, with its sensitivity.
+        clipping: the clipped class; the noise is composed by the rule of its sensitivity.
         epsilon: claimed privacy of a message, above 0.
         delta: of the guarantee, in (0, 1).
-        composition: how the scale of the noise follows from the K coordinates; see
-            `dpol.studies.labels.composition.scale_factor`.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 1.
     """
 
+    clipping: Clipping
+    epsilon: float
     delta: float = 1e-6
-    composition: Composition = "exact"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.factor  # Refuses a delta or composition that is out of range.
-
-    @cached_property
+    @property
     def factor(self) -> float:
         """b / s: Laplace scale over sensitivity."""
         n = self.clipping.hypotheses.n_hypotheses
-        return scale_factor(n, self.epsilon, self.delta, self.composition)
+        return scale_factor(n, self.epsilon, self.delta, self.clipping.rule)
 
-    def privatize(
-        self, labels: Ints, features: Ints, generators: ReplicateGenerators
-    ) -> VectorMessages:
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Messages (R, B, K); see `LabelClient`."""
-        clipping = self.clipping
-        each = 1 + clipping.hypotheses.n_hypotheses
-        uniforms = round_uniforms(generators, labels.shape[1], each)
+        clipping, sizes = self.clipping, self.clipping.hypotheses
+        uniforms = round_uniforms(labels, sizes.n_labels, generators, 1 + sizes.n_hypotheses)
         blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
         values = laplace(uniforms[..., 1:])
-        values *= self.factor * self.clipping.sensitivity[features]
+        values *= self.factor * clipping.sensitivity[features]
         values += self._by_block[features, blocks]
-        return VectorMessages(values)
+        return Messages(values, np.zeros_like(labels))
 
     @cached_property
     def _by_block(self) -> Floats:
@@ -152,15 +114,19 @@ class VectorClient(LikelihoodClient[VectorMessages]):
         epsilon = self.epsilon if covered else n / reached
         mechanism = (
             f"Laplace noise on all clipped log-likelihoods, {clipping.rule} sensitivity,"
-            f" {self.composition} composition"
+            f" {clipping.rule} composition"
         )
         largest = clipping.sensitivity.max()
         return _guarantee(mechanism, largest, "every log-likelihood", epsilon, self.delta)
 
 
 @dataclass(frozen=True, eq=False)
-class SampledClient(LikelihoodClient[SampledMessages]):
+class SampledClient(LabelClient):
     """J and log pbar_J(h(Y)) + Laplace noise for a uniform index J (Algorithm 2).
+
+    Args:
+        clipping: the clipped class, with its sensitivity.
+        epsilon: claimed privacy of a message, above 0.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
 
@@ -169,11 +135,14 @@ class SampledClient(LikelihoodClient[SampledMessages]):
     >>> client = SampledClient(clipping, epsilon=1.0)
     >>> labels, features = np.array([[0, 1, 2]]), np.array([0, 0, 0])
     >>> generators = replicate_generators(1, ("example",), range(1), "clients")
-    >>> client.privatize(labels, features, generators).value.shape
+    >>> client.privatize(labels, features, generators).values.shape
     (1, 3)
     >>> client.guarantee.epsilon_delta
     (1.0, 0.0)
     """
+
+    clipping: Clipping
+    epsilon: float
 
     @property
     def factor(self) -> float:
@@ -185,18 +154,16 @@ class SampledClient(LikelihoodClient[SampledMessages]):
         """(X, K) Laplace scales."""
         return self.clipping.sensitivity / self.epsilon
 
-    def privatize(
-        self, labels: Ints, features: Ints, generators: ReplicateGenerators
-    ) -> SampledMessages:
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Messages (R, B); see `LabelClient`."""
         clipping = self.clipping
-        uniforms = round_uniforms(generators, labels.shape[1], 3)
+        uniforms = round_uniforms(labels, clipping.hypotheses.n_labels, generators, 3)
         blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
         index = uniform_index(uniforms[..., 1], clipping.hypotheses.n_hypotheses)
-        value = laplace(uniforms[..., 2])
-        value *= self.scales[features, index]
-        value += clipping.log_cells[features, index, blocks]
-        return SampledMessages(index, value)
+        values = laplace(uniforms[..., 2])
+        values *= self.scales[features, index]
+        values += clipping.log_cells[features, index, blocks]
+        return Messages(values, index)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -208,7 +175,7 @@ class SampledClient(LikelihoodClient[SampledMessages]):
 
 
 @dataclass(frozen=True, eq=False)
-class ResponseClient(LabelClient[LabelMessages]):
+class ResponseClient(LabelClient):
     """Randomised response: the label, or any other one with equal probabilities.
 
     The label is kept with probability e^eps / (e^eps + M - 1). epsilon = inf sends labels as
@@ -218,31 +185,23 @@ class ResponseClient(LabelClient[LabelMessages]):
     Args:
         n_labels: M, the number of labels.
         epsilon: privacy of a message, above 0.
-
-    Raises:
-        ValueError: epsilon is not above 0.
     """
 
     n_labels: int
     epsilon: float
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
 
     @property
     def keep(self) -> float:
         """Probability that the message is the label."""
         return 1 / (1 + (self.n_labels - 1) * math.exp(-self.epsilon))
 
-    def privatize(
-        self, labels: Ints, features: Ints, generators: ReplicateGenerators
-    ) -> LabelMessages:
-        """Messages (R, B); see `LabelClient`."""
-        check_labels(labels, self.n_labels)
-        uniforms = round_uniforms(generators, labels.shape[1], 2)
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Labels (R, B); see `LabelClient`."""
+        uniforms = round_uniforms(labels, self.n_labels, generators, 2)
         others = uniform_index(uniforms[..., 1], self.n_labels - 1)
         others += others >= labels
-        return LabelMessages(np.where(uniforms[..., 0] < self.keep, labels, others))
+        values = np.where(uniforms[..., 0] < self.keep, labels, others)
+        return Messages(values, np.zeros_like(labels))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -252,7 +211,7 @@ class ResponseClient(LabelClient[LabelMessages]):
 
 
 @dataclass(frozen=True, eq=False)
-class MembershipClient(LabelClient[MembershipMessages]):
+class MembershipClient(LabelClient):
     """Randomised response to one question: is the label in A_J? (ours)
 
     J is uniform and public, A_j the labels to which hypothesis j gives more mass than the
@@ -262,16 +221,10 @@ class MembershipClient(LabelClient[MembershipMessages]):
     Args:
         hypotheses: the class.
         epsilon: privacy of a message, above 0.
-
-    Raises:
-        ValueError: epsilon is not above 0.
     """
 
     hypotheses: HypothesisClass
     epsilon: float
-
-    def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
 
     @property
     def keep(self) -> float:
@@ -284,15 +237,12 @@ class MembershipClient(LabelClient[MembershipMessages]):
         masses = self.hypotheses.masses
         return np.asarray(masses > masses.mean(axis=1, keepdims=True))
 
-    def privatize(
-        self, labels: Ints, features: Ints, generators: ReplicateGenerators
-    ) -> MembershipMessages:
-        """Messages (R, B); see `LabelClient`."""
-        check_labels(labels, self.hypotheses.n_labels)
-        uniforms = round_uniforms(generators, labels.shape[1], 2)
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Answers (R, B), 1 for yes and 0 for no; see `LabelClient`."""
+        uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
         index = uniform_index(uniforms[..., 1], self.hypotheses.n_hypotheses)
         member = self.sets[features, index, labels]
-        return MembershipMessages(index, member == (uniforms[..., 0] < self.keep))
+        return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -301,14 +251,19 @@ class MembershipClient(LabelClient[MembershipMessages]):
         return _guarantee(mechanism, 1.0, "membership", self.epsilon)
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Raise ValueError unless epsilon is above 0."""
-    if not epsilon > 0:
-        raise ValueError(f"epsilon must be above 0, got {epsilon}")
+def round_uniforms(
+    labels: Ints, n_labels: int, generators: ReplicateGenerators, each: int
+) -> Floats:
+    """Uniform numbers in [0, 1), (R, B, each), for (R, B) labels: the same for any cut of rounds.
 
-
-def round_uniforms(generators: ReplicateGenerators, rounds: int, each: int) -> Floats:
-    """Uniform numbers in [0, 1), shape (R, rounds, each): the same for any cut into chunks."""
+    Raises:
+        ValueError: a label is not an integer in 0..M-1.
+    """
+    wrong = labels[(labels < 0) | (labels >= n_labels)].tolist()
+    if wrong or not np.issubdtype(labels.dtype, np.integer):
+        got = f"{wrong[0]}" if wrong else f"numbers of type {labels.dtype}"
+        raise ValueError(f"labels must be integers in 0..{n_labels - 1}, got {got}")
+    rounds = labels.shape[1]
     return generators.uniforms(rounds * each).reshape(generators.n_replicates, rounds, each)
 
 
@@ -321,11 +276,7 @@ def laplace(uniforms: Floats) -> Floats:
     """Standard Laplace numbers from uniform ones in [0, 1), by inversion; a new array."""
     # NumPy's uniforms are multiples of 2^-53: the shift makes them symmetric about 1/2.
     centred = uniforms - (0.5 - 2.0**-54)
-    size = np.abs(centred)
-    size *= -2
-    np.log1p(size, out=size)
-    np.negative(size, out=size)
-    return np.copysign(size, centred, out=size)
+    return np.asarray(np.copysign(np.log1p(-2 * np.abs(centred)), centred))
 
 
 def _guarantee(

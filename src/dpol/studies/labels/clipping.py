@@ -13,11 +13,10 @@ from typing import Literal
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.studies.labels.categorical import Categorical
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints, check_labels
+from dpol.studies.labels.hypotheses import HypothesisClass, Ints, draw_categories
 
 SensitivityRule = Literal["exact", "published"]
-"""Names of the rules for the sensitivity of log-likelihoods."""
+"""How much noise: computed and always sufficient, or by the formulas of the paper."""
 
 # M max_j F[j, y] may come out as 3.0000000000000004 where 3 is meant.
 _ROUNDING = 1e-12
@@ -106,7 +105,7 @@ class Clipping:
     @property
     def excess(self) -> float:
         """The largest true sensitivity over the assumed one; 1 if the rule covers all."""
-        return max(1.0, float((self.ranges / self.bound).max())) if self.rule != "exact" else 1.0
+        return max(1.0, float((self.ranges / self.bound).max()))
 
     @cached_property
     def block_masses(self) -> Floats:
@@ -115,22 +114,13 @@ class Clipping:
         return self.keep * self.hypotheses.masses + (1 - self.keep) * share[:, None]
 
     def draw_blocks(self, labels: Ints, features: Ints, uniforms: Floats) -> Ints:
-        """The block of h(label) for every label; all arguments (R, B) or broadcast to it.
-
-        Raises:
-            ValueError: a label is not an integer in 0..M-1.
-        """
-        check_labels(labels, self.hypotheses.n_labels)
-        empty = self.cells[features, labels] == 0
-        moved = empty | (uniforms >= self.keep)
-        # Given that it moves the label, the uniform number is uniform on a part of [0, 1).
+        """The block of h(label) for every label; all arguments (R, B) or broadcast to it."""
         keep = self.keep
+        moved = (self.cells[features, labels] == 0) | (uniforms >= keep)
+        # Given that it moves the label, the uniform number is uniform on a part of [0, 1).
         second = np.where(uniforms < keep, uniforms / keep, (uniforms - keep) / (1 - keep))
         blocks = np.broadcast_to(labels, uniforms.shape).copy()
         features = np.broadcast_to(features, uniforms.shape)
-        blocks[moved] = self._any_block.draw(features[moved], second[moved])
+        cells = self.cells.astype(float)
+        blocks[moved] = draw_categories(cells, features[moved], second[moved])
         return blocks
-
-    @cached_property
-    def _any_block(self) -> Categorical:
-        return Categorical(self.cells.astype(float))

@@ -1,11 +1,13 @@
-"""Figures of learning a distribution from locally private labels: KL risk and selection."""
+"""Figures of learning a distribution from locally private labels: risk, selection, hospitals."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,28 +15,130 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from dpol.core.frames import check_frame
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
-from dpol.studies.labels.looks import DOTS, OURS, describe_runs, empty_figure, finish, looks
+from dpol.show.titles import data_title
+from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.study import COLUMNS
-from dpol.studies.labels.table import SIGNS
+from dpol.studies.labels.table import COLUMN_OF, SIGNS
 from dpol.studies.study import Facts, Frames
 
+_MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
+_PALE: dict[str, Any] = {"ls": "--", "lw": 0.9, "ms": 2.5, "mew": 0, "zorder": 1.7, "alpha": 0.65}
+_DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
 _SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one x are spread
 _HEIGHT = 1.9  # inches, about, of the axes of a panel
-_SWEEPS = {
-    "rounds": ("T", "rounds T"),
-    "labels": ("M", "labels M"),
-    "hypotheses": ("K", "hypotheses K"),
-    "epsilons": ("epsilon", "privacy ε of one message"),
-}
+_CHARACTERS_PER_INCH = 15.5  # of the 8 point font, rounded down
 _RISK = "mean_kl_risk"
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
 }
+_LOOKS: Mapping[str, tuple[str, str]] = {
+    "wma": (style.PURPLE, "v"),
+    "exp3": (style.BLUE, "o"),
+    "exp3-bayes": (style.SKY, "s"),
+    "membership": (style.GREEN, "D"),
+    "randomised-response": (style.VERMILLION, "^"),
+    "bayes": (style.GREY, "X"),
+}
+# Colours and markers of the learners that are not above, in turn.
+_FURTHER = ((style.ORANGE, "P"), ("#8C510A", "*"), ("#7F7F00", "<"), ("#762A83", ">"))
+
+
+def looks() -> dict[str, tuple[str, str]]:
+    """Colour and marker of every registered learner."""
+    further = itertools.cycle(_FURTHER)
+    return {name: _LOOKS[name] if name in _LOOKS else next(further) for name in LEARNERS}
+
+
+def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
+    """KL risk against T, M, K and epsilon, a panel per sweep that was run, beside the bounds."""
+    panels = _panels(frames["labels"], {_RISK: "KL risk (nats)"}, tuple(COLUMN_OF))
+    return _draw(
+        panels,
+        min(2, len(panels)),
+        "KL risk over all T rounds of learning from locally private labels.",
+        "Solid: exact sensitivity (ours); dashed, pale: as published.",
+    )
+
+
+def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
+    """TV distance of the batch selector against T: average (above) and median (below)."""
+    panels = _panels(frames["labels"], _SELECTORS, ("rounds",))
+    return _draw(
+        panels,
+        len({panel.kind for panel in panels}),
+        "Selecting the true hypothesis from locally private labels: total variation (TV) between"
+        " estimate and truth.",
+        "Exact sensitivity (ours). Black: slopes only, not bounds.",
+    )
+
+
+def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
+    """Mean log loss above that of the best forecast in hindsight, a panel per stream."""
+    risks = frames["labels"]
+    rows = risks[(risks["sweep"] == "hospitals") & (risks["sensitivity_rule"] == "exact")]
+    streams = [(str(name), own) for name, own in rows.groupby("hypotheses", sort=False)]
+    with style.figure_style():
+        figure = style.new_figure(6.4, 1.5 + 1.8 * len(streams))
+        axes = figure.subplots(len(streams), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
+        for ax, (stream, own) in zip(axes, streams, strict=True):
+            _draw_excesses(ax, own)
+            first = own.iloc[0]
+            ax.set_title(f"{stream}: {first['M']} hospitals, {first['T']:,} patients", loc="left")
+        axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        axis = figure.supylabel(
+            "log loss minus that of the best forecast\nin hindsight (nats per patient);"
+            " below 0:\na mixture beats its best member"
+        )
+        what = f"{data_title(facts.simulated)}: in which hospital is a random patient?"
+        what += f" {rows['K'].iloc[0]} forecasts, none exactly right."
+        _finish(figure, rows, what, "Exact sensitivity (ours).")
+        # Level with the panels, not with panels and legend together.
+        axis.set_y((axes[0].get_position().y1 + axes[-1].get_position().y0) / 2)
+    return figure
+
+
+def _finish(figure: Figure, rows: pd.DataFrame, what: str, how: str) -> None:
+    """Add the title, which says what stands for the runs, and lay the figure out."""
+    runs = rows["replicates"].iloc[0]
+    means = f"Large markers: means over {runs} runs; dots: the {runs} runs, not an interval."
+    text = f"{what} {means} {how} †: ours, not in the paper."
+    text = textwrap.fill(text, int(figure.get_figwidth() * _CHARACTERS_PER_INCH))
+    figure.suptitle(text, x=0.01, ha="left")
+    style.freeze_layout(figure)
+
+
+def _draw_excesses(ax: Axes, rows: pd.DataFrame) -> None:
+    """Means and single runs on one stream, those of one epsilon side by side."""
+    epsilons = sorted(set(rows["epsilon"]))
+    ax.axhline(0, color=style.BLACK, ls=":", lw=1.2, zorder=1)
+    step = 0.78 / len(LEARNERS)
+    for number, (name, (colour, marker)) in enumerate(looks().items()):
+        own = rows[rows["algorithm"] == name].sort_values("epsilon")
+        if not own.empty:
+            # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
+            x = np.searchsorted(epsilons, own["epsilon"]) + step * (
+                number - (len(LEARNERS) - 1) / 2
+            )
+            means = (own[_RISK] - own["best_kl"]) / own["T"]
+            title = title_of(name)
+            ax.plot(x, means, color=colour, ls="", marker=marker, ms=4, mew=0, label=title)
+            best, T = own[["best_kl", "T"]].to_numpy().T[..., None]
+            runs = (np.stack(own["kl_runs"].tolist()) - best) / T
+            # To the right of the mean, which would hide them.
+            places = np.broadcast_to(x[:, None] + 0.3 * step, runs.shape)
+            ax.plot(places.ravel(), runs.ravel(), color=colour, **_DOTS)
+    ax.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons])
+    ax.set_xlim(-0.5, len(epsilons) - 0.5)
+    ax.grid(visible=False, axis="x")
+    for border in range(1, len(epsilons)):
+        ax.axvline(border - 0.5, color=style.RULE, lw=0.6)
+
+
+# ---- panels of sweeps ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -49,69 +153,17 @@ class _Panel:
 
     @property
     def x(self) -> str:
-        return _SWEEPS[self.sweep][0]
+        return COLUMN_OF[self.sweep]
 
-    @property
-    def exact(self) -> pd.DataFrame:
-        return self.rows[self.rows["sensitivity_rule"] == "exact"]
-
-
-def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """The figure of risks, see `draw_risk`."""
-    return draw_risk(frames["labels"])
-
-
-def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """The figure of selection, see `draw_selection`."""
-    return draw_selection(frames["labels"])
-
-
-def draw_risk(risks: pd.DataFrame) -> Figure:
-    """KL risk against T, M, K and epsilon, a panel per sweep that was run, beside the bounds.
-
-    Args:
-        risks: as `dpol.studies.labels.study` makes them (docs/reference/tables.md).
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
-    """
-    panels = _panels(risks, {_RISK: "KL risk (nats)"}, tuple(_SWEEPS))
-    if not panels:
-        return empty_figure("The config asks for no sweep of T, M, K or ε (labels.sweeps).")
-    with style.figure_style():
-        figure = _draw_panels(panels, min(2, len(panels)))
-        finish(
-            figure,
-            "KL risk over all T rounds of learning from locally private labels."
-            f" {describe_runs(risks)} Solid: exact sensitivity (ours); dashed, pale: as"
-            f" published. {OURS}",
-        )
-    return figure
-
-
-def draw_selection(risks: pd.DataFrame) -> Figure:
-    """TV distance of the batch selector against T: average (above) and median (below).
-
-    Raises:
-        DataError: as `draw_risk`.
-    """
-    panels = _panels(risks, _SELECTORS, ("rounds",))
-    if not panels:
-        return empty_figure("The config asks for no sweep of T (labels.sweeps.rounds).")
-    with style.figure_style():
-        figure = _draw_panels(panels, len({panel.kind for panel in panels}))
-        finish(
-            figure,
-            "Selecting the true hypothesis from locally private labels: total variation (TV)"
-            f" between estimate and truth. {describe_runs(risks)} Exact sensitivity (ours)."
-            f" Black: slopes only, not bounds. {OURS}",
-        )
-    return figure
+    def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
+        """Rows of a learner that a logarithmic axis can show."""
+        rows = self.rows
+        own = (rows["algorithm"] == learner) & (rows["sensitivity_rule"] == rule)
+        return rows[own & (rows[self.y] > 0)].sort_values(self.x)
 
 
 def _panels(risks: pd.DataFrame, columns: Mapping[str, str], sweeps: Sequence[str]) -> list[_Panel]:
     """The panels that have something to show."""
-    check_frame(risks, COLUMNS, "labels")
     found = []
     for (y, y_label), sweep, kind in itertools.product(columns.items(), sweeps, ("random", "hard")):
         rows = risks[(risks["sweep"] == sweep) & (risks["hypotheses"] == kind)]
@@ -120,91 +172,71 @@ def _panels(risks: pd.DataFrame, columns: Mapping[str, str], sweeps: Sequence[st
     return found
 
 
-def _draw_panels(panels: Sequence[_Panel], n_columns: int) -> Figure:
+def _draw(panels: Sequence[_Panel], n_columns: int, what: str, how: str) -> Figure:
     """All panels, with room for the names of lines to the right of each."""
     n_rows = math.ceil(len(panels) / n_columns)
     width = 3.8 * n_columns + 0.4 * (n_columns == 1)
-    figure = style.new_figure(width, 0.8 + 2.45 * n_rows)
-    for number, panel in enumerate(panels):
-        _draw_panel(figure.add_subplot(n_rows, n_columns, number + 1), panel)
-    drawn = list(zip(figure.axes, panels, strict=True))
-    # Risks of random classes are compared across panels; the hard class is another problem.
-    _share_limits([ax for ax, panel in drawn if panel.y != _RISK or panel.kind == "random"])
-    for ax, panel in drawn:
-        guides = _draw_bounds(ax, panel) if panel.y == _RISK else _draw_slopes(ax, panel)
-        add_labels(ax, [*_ends(panel), *guides], _HEIGHT)
+    with style.figure_style():
+        figure = style.new_figure(width, 0.8 + 2.45 * n_rows)
+        axes = [figure.add_subplot(n_rows, n_columns, 1 + number) for number in range(len(panels))]
+        drawn = [
+            (ax, panel, _draw_panel(ax, panel)) for ax, panel in zip(axes, panels, strict=True)
+        ]
+        # Risks of random classes are compared across panels; the hard class is another problem.
+        shared = [ax for ax, panel, _ in drawn if panel.y != _RISK or panel.kind == "random"]
+        limits = np.array([ax.get_ylim() for ax in shared])
+        for ax in shared:
+            ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+        for ax, panel, ends in drawn:
+            guides = _draw_bounds(ax, panel) if panel.y == _RISK else _draw_slopes(ax, panel)
+            add_labels(ax, [*ends, *guides], _HEIGHT)
+        _finish(figure, panels[0].rows, what, how)
     return figure
 
 
-def _draw_panel(ax: Axes, panel: _Panel) -> None:
-    exact = panel.exact
-    if panel.y == _RISK:
-        published = panel.rows[panel.rows["sensitivity_rule"] == "published"]
-        _draw_lines(ax, published, panel.x, panel.y, main=False)
-    _draw_lines(ax, exact, panel.x, panel.y)
-    _draw_runs(ax, exact, panel.x, "kl_runs" if panel.y == _RISK else f"{panel.y}_runs")
-    if panel.y == _RISK:
-        values = np.concatenate([panel.rows[_RISK], *exact["kl_runs"]])
-        values = values[values > 0]
-        ax.set_ylim(values.min() / 2.5, values.max() * 2.5)
-    first = panel.rows.iloc[0]
-    fixed = ", ".join(
-        f"{sign} = {_number(first[name])}" for name, sign in SIGNS.items() if name != panel.x
-    )
-    ax.set_title(f"{panel.kind} class: {fixed}", loc="left")
-    ax.set_xlabel(_SWEEPS[panel.sweep][1])
-    ax.set_ylabel(panel.y_label)
+def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
+    """Lines of the means, pale and dashed as published, and a dot for every run.
 
-
-def _draw_lines(ax: Axes, rows: pd.DataFrame, x: str, y: str, *, main: bool = True) -> None:
-    """A line per algorithm; without `main` pale, dashed and without markers.
-
-    Two values of x would make lines that look like rates: markers alone stand for them.
+    Returns:
+        The name of every line, for its end.
     """
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    several = rows[x].nunique() > 2
-    for algorithm, look in looks().items():
-        own = _positive(rows, algorithm, x, y)
-        if not own.empty:
-            ax.plot(
-                own[x],
-                own[y],
-                color=look.colour,
-                marker=look.marker if main or not several else "",
-                markersize=4.0 if main else 2.5,
-                markeredgewidth=0,
-                linestyle=("-" if main else "--") if several else "none",
-                linewidth=1.2 if main else 0.9,
-                alpha=1.0 if main else 0.65,
-            )
-    if main and not rows.empty:
-        _label_values(ax, sorted(set(rows[x])))
-
-
-def _draw_runs(ax: Axes, rows: pd.DataFrame, x: str, runs: str) -> None:
-    """A dot for every run that a logarithmic axis can show, algorithms side by side."""
-    run = {name: look for name, look in looks().items() if name in set(rows["algorithm"])}
-    low, high = ax.get_xlim()
-    steps = (high / low) ** np.linspace(-_SPREAD, _SPREAD, len(run))
-    for (algorithm, look), step in zip(run.items(), steps.tolist(), strict=True):
-        own = rows[rows["algorithm"] == algorithm].sort_values(x)
-        for place, values in zip(own[x], own[runs], strict=True):
-            if isinstance(values, (list, np.ndarray)):  # a median that was not asked for has none
-                shown = [value for value in values if value > 0]
-                ax.plot([step * place] * len(shown), shown, color=look.colour, **DOTS)
-
-
-def _positive(rows: pd.DataFrame, learner: str, x: str, y: str) -> pd.DataFrame:
-    return rows[(rows["algorithm"] == learner) & (rows[y] > 0)].sort_values(x)
-
-
-def _label_values(ax: Axes, values: Sequence[float]) -> None:
-    """A tick for every value that was run, and no others."""
+    x, y, rows = panel.x, panel.y, panel.rows
+    values = sorted(set(rows[x]))
+    margin = (values[-1] / values[0]) ** 0.05 if len(values) > 1 else 1.5
+    fixed = ", ".join(
+        f"{sign} = {_number(rows[name].iloc[0])}" for name, sign in SIGNS.items() if name != x
+    )
+    name = "privacy ε of one message" if x == "epsilon" else f"{panel.sweep} {x}"
+    ax.set(xscale="log", yscale="log", xlabel=name, ylabel=panel.y_label)
+    ax.set_title(f"{panel.kind} class: {fixed}", loc="left")
+    # A tick for every value that was run, and no others.
     ax.set_xticks(values, list(map(_number, values)))
     ax.xaxis.set_minor_locator(NullLocator())
-    margin = (values[-1] / values[0]) ** 0.05 if len(values) > 1 else 1.5
     ax.set_xlim(values[0] / margin, values[-1] * margin)
+    # Two values of x would make lines that look like rates: markers alone stand for them.
+    few = {"ls": "none"} if len(values) <= 2 else {}
+    shown = {name: look for name, look in looks().items() if name in set(rows["algorithm"])}
+    steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-_SPREAD, _SPREAD, len(shown))
+    ends = []
+    for (name, (colour, marker)), step in zip(shown.items(), steps.tolist(), strict=True):
+        own, published = panel.of(name), panel.of(name, "published")
+        if y == _RISK:
+            pale = _PALE | few | {"marker": marker if few else ""}
+            ax.plot(published[x], published[y], color=colour, **pale)
+        ax.plot(own[x], own[y], color=colour, marker=marker, **_MAIN | few)
+        runs = own[[x, "kl_runs" if y == _RISK else f"{y}_runs"]].to_numpy()
+        dots = [(step * place, value) for place, of_place in runs for value in of_place]
+        places, heights = np.array([dot for dot in dots if dot[1] > 0]).reshape(-1, 2).T
+        ax.plot(places, heights, color=colour, zorder=1.9, **_DOTS)
+        title = "\n".join(textwrap.wrap(title_of(name), 17))
+        for place, height in own[[x, y]].tail(1).to_numpy():
+            ends.append(Label(place, height, title, colour))
+    if y == _RISK:
+        exact = rows[rows["sensitivity_rule"] == "exact"]
+        heights = np.concatenate([rows[_RISK], *exact["kl_runs"]])
+        heights = heights[heights > 0]
+        ax.set_ylim(heights.min() / 2.5, heights.max() * 2.5)
+    return ends
 
 
 def _number(value: float) -> str:
@@ -216,59 +248,41 @@ def _number(value: float) -> str:
     return f"$10^{{{power}}}$" if lead == 1 else rf"${lead:g}{{\cdot}}10^{{{power}}}$"
 
 
-def _share_limits(axes: Sequence[Axes]) -> None:
-    """Give all panels the same limits, so that levels can be compared."""
-    if axes:
-        limits = [ax.get_ylim() for ax in axes]
-        for ax in axes:
-            ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-
-
-def _ends(panel: _Panel) -> list[Label]:
-    """The name of every line at its end."""
-    labels = []
-    for learner, look in looks().items():
-        own = _positive(panel.exact, learner, panel.x, panel.y)
-        if not own.empty:
-            end = own.iloc[-1]
-            labels.append(Label(end[panel.x], end[panel.y], look.label, look.colour))
-    return labels
-
-
 def _draw_bounds(ax: Axes, panel: _Panel) -> list[Label]:
     """Theorem 5 and where bounds say nothing (random class), Theorem 3 (hard class)."""
-    if panel.sweep != "rounds":
+    exp3 = panel.of("exp3")
+    if panel.sweep != "rounds" or exp3.empty:
         return []
-    exp3 = _positive(panel.exact, "exp3", "T", _RISK)
-    T = exp3["T"]
+    T, trivial = exp3["T"], exp3["T"] * np.log(exp3["K"])
+    guides = [
+        (exp3["upper_bound"], "-.", "upper bound of\nEXP3, Theorem 5"),
+        (trivial, ":", "T log K: higher\nbounds say nothing"),
+    ]
     if panel.kind == "hard":
-        return _draw_bound(ax, T, exp3["lower_bound"], "-.", "lower bound,\nTheorem 3")
-    trivial = T * np.log(exp3["K"])
-    upper = "upper bound of\nEXP3, Theorem 5"
-    labels = _draw_bound(ax, T, exp3["upper_bound"], "-.", upper)
-    labels += _draw_bound(ax, T, trivial, ":", "T log K: higher\nbounds say nothing")
-    ax.fill_between(T, trivial, ax.get_ylim()[1], color=style.BAND, linewidth=0, zorder=0)
-    return labels
-
-
-def _draw_bound(ax: Axes, x: pd.Series, y: pd.Series, line: str, name: str) -> list[Label]:
-    if y.isna().all():
-        return []
+        guides = [(exp3["lower_bound"], "-.", "lower bound,\nTheorem 3")]
+    values = pd.concat([y for y, _, _ in guides])
     low, high = ax.get_ylim()
-    ax.set_ylim(min(low, y.min() / 2.5), max(high, y.max() * 2.5))
-    ax.plot(x, y, color=style.BLACK, linestyle=line, linewidth=1.1)
-    return [Label(x.iloc[-1], y.iloc[-1], name, style.BLACK)]
+    ax.set_ylim(min(low, values.min() / 2.5), max(high, values.max() * 2.5))
+    if panel.kind == "random":
+        ax.fill_between(T, trivial, ax.get_ylim()[1], color=style.BAND, linewidth=0, zorder=0)
+    return [_draw_guide(ax, T, *guide) for guide in guides]
 
 
 def _draw_slopes(ax: Axes, panel: _Panel) -> list[Label]:
     """Slopes T^(-1/4) (Theorem 6) and T^(-1/2), from the top left corner of the lines."""
-    rounds = np.array(sorted(set(panel.rows["T"])), dtype=float)
+    T = panel.rows["T"].drop_duplicates().sort_values()
     low, high = ax.get_ylim()
     start = min(high * 2, 0.9)  # TV is at most 1
     ax.set_ylim(low, max(high, start * 1.5))
-    labels = []
-    for power, line, name in ((0.25, "-.", "$T^{-1/4}$, Theorem 6"), (0.5, ":", "$T^{-1/2}$")):
-        values = start * (rounds / rounds[0]) ** -power
-        ax.plot(rounds, values, color=style.BLACK, linestyle=line, linewidth=1.0)
-        labels.append(Label(rounds[-1], values[-1], name, style.BLACK))
-    return labels
+    return [
+        _draw_guide(ax, T, start * (T / T.iloc[0]) ** -power, line, name)
+        for power, line, name in (
+            (1 / 4, "-.", "$T^{-1/4}$, Theorem 6"),
+            (1 / 2, ":", "$T^{-1/2}$"),
+        )
+    ]
+
+
+def _draw_guide(ax: Axes, x: pd.Series, y: pd.Series, line: str, name: str) -> Label:
+    ax.plot(x, y, color=style.BLACK, linestyle=line, linewidth=1.1)
+    return Label(x.iloc[-1], y.iloc[-1], name, style.BLACK)

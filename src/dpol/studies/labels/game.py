@@ -1,4 +1,4 @@
-"""The game of distribution learning, and the one loop that plays it.
+"""The game of distribution learning, the one loop that plays it, and exact risks.
 
 Messages never depend on weights, so the weights of all rounds are a softmax of a running sum.
 """
@@ -6,18 +6,18 @@ Messages never depend on weights, so the weights of all rounds are a softmax of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
-from dpol.studies.labels.categorical import Categorical
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints
-from dpol.studies.labels.learners.base import LabelLearner
-from dpol.studies.labels.risk import round_risks
+from dpol.studies.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
+from dpol.studies.labels.learners import LabelLearner
 
 # Entries of the largest array of weights that is held at once (8 MB of them).
 _CHUNK = 1 << 20
+# Predictions that are held at once: few enough to stay in the cache.
+_BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,7 @@ class LabelGame:
         law: (R,) which of them is true in a replicate.
 
     Raises:
-        ValueError: shapes do not fit, a feature or law does not exist, or the law of a
-            feature that occurs is no distribution.
+        ValueError: laws do not fit, or the law of a feature that occurs is no distribution.
     """
 
     hypotheses: HypothesisClass
@@ -42,20 +41,9 @@ class LabelGame:
 
     def __post_init__(self) -> None:
         X, M = self.hypotheses.n_features, self.hypotheses.n_labels
-        if self.laws.shape[1:] != (X, M):
+        if self.laws.ndim != 3 or self.laws.shape[1:] != (X, M):
             raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
-        for name, values, size in (("features", self.features, X), ("law", self.law, self.n_laws)):
-            sound = values.ndim == 1 and values.size and np.issubdtype(values.dtype, np.integer)
-            if not sound or values.min() < 0 or values.max() >= size:
-                raise ValueError(f"{name} must be a vector of integers in 0..{size - 1}, not empty")
-        used = self.laws[:, np.unique(self.features)]
-        if not (used >= 0).all() or (abs(used.sum(axis=2) - 1) > 1e-9).any():
-            raise ValueError("laws must be distributions: masses of at least 0 that sum to 1")
-
-    @property
-    def n_laws(self) -> int:
-        """L."""
-        return len(self.laws)
+        check_laws(self.laws[:, np.unique(self.features)], "the masses of a law")
 
     @property
     def n_rounds(self) -> int:
@@ -77,9 +65,6 @@ def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> 
         hypotheses: the class.
         features: (T,) which of the X features each round shows.
         replicates: R, the number of replicates.
-
-    Raises:
-        ValueError: a feature does not exist.
     """
     law = np.arange(replicates) % hypotheses.n_hypotheses
     return LabelGame(hypotheses, features, hypotheses.masses.transpose(1, 0, 2), law)
@@ -119,9 +104,7 @@ class LabelRun:
     final_weights: Floats
 
 
-def play_labels(
-    learner: LabelLearner[Any], game: LabelGame, generators: LabelGenerators
-) -> LabelRun:
+def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
     """Play a whole game; exact risks, no sampling of them.
 
     Weights do not depend on how the rounds are cut into chunks.
@@ -131,7 +114,7 @@ def play_labels(
         game: what Nature does.
         generators: of Nature and of the clients.
 
-    >>> from dpol.studies.labels.classes import random_class
+    >>> from dpol.studies.labels.hypotheses import random_class
     >>> from dpol.studies.labels.registry import Terms, make_learner
     >>> hypotheses = random_class(4, 10, seed=1)
     >>> learner = make_learner("exp3", hypotheses, Terms(n_rounds=500, epsilon=1.0))
@@ -141,31 +124,71 @@ def play_labels(
     ((2,), (2, 4))
     """
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
-    truth = game.laws[game.law]
-    table = Categorical(game.laws.reshape(-1, game.hypotheses.n_labels))
+    truth, laws = game.laws[game.law], game.laws.reshape(-1, game.hypotheses.n_labels)
     first_row = game.law[:, None] * game.hypotheses.n_features
-    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
-    logs = np.zeros((R, K))
+    kl, tv, used, logs = np.zeros(R), np.zeros(R), np.zeros((R, K)), np.zeros((R, K))
     length = max(64, _CHUNK // (R * K))
     for start in range(0, game.n_rounds, length):
         features = game.features[start : start + length]
-        labels = table.draw(first_row + features, generators.nature.uniforms(len(features)))
+        uniforms = generators.nature.uniforms(len(features))
+        labels = draw_categories(laws, first_row + features, uniforms)
         messages = learner.client.privatize(labels, features, generators.clients)
         running = np.concatenate([logs[:, None], learner.scores(messages, features)], axis=1)
         np.cumsum(running, axis=1, out=running)
         logs = running[:, -1]
-        weights = softmax(running[:, :-1])
+        weights = softmax(running[:, :-1], axis=-1)
         used += weights.sum(axis=1)
         for x in np.unique(features):
             risks = round_risks(weights[:, features == x], learner.masses[x], truth[:, x])
-            kl += risks.kl.sum(axis=1)
-            tv += risks.tv.sum(axis=1)
-    return LabelRun(kl, tv, used / game.n_rounds, softmax(logs))
+            kl += risks[0].sum(axis=1)
+            tv += risks[1].sum(axis=1)
+    return LabelRun(kl, tv, used / game.n_rounds, softmax(logs, axis=-1))
 
 
-def softmax(logs: Floats) -> Floats:
-    """exp(logs) / sum over the last axis, without overflow."""
-    weights = logs - logs.max(axis=-1, keepdims=True)
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return np.asarray(weights)
+# ---- risks ---------------------------------------------------------------------------------------
+
+
+def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, Floats]:
+    """(R, B) divergences KL(truth || prediction) in nats, and total variations.
+
+    Args:
+        weights: (R, B, K), not negative, last axis sums to 1; predictions mix `masses` by them.
+        masses: (K, M), rows are distributions.
+        laws: (R, M), the true distributions.
+
+    >>> kl, tv = round_risks(np.array([[[0.5, 0.5]]]), np.eye(2), np.array([[1.0, 0.0]]))
+    >>> kl.round(6).tolist(), tv.tolist()
+    ([[0.693147]], [[0.5]])
+    """
+    R, B, K = weights.shape
+    M = masses.shape[1]
+    positive = laws > 0
+    negative_entropy = (laws * np.log(laws, out=np.zeros_like(laws), where=positive)).sum(axis=1)
+    kl, tv = np.empty((R, B)), np.empty((R, B))
+    step = max(1, _BLOCK // (R * M))
+    for here in (slice(start, start + step) for start in range(0, B, step)):
+        predicted = (weights[:, here].reshape(-1, K) @ masses).reshape(R, -1, M)
+        # Labels that cannot come add nothing to either risk, whatever is predicted there.
+        if not positive.all():
+            predicted += ~positive[:, None]
+        tv[:, here] = 1 - np.minimum(predicted, laws[:, None]).sum(axis=2)
+        with np.errstate(divide="ignore"):
+            logs = np.log(predicted, out=predicted)
+        kl[:, here] = negative_entropy[:, None] - (logs @ laws[:, :, None])[:, :, 0]
+    return kl, tv
+
+
+def total_variation(one: Floats, other: Floats) -> Floats:
+    """Total variation between distributions along the last axis."""
+    return np.asarray(np.abs(one - other).sum(axis=-1) / 2)
+
+
+def median_estimate(estimates: Floats) -> Floats:
+    """Of G independent estimates (R, G, M) the one with the least median distance to all, (R, M).
+
+    If more than half of them lie within a distance of the truth, so does this one within three
+    times that distance: an expected error becomes one with high probability.
+    """
+    distances = total_variation(estimates[:, :, None], estimates[:, None])
+    chosen = np.median(distances, axis=2).argmin(axis=1)
+    return np.asarray(estimates[np.arange(len(estimates)), chosen])

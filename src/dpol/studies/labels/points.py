@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from dpol.studies.labels.settings import Labels
+from dpol.studies.study import Point
+
+# Masses that a learner predicts (replicates x rounds x labels): a quarter of a minute. Where there
+# are more, each variant is a point of its own.
+_LARGEST = 7e9
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,27 @@ class Setting:
     epsilon: float
 
 
-def settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
+def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
+    """A point for each synthetic class and stream, or where that takes long for each variant.
+
+    >>> list(points(Labels(sweeps={"labels": [10], "rounds": [1000]}), []))
+    ['rounds-0', 'rounds-0-hard', 'labels-0']
+    """
+    found: dict[str, Point] = {}
+    for label, setting in _settings_of(settings):
+        if settings.replicates * setting.n_rounds * setting.n_labels <= _LARGEST:
+            found[label] = asdict(setting)
+        else:
+            from dpol.studies.labels.registry import variants
+
+            for name, rule in variants():
+                found[f"{label}-{name}-{rule}"] = {**asdict(setting), "variant": [name, rule]}
+    if settings.patients_per_week is not None:
+        found |= {f"hospitals-{label}": {"stream": label} for label in streams}
+    return found
+
+
+def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
     """All settings in the order of the rows, each with a label that is fit for a file name."""
     base = Setting("", "random", study.n_hypotheses, study.n_labels, study.n_rounds, study.epsilon)
     swept = {"rounds": "n_rounds", "labels": "n_labels"}

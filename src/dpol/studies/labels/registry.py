@@ -1,4 +1,4 @@
-"""All learners of distributions, by name. To add one: its file, and one line here.
+"""All learners of distributions, by name. To add one: its class, and one line here.
 
 docs/how-to/add-learner.md is a worked example.
 """
@@ -6,49 +6,45 @@ docs/how-to/add-learner.md is a worked example.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
-from typing import Any
 
+from dpol.studies.labels.bayes import MembershipBayes, MessageBayes, OpenBayes, ResponseBayes
 from dpol.studies.labels.clipping import SensitivityRule
 from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners.base import LabelLearner, Terms
+from dpol.studies.labels.learners import LabelLearner, PrivateEXP3, PrivateWMA, Terms
 
-LEARNERS: Mapping[str, str] = {
-    "wma": "wma:PrivateWMA",
-    "exp3": "exp3:PrivateEXP3",
-    "exp3-bayes": "bayes:MessageBayes",
-    "membership": "bayes:MembershipBayes",
-    "randomised-response": "bayes:ResponseBayes",
-    "bayes": "bayes:OpenBayes",
+LEARNERS: Mapping[str, type[LabelLearner]] = {
+    "wma": PrivateWMA,
+    "exp3": PrivateEXP3,
+    "exp3-bayes": MessageBayes,
+    "membership": MembershipBayes,
+    "randomised-response": ResponseBayes,
+    "bayes": OpenBayes,
 }
-"""Module below `dpol.studies.labels.learners` and class of every learner, imported when needed."""
+"""Every learner, in the order of tables."""
+Variant = tuple[str, SensitivityRule]
+"""A learner under a sensitivity rule."""
 
 
-def learner_class(name: str) -> type[LabelLearner[Any]]:
-    """A registered class.
-
-    Raises:
-        ValueError: the name is unknown, or what is registered is no learner.
-    """
-    if name not in LEARNERS:
-        raise ValueError(f"learner {name!r} is not one of {', '.join(LEARNERS)}")
-    module, _, kind = LEARNERS[name].partition(":")
-    found = getattr(import_module(f"dpol.studies.labels.learners.{module}"), kind)
-    if not (isinstance(found, type) and issubclass(found, LabelLearner)):
-        raise ValueError(f"{name}: {LEARNERS[name]} is no LabelLearner (dpol.studies.labels)")
-    return found
-
-
-def variants() -> Iterator[tuple[str, SensitivityRule]]:
+def variants() -> Iterator[Variant]:
     """Every learner under each of its sensitivity rules."""
-    for name in LEARNERS:
-        for rule in learner_class(name).rules:
-            yield name, rule
+    return ((name, rule) for name, kind in LEARNERS.items() for rule in kind.rules)
+
+
+def title_of(name: str, rule: SensitivityRule | None = None) -> str:
+    """The title of a learner, † if it is ours; under a rule, of which the exact one is ours.
+
+    >>> title_of("membership"), title_of("wma", "exact"), title_of("wma", "published")
+    ('membership response †', 'private WMA, exact †', 'private WMA, published')
+    """
+    kind, ours = LEARNERS[name], LEARNERS[name].origin == "ours"
+    named = rule is not None and len(kind.rules) > 1
+    title = f"{kind.title}, {rule}" if named else kind.title
+    return f"{title} †" if ours or (named and rule == "exact") else title
 
 
 def make_learner(
     name: str, hypotheses: HypothesisClass, terms: Terms, rule: SensitivityRule = "exact"
-) -> LabelLearner[Any]:
+) -> LabelLearner:
     """A registered learner.
 
     Args:
@@ -58,14 +54,14 @@ def make_learner(
         rule: of the sensitivity: `exact` is sound, `published` the paper's.
 
     Raises:
-        ValueError: the learner or its rule is unknown.
+        ValueError: the learner or its rule is unknown, or a term is out of range.
 
-    >>> from dpol.studies.labels.classes import random_class
+    >>> from dpol.studies.labels.hypotheses import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))
     >>> learner.client.guarantee.epsilon_delta
     (1.0, 0.0)
     """
-    kind = learner_class(name)
-    if rule not in kind.rules:
-        raise ValueError(f"sensitivity {rule!r} of {name} is not one of {', '.join(kind.rules)}")
-    return kind.make(hypotheses, terms, rule)
+    if (name, rule) not in variants():
+        known = ", ".join(f"{name} ({' or '.join(kind.rules)})" for name, kind in LEARNERS.items())
+        raise ValueError(f"learner {name!r} by rule {rule!r} is not one of {known}")
+    return LEARNERS[name](hypotheses, terms, rule)

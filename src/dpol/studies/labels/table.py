@@ -4,140 +4,104 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import pandas as pd
 
-from dpol.core.frames import check_frame
 from dpol.core.rounding import rounded_up
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Entry, Group, Section, Table
-from dpol.studies.labels.names import title_of, variant_title
-from dpol.studies.labels.registry import learner_class, variants
+from dpol.studies.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.study import BY_RUN, COLUMNS, Variant
+from dpol.studies.labels.study import BY_RUN
 from dpol.studies.study import Facts, Frames
-
-PAPER = f"“{DISTRIBUTIONS}”"
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
 """How the columns that a setting has are written."""
-_SWEPT = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
+COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
+"""The column that a sweep changes."""
 _NOTHING = Entry("—")
 _Cell = Callable[[pd.Series], Entry]
 
 
 def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
-    """The table of risks."""
+    """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something."""
     risks = frames["labels"]
-    numbers = risks.drop(columns=list(BY_RUN))
-    return replace(label_table(risks, simulated=facts.simulated), numbers=numbers)
-
-
-def label_table(risks: pd.DataFrame, *, simulated: bool) -> Table:
-    """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something.
-
-    Args:
-        risks: as `dpol.studies.labels.study` makes them (docs/reference/tables.md).
-        simulated: whether the hospitals are simulated, which the table then says.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
-    """
-    check_frame(risks, COLUMNS, "labels")
-    run = set(zip(risks["algorithm"], risks["sensitivity_rule"], strict=True))
-    learners = [variant for variant in variants() if variant in run]
-    synthetic = risks["sweep"] != "hospitals"
+    known = set(zip(risks["algorithm"], risks["sensitivity_rule"], strict=True))
+    learners = [variant for variant in variants() if variant in known]
     sections = [
-        _sweep(risks[risks["sweep"] == sweep], column, learners)
-        for sweep, column in _SWEPT.items()
-        if sweep in set(risks["sweep"])
+        Section("KL risk over T rounds, nats", f"against {SIGNS[column]}", groups)
+        for sweep, column in COLUMN_OF.items()
+        if (groups := _groups(risks[risks["sweep"] == sweep], learners, column, _risk))
     ]
-    sections += _hospitals(risks[~synthetic], learners, simulated)
-    sections += _informative(risks[synthetic], learners)
+    hospitals = risks["sweep"] == "hospitals"
+    if groups := _groups(risks[hospitals], learners, "epsilon", _excess):
+        note = "simulated hospitals" if facts.simulated else "hospitals"
+        title = "log loss above the best forecast's, nats a patient"
+        sections.append(Section(title, note, groups))
+    bounds = risks[~hospitals]
+    if bounds["informative_from"].notna().any():
+        lines = tuple(
+            (f"K = {K}, ε = {epsilon:g}", _cells(own, learners, _first_rounds))
+            for (K, epsilon), own in bounds.groupby(["K", "epsilon"])
+        )
+        title = "first T at which a bound says more than T log K"
+        sections.append(Section(title, "Theorems 4, 5", (Group("any that has the truth", lines),)))
     return Table(
         caption="Learning a distribution from locally private labels",
         name="labels",
         corner=("what", "class", "setting"),
-        headers=tuple(variant_title(*learner) for learner in learners),
+        headers=tuple(title_of(*learner) for learner in learners),
         sections=tuple(sections),
-        footers=_footers(risks, simulated),
+        footers=_footers(risks, facts.simulated),
+        numbers=risks.drop(columns=list(BY_RUN)),
     )
 
 
-def _sweep(rows: pd.DataFrame, column: str, learners: Sequence[Variant]) -> Section:
-    groups = []
-    for hypotheses, of_class in rows.groupby("hypotheses", sort=False):
-        fixed = ", ".join(
-            f"{sign} = {_value(of_class[name].iloc[0])}"
-            for name, sign in SIGNS.items()
-            if name != column
-        )
-        lines = _lines(of_class, column, learners, _risk)
-        groups.append(Group(f"{hypotheses}: {fixed}", lines))
-    against = f"against {SIGNS[column]}"
-    return Section("KL risk over T rounds, nats", against, tuple(groups))
-
-
-def _hospitals(
-    rows: pd.DataFrame, learners: Sequence[Variant], simulated: bool
-) -> tuple[Section, ...]:
-    """One section, or none if the streams were not played."""
-    if rows.empty:
-        return ()
-    groups = []
-    for stream, own in rows.groupby("hypotheses", sort=False):
-        first = own.iloc[0]
-        title = f"{stream}: K = {first['K']}, M = {first['M']}, T = {first['T']:,}"
-        groups.append(Group(title, _lines(own, "epsilon", learners, _excess)))
-    note = "simulated hospitals" if simulated else "hospitals"
-    return (Section("log loss above the best forecast's, nats a patient", note, tuple(groups)),)
-
-
-def _informative(rows: pd.DataFrame, learners: Sequence[Variant]) -> tuple[Section, ...]:
-    """The first T at which a bound is below T log K, for every K and epsilon that was run."""
-    if not rows["informative_from"].notna().any():
-        return ()
-    lines = []
-    for (K, epsilon), own in rows.groupby(["K", "epsilon"]):
-        cells = _entries(own, learners, _first_rounds)
-        lines.append((f"K = {K}, ε = {epsilon:g}", cells))
-    groups = (Group("any that has the truth", tuple(lines)),)
-    return (Section("first T at which a bound says more than T log K", "Theorems 4, 5", groups),)
-
-
-def _lines(
-    rows: pd.DataFrame, column: str, learners: Sequence[Variant], show: _Cell
-) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
-    """A line for each value of a column, in increasing order."""
+def _groups(
+    rows: pd.DataFrame, learners: Sequence[Variant], column: str, show: _Cell
+) -> tuple[Group, ...]:
+    """A group for each class, with a line for each value of a column."""
     return tuple(
-        (f"{SIGNS[column]} = {_value(value)}", _entries(own, learners, show))
-        for value, own in ((own[column].iloc[0], own) for _, own in rows.groupby(column))
+        Group(
+            f"{name}: {_fixed(of_class.iloc[0], column)}",
+            tuple(
+                (f"{SIGNS[column]} = {_value(own[column].iloc[0])}", _cells(own, learners, show))
+                for _, own in of_class.groupby(column)
+            ),
+        )
+        for name, of_class in rows.groupby("hypotheses", sort=False)
     )
 
 
-def _entries(rows: pd.DataFrame, learners: Sequence[Variant], show: _Cell) -> tuple[Entry, ...]:
+def _fixed(first: pd.Series, column: str) -> str:
+    return ", ".join(
+        f"{sign} = {_value(first[name])}" for name, sign in SIGNS.items() if name != column
+    )
+
+
+def _cells(rows: pd.DataFrame, learners: Sequence[Variant], show: _Cell) -> tuple[Entry, ...]:
     """A cell per learner; a dash where it was not run."""
-    found = rows.groupby(["algorithm", "sensitivity_rule"]).head(1)
-    cells = {(row["algorithm"], row["sensitivity_rule"]): show(row) for _, row in found.iterrows()}
+    first = rows.drop_duplicates(["algorithm", "sensitivity_rule"])
+    cells = {(row["algorithm"], row["sensitivity_rule"]): show(row) for _, row in first.iterrows()}
     return tuple(cells.get(learner, _NOTHING) for learner in learners)
 
 
 def _risk(row: pd.Series) -> Entry:
-    mean, runs = row["mean_kl_risk"], row["kl_runs"]
-    digits = 0 if mean >= 100 else 1
-    span = f"{min(runs):,.{digits}f} to {max(runs):,.{digits}f}"
-    return Entry(f"{mean:,.{digits}f}", (span, *_uncovered(row)))
+    digits = 0 if row["mean_kl_risk"] >= 100 else 1
+    mean, low, high = (f"{number:,.{digits}f}" for number in _mean_and_ends(row))
+    return Entry(mean, (f"{low} to {high}", *_uncovered(row)))
 
 
 def _excess(row: pd.Series) -> Entry:
     """Beside what the best forecast has in hindsight; the log loss itself as a note."""
-    excess, *ends = (
-        (kl - row["best_kl"]) / row["T"]
-        for kl in (row["mean_kl_risk"], min(row["kl_runs"]), max(row["kl_runs"]))
+    mean, low, high = (f"{(kl - row['best_kl']) / row['T']:+.4f}" for kl in _mean_and_ends(row))
+    return Entry(
+        mean, (f"{low} to {high}", f"log loss {row['mean_log_loss']:.4f}", *_uncovered(row))
     )
-    span = f"{ends[0]:+.4f} to {ends[1]:+.4f}"
-    return Entry(f"{excess:+.4f}", (span, f"log loss {row['mean_log_loss']:.4f}", *_uncovered(row)))
+
+
+def _mean_and_ends(row: pd.Series) -> tuple[float, float, float]:
+    return row["mean_kl_risk"], min(row["kl_runs"]), max(row["kl_runs"])
 
 
 def _first_rounds(row: pd.Series) -> Entry:
@@ -162,6 +126,8 @@ def _value(number: float) -> str:
 def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     data = "The hospitals are simulated, not measured. " if simulated else ""
     runs = risks["replicates"].iloc[0]
+    names = [name for name in risks["algorithm"].unique() if LEARNERS[name].origin == "ours"]
+    ours = "".join(f"; {LEARNERS[name].title}" for name in names)
     return (
         f"Means over {runs} runs; below them the smallest and the largest of the {runs}, which is"
         " not a confidence interval. The runs differ in their noise and, on random and hard"
@@ -176,8 +142,8 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
         " so below that T a bound says nothing.",
         f"{data}Log loss above the best forecast's: that of the best one in hindsight is 0; below"
         " 0, a mixture of forecasts beats its best member.",
-        f"{PAPER}, Algorithms 1 and 2, Theorems 4 and 5. †: ours, not in the paper: the exact"
-        f" sensitivity and composition{_ours(risks)}.",
+        f"“{DISTRIBUTIONS}”, Algorithms 1 and 2, Theorems 4 and 5. †: ours, not in the paper: the"
+        f" exact sensitivity and composition{ours}.",
     )
 
 
@@ -190,9 +156,3 @@ def _except(risks: pd.DataFrame) -> str:
     deltas = risks[risks["delta"] > 0].groupby("algorithm", sort=False)["delta"].max()
     found = [f"{title_of(str(name))} has δ = {delta:g}" for name, delta in deltas.items()]
     return f"{text}; {', '.join(found)}, all others δ = 0" if found else text
-
-
-def _ours(risks: pd.DataFrame) -> str:
-    """The learners of ours that were run."""
-    names = [name for name in risks["algorithm"].unique() if learner_class(name).origin == "ours"]
-    return "".join(f"; {title_of(name).removesuffix(' †')}" for name in names)

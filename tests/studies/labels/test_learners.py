@@ -10,29 +10,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 
-from dpol.studies.labels.clients import (
-    SampledClient,
-    SampledMessages,
-    VectorClient,
-    VectorMessages,
-)
-from dpol.studies.labels.composition import scale_factor
-from dpol.studies.labels.game import LabelGame, label_generators, play_labels, softmax
+from dpol.studies.labels.accounting import scale_factor
+from dpol.studies.labels.clients import Messages
+from dpol.studies.labels.game import LabelGame, label_generators, play_labels
 from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners.exp3 import PrivateEXP3
-from dpol.studies.labels.learners.wma import PrivateWMA
+from dpol.studies.labels.learners import PrivateEXP3, PrivateWMA, Terms
 from studies.labels import plain
 
 
 def wma(masses=plain.TWO_FEATURES, T=50, epsilon=1.0, rule="exact"):
-    return PrivateWMA(
-        VectorClient(plain.clipping(masses, T, rule), epsilon, 1e-6, composition=rule)
-    )
+    return PrivateWMA(HypothesisClass(masses), Terms(T, epsilon), rule)
 
 
 def exp3(masses=plain.TWO_FEATURES, T=50, epsilon=2.0, rule="exact"):
-    return PrivateEXP3(SampledClient(plain.clipping(masses, T, rule), epsilon))
+    return PrivateEXP3(HypothesisClass(masses), Terms(T, epsilon), rule)
+
+
+def vector(values):
+    """Messages about all hypotheses."""
+    return Messages(values, np.zeros(values.shape[:2], dtype=int))
 
 
 # ---- the constants -------------------------------------------------------------------------------
@@ -45,7 +43,7 @@ def test_scores_are_those_of_algorithm_1(rule, s):
     """-rate Ytilde_j, Ytilde_j = -c (message_j + log M - c'), K = 3, M = 4, T = 50."""
     learner = wma(rule=rule)
     values = np.random.default_rng(0).normal(-3, 5, size=(2, 7, 3))
-    found = learner.scores(VectorMessages(values), np.zeros(7, dtype=int))
+    found = learner.scores(vector(values), np.zeros(7, dtype=int))
     offset = scale_factor(3, 1.0, 1e-6, rule) * s * (2 * math.log(50) + math.log(3))
     c = 1 / (s + 2 * offset)
     losses = [[[-c * (v + math.log(4) - offset) for v in row] for row in rows] for rows in values]
@@ -53,13 +51,6 @@ def test_scores_are_those_of_algorithm_1(rule, s):
     assert learner.rate == pytest.approx(math.sqrt(2 * math.log(3) / 50), rel=1e-15)
     assert learner.scale == pytest.approx(c, rel=1e-12)
     assert learner.offset == pytest.approx(offset, rel=1e-12)
-
-
-def test_published_scale_by_hand():
-    """(2 sqrt(2K log(1/delta)) + sqrt(K eps)) / eps, at K = 3, eps = 2, delta = 1e-6."""
-    b = math.log(150) * (2 * math.sqrt(6 * math.log(1e6)) + math.sqrt(6)) / 2
-    expected = b * (math.log(50) + math.log(3) + math.log(50))
-    assert wma(epsilon=2.0, rule="published").offset == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("rule", "s"), BOUNDS)
@@ -70,7 +61,7 @@ def test_scores_are_those_of_algorithm_2(rule, s):
     """
     learner, rng = exp3(rule=rule), np.random.default_rng(0)
     index, value = rng.integers(3, size=(2, 8)), rng.normal(-3, 5, size=(2, 8))
-    found = learner.scores(SampledMessages(index, value), np.zeros(8, dtype=int))
+    found = learner.scores(Messages(value, index), np.zeros(8, dtype=int))
     offset = s * (2 * math.log(50) + math.log(3)) / 2
     c, rate = 1 / (s + 2 * offset), math.sqrt(2 * 3 * math.log(3) / 50)
     assert learner.rate == pytest.approx(rate, rel=1e-15)
@@ -84,7 +75,7 @@ def test_scores_are_those_of_algorithm_2(rule, s):
 
 @pytest.mark.parametrize("learner", [wma(), exp3()])
 def test_it_mixes_the_clipped_hypotheses(learner):
-    expected = learner.client.clipping.block_masses
+    expected = learner.clipping.block_masses
     np.testing.assert_array_equal(learner.masses, expected)
 
 
@@ -101,7 +92,7 @@ def test_losses_lie_in_0_to_1_unless_the_noise_is_extreme(seed, K, M, kind, T, e
     """Noise up to c' is not: it is exceeded somewhere in a run with probability 1 / T at most."""
     masses = plain.random_masses(np.random.default_rng(seed), K, M, kind)
     found = exp3(masses, T, epsilon)
-    clipping = found.client.clipping
+    clipping = found.clipping
     logs = clipping.log_cells
     losses = found.losses(logs[np.isfinite(logs)] + part * found.offset)
     assert (losses >= -1e-9).all()
@@ -119,9 +110,9 @@ def test_equal_messages_are_equal_losses_for_every_hypothesis():
     """However different the sensitivities s_j are."""
     masses = [[0.1] * 10, np.eye(10)[0]]
     learner = wma(masses, 10_000)
-    ranges = learner.client.clipping.ranges[0]
+    ranges = learner.clipping.ranges[0]
     assert ranges.max() > 3 * ranges.min()
-    messages = VectorMessages(np.repeat(np.linspace(-20, 5, 9)[:, None], 2, axis=1)[None])
+    messages = vector(np.repeat(np.linspace(-20, 5, 9)[:, None], 2, axis=1)[None])
     scores = learner.scores(messages, np.zeros(9, dtype=int))
     np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
 
@@ -139,13 +130,12 @@ class Biased:
         return getattr(self.learner, name)
 
     def scores(self, messages, features):
-        clipping = self.client.clipping
+        clipping = self.clipping
         own = clipping.sensitivity[0] / clipping.bound * self.learner.offset
         scales = 1 / (clipping.bound + 2 * own)
-        if isinstance(messages, VectorMessages):
-            values, heard = messages.values, True
-        else:
-            values = messages.value[..., None]
+        values, heard = messages.values, True
+        if self.learner.sampled:
+            values = values[..., None]
             heard = messages.index[..., None] == np.arange(len(own))
         losses = -scales * (values + math.log(self.masses.shape[2]) - own)
         return -self.learner.rate * np.where(heard, losses, 0.0)
@@ -182,7 +172,7 @@ def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
 def weighted(scores, losses):
     """sum_t w_t . losses_t, (R,)."""
     running = np.cumsum(np.concatenate([np.zeros_like(scores[:, :1]), scores], axis=1), axis=1)
-    return (softmax(running[:, :-1]) * losses).sum(axis=(1, 2))
+    return (softmax(running[:, :-1], axis=-1) * losses).sum(axis=(1, 2))
 
 
 def regret(scores, losses):
@@ -216,7 +206,7 @@ def test_lemma_1_holds_for_the_worst_losses_too(pattern):
         "late": np.where(t < T / 2, [[0.0, 0.3, 1.0]], [[1.0, 0.3, 0.0]]),
         "random": np.random.default_rng(0).integers(2, size=(T, 3)).astype(float),
     }[pattern][None]
-    messages = VectorMessages(learner.offset - math.log(4) - losses / learner.scale)
+    messages = vector(learner.offset - math.log(4) - losses / learner.scale)
     scores = learner.scores(messages, np.zeros(T, dtype=int))
     np.testing.assert_allclose(scores, -learner.rate * losses, atol=1e-9)
     bound = math.sqrt(2 * T * math.log(3))
@@ -231,7 +221,7 @@ def expected_regret(learner, losses, sign=1.0):
     index = np.array(list(itertools.product(range(K), repeat=T)))
     M = learner.masses.shape[2]
     value = learner.offset - math.log(M) - losses[np.arange(T), index] / learner.scale
-    scores = sign * learner.scores(SampledMessages(index, value), np.zeros(T, dtype=int))
+    scores = sign * learner.scores(Messages(value, index), np.zeros(T, dtype=int))
     own = weighted(scores, losses)
     return float((own[:, None] - losses.sum(axis=0)).mean(axis=0).max())
 
@@ -251,12 +241,3 @@ def test_lemma_7_would_be_broken_by_weights_that_grow_with_the_loss():
     bound = math.sqrt(2 * 8 * 2 * math.log(2))
     assert 0 < expected_regret(learner, losses) < 4 < bound
     assert expected_regret(learner, losses, sign=-1.0) > bound
-
-
-def test_expected_scores_are_a_kth_of_those_of_all_hypotheses():
-    """E over J of the loss at j is Z_j / K, for every j alike: no bias between hypotheses."""
-    learner = exp3()
-    values = np.array([-2.0, -7.0, -3.5])
-    each = learner.scores(SampledMessages(np.arange(3)[None], values[None]), np.zeros(3, int))[0]
-    expected = -learner.rate * learner.losses(values) / 3
-    np.testing.assert_allclose(each.mean(axis=0), expected, rtol=1e-12)

@@ -1,0 +1,265 @@
+"""Composition of Laplace noise, and the exact loss of a message of private EXP3."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from studies.labels import plain
+
+EPSILONS = (0.25, 1.0, 4.0)
+sizes = st.integers(1, 64)
+epsilons = st.floats(0.05, 8)
+deltas = st.floats(-10, -0.05).map(lambda power: 10**power)
+
+
+def delta_of_one(factor, epsilon):
+    """Of one Laplace mechanism: 1 - exp((eps - 1/b) / 2)."""
+    return max(0.0, -math.expm1((epsilon - 1 / factor) / 2))
+
+
+def delta_of_two(factor, epsilon, nodes=200):
+    """By the law of the privacy loss: with a = 1/b, atoms at a (1/2) and -a (the rest), and
+    between them a density exp((l - a) / 2) / 4.
+    """
+    a = 1 / factor
+    unit, weight = np.polynomial.legendre.leggauss(nodes)
+
+    def between(low):
+        """Nodes and masses of the density on (low, a); only a sum above eps counts."""
+        half = (a - np.clip(low, -a, a))[..., None] / 2
+        loss = a + half * (unit - 1)
+        return loss, half * weight * np.exp((loss - a) / 2) / 4
+
+    def total(loss, mass):
+        return float((mass * np.maximum(0.0, -np.expm1(epsilon - loss))).sum())
+
+    first, one = between(np.array(epsilon - a))
+    second, other = between(epsilon - first)
+    atoms = total(2 * a, 0.25) + total(a + first, one)
+    return atoms + total(first[:, None] + second, one[:, None] * other)
+
+
+def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
+    """By the accountant at a resolution of its own, rounded either way."""
+    one = privacy_loss_distribution.from_laplace_mechanism(
+        factor,
+        pessimistic_estimate=pessimistic,
+        value_discretization_interval=1 / (900 * factor),
+        use_connect_dots=pessimistic,
+    )
+    return one.self_compose(n_coordinates).get_delta_for_epsilon(epsilon)
+
+
+def test_the_message_of_sixteen_hypotheses():
+    """46.1 published, 15.2 exact; basic composition gives 16."""
+    published, exact = (scale_factor(16, 1.0, 1e-6, rule) for rule in ("published", "exact"))
+    assert published == 2 * math.sqrt(32 * math.log(1e6)) + 4
+    assert exact == pytest.approx(15.17, abs=0.01)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3, 0.9])
+def test_one_coordinate_has_a_closed_form(epsilon, delta):
+    expected = 1 / (epsilon - 2 * math.log1p(-delta))
+    found = scale_factor(1, epsilon, delta, "exact")
+    assert expected <= found <= expected * 1.0002
+
+
+@pytest.mark.parametrize(("factor", "epsilon"), [(0.3, 1.0), (1.5, 1.0), (0.9, 2.0), (5.0, 0.1)])
+def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
+    assert composed_delta(1, factor, epsilon) == pytest.approx(
+        delta_of_one(factor, epsilon), rel=1e-5
+    )
+    expected = delta_of_two(factor, epsilon)
+    assert expected <= composed_delta(2, factor, epsilon) <= expected * 1.0002
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 0.05), (1.0, 0.01), (1.0, 0.4), (4.0, 0.1)])
+def test_two_coordinates_agree_with_a_numerical_convolution(epsilon, delta):
+    found = scale_factor(2, epsilon, delta, "exact")
+    assert delta_of_two(found, epsilon) <= delta < delta_of_two(found * 0.999, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "delta"),
+    [*itertools.product((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
+)
+def test_exact_is_enough_and_a_hundredth_less_is_not(n, epsilon, delta):
+    """The second half by a delta that is rounded down."""
+    found = scale_factor(n, epsilon, delta, "exact")
+    assert library_delta(n, found, epsilon, pessimistic=True) <= delta * 1.0001
+    assert library_delta(n, 0.99 * found, epsilon, pessimistic=False) > delta
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 64])
+def test_the_published_factor_is_private_but_larger_than_needed(n):
+    for epsilon, delta in itertools.product(EPSILONS, (1e-9, 1e-6, 1e-3)):
+        published = scale_factor(n, epsilon, delta, "published")
+        assert composed_delta(n, published, epsilon) <= delta + 2e-13
+        assert published > 1.5 * scale_factor(n, epsilon, delta, "exact")
+
+
+@settings(max_examples=15)
+@given(sizes, epsilons, deltas)
+def test_exact_never_needs_more_than_basic(n, epsilon, delta):
+    exact, basic = scale_factor(n, epsilon, delta, "exact"), n / epsilon
+    assert 0 < exact <= basic
+    assert exact == basic or composed_delta(n, exact, epsilon) <= delta
+
+
+@settings(max_examples=10)
+@given(sizes, epsilons, deltas, st.integers(1, 20), st.floats(1, 3), st.floats(1, 100))
+def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, more, times, less):
+    for rule in ("published", "exact"):
+        least = scale_factor(n, epsilon, delta, rule)
+        for harder in (
+            (n + more, epsilon, delta),
+            (n, epsilon / times, delta),
+            (n, epsilon, delta / less),
+        ):
+            # Results are rounded up to five digits.
+            assert scale_factor(*harder, rule) >= least * (1 - 1e-4)
+
+
+def test_exact_returns_to_basic_where_delta_is_below_the_rounding_errors():
+    assert scale_factor(64, 1.0, 5e-14, "exact") == 64
+    assert scale_factor(64, 1.0, 1e-10, "exact") < 64
+
+
+def test_without_privacy_there_is_no_noise():
+    for rule in ("published", "exact"):
+        assert scale_factor(16, math.inf, 1e-6, rule) == 0.0
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, math.nan])
+def test_a_delta_out_of_range_is_refused(delta):
+    with pytest.raises(ValueError, match=rf"delta must lie in .0, 1., got {delta}"):
+        scale_factor(4, 1.0, delta, "exact")
+
+
+# ---- the exact loss of a message -----------------------------------------------------------------
+
+
+def clipped(F, T):
+    """log pbar (K, M), c (M,) and the ranges of log pbar (K,) of a class."""
+    clipping = plain.clipping(F, T)
+    return clipping.log_cells[0], clipping.cells[0], clipping.ranges[0]
+
+
+def on_a_grid(logs, c, keep, scales, points=4001):
+    """The largest log ratio over all pairs of labels and a grid of values, label by label."""
+    K, M = logs.shape
+    N = c.sum()
+    found = []
+    for j in range(K):
+        used = [y for y in range(M) if c[y]]
+        inner = [logs[j, y] for y in used]
+        grid = np.linspace(min(inner) - 3 * scales[j], max(inner) + 3 * scales[j], points)
+        grid = np.concatenate([grid, inner])
+        densities = []
+        for y in range(M):
+            own = keep if c[y] else 0.0
+            chances = {z: (1 - own) * c[z] / N for z in used}
+            if c[y]:
+                chances[y] += own
+            densities.append(
+                sum(
+                    chance * np.exp(-np.abs(grid - logs[j, z]) / scales[j]) / (2 * scales[j])
+                    for z, chance in chances.items()
+                )
+            )
+        logged = np.log(densities)
+        found.append((logged.max(axis=0) - logged.min(axis=0)).max())
+    return np.array(found)
+
+
+def point_against_uniform(M):
+    uniform, point = np.full(M, 1 / (M - 1)), np.zeros(M)
+    uniform[-1], point[-1] = 0.0, 1.0
+    return np.array([uniform, point])
+
+
+@pytest.mark.parametrize(
+    ("F", "T", "expected"),
+    [
+        ([[0.5, 0.5, 0], [0, 0, 1]], 10, 0.920),
+        ([[0.5, 0.5, 0], [0, 0, 1]], 300, 1.0200),
+        (point_against_uniform(50), 1000, 1.050),
+    ],
+)
+def test_the_published_sensitivity_does_not_give_its_epsilon(F, T, expected):
+    """The counterexamples to the range log(KT), at eps = 1."""
+    F = np.array(F)
+    logs, c, ranges = clipped(F, T)
+    scales = np.full(2, math.log(2 * T))
+    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert found.max() == pytest.approx(expected, abs=0.0005)
+    np.testing.assert_allclose(found, on_a_grid(logs, c, 1 - 1 / T, scales), rtol=1e-12)
+    exact = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=ranges)
+    assert exact.max() <= 1
+
+
+@given(plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]))
+def test_loss_is_that_of_a_dense_grid(class_, epsilon):
+    """All pairs of labels and many values; the grid holds the knots, so nothing is larger."""
+    (F,), T = class_
+    logs, c, ranges = clipped(F, T)
+    for scales in (np.full(len(F), math.log(len(F) * T) / epsilon), ranges / epsilon + 1e-3):
+        found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+        expected = on_a_grid(logs, c, 1 - 1 / T, scales, points=301)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@given(plain.cases(most_features=1), st.floats(0.05, 20))
+def test_the_exact_sensitivity_always_gives_its_epsilon(class_, epsilon):
+    (F,), T = class_
+    logs, c, ranges = clipped(F, T)
+    scales = ranges / epsilon
+    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert (found <= epsilon * (1 + 1e-12)).all()
+    half = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=2 * scales)
+    assert (half <= found).all()
+
+
+def test_half_of_the_noise_breaks_the_claim():
+    logs, c, ranges = clipped(point_against_uniform(50), 1000)
+    found = laplace_message_loss(logs, c, keep=0.999, scales=ranges / 2)
+    assert found.max() > 1.5
+
+
+def test_without_mixing_the_loss_is_the_range_over_the_scale():
+    logs, c, ranges = clipped(np.random.default_rng(0).dirichlet(np.ones(6), size=4), 50)
+    scales = np.array([0.5, 1.0, 2.0, 1e-3])
+    found = laplace_message_loss(logs, c, keep=1.0, scales=scales)
+    np.testing.assert_allclose(found, ranges / scales, rtol=1e-12)
+
+
+def test_a_message_that_never_depends_on_the_label_loses_nothing():
+    logs, c, _ranges = clipped(np.array([[0.5, 0.5, 0], [0, 0, 1]]), 10)
+    assert laplace_message_loss(logs, c, keep=0.0, scales=np.ones(2)).tolist() == [0, 0]
+
+
+def test_a_hypothesis_that_tells_no_cells_apart_needs_no_noise():
+    logs = np.array([[-1.0, -1.0, np.nan], [-1.0, -2.0, np.nan]])
+    found = laplace_message_loss(logs, np.array([1, 2, 0]), keep=0.9, scales=np.zeros(2))
+    assert found.tolist() == [0, math.inf]
+
+
+def test_many_labels():
+    F = np.random.default_rng(1).dirichlet(np.full(1000, 0.1), size=16)
+    logs, c, ranges = clipped(F, 10**4)
+    scales = ranges
+    found = laplace_message_loss(logs, c, keep=1 - 1e-4, scales=scales)
+    assert (found <= 1).all()
+    assert (found > 0.9).all()
+    near = np.exp(-np.abs(logs[0][:, None] - logs[0]) / scales[0])
+    densities = np.log((1 - 1e-4) * near + 1e-4 * (c / c.sum()) @ near)
+    assert found[0] == pytest.approx(np.ptp(densities, axis=0).max(), rel=1e-9)
