@@ -93,15 +93,14 @@ def amplified_curves(
     alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
     for bound in study.bounds:
         algorithm = RWAdaBatch(study.alpha, bound)
-        for t, observed in zip(
-            study.rounds, _observe(algorithm, zeros, mu, study, seed).T, strict=True
-        ):
+        sizes = _observe(algorithm, zeros, mu, study, seed)
+        for t, observed in zip(study.rounds, sizes.T, strict=True):
             kinds = {
                 UNAMPLIFIED: alone,
                 ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
                 MONTE_CARLO: observed_batches(observed, mu),
             }
-            setting = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
+            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
             setting |= {"alpha": study.alpha, "bound": bound}
             frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
     return pd.concat(frames, ignore_index=True)
