@@ -5,21 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.core.schemas import read_schemas
 from dpol.privacy.audit import AuditResult, Parameter, audit_runs, exceeds, with_fitted_direction
 from dpol.privacy.audit_laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
-
-AUDIT_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["audits"].columns)
-"""Columns of the table of audits (docs/reference/tables.md)."""
-FIT = "share of an event of all outcomes, against its probability by the law"
-"""The statistic of audits that compare outcomes with a computed law."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +61,9 @@ class Audited:
         return self.result.verdict
 
     def as_row(self) -> dict[str, Any]:
-        """One value for each of `AUDIT_COLUMNS`."""
+        """A row of the table of audits (docs/reference/tables.md)."""
         own = {"statistic": self.statistic, "verdict": self.verdict}
-        values = vars(self.subject) | vars(self.result) | own
-        return {column: values[column] for column in AUDIT_COLUMNS}
+        return vars(self.subject) | vars(self.result) | own
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:
@@ -115,7 +107,9 @@ def by_fit(
     """How far outcomes, (R,) of each axis of a law, are from it: they must not be at all."""
     subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
     found = np.ravel_multi_index(tuple(outcomes), law.shape)
-    return Audited(subject, FIT, audit_fit(found, law.ravel(), confidence=settings.confidence))
+    result = audit_fit(found, law.ravel(), confidence=settings.confidence)
+    event = "share of an event of all outcomes, against its probability by the law"
+    return Audited(subject, event, result)
 
 
 def gaussian_audits(

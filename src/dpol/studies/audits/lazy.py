@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.data.stream import GainStream
+from dpol.core.randomness import replicate_generators
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy import transform
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
-from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Measure
+from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.audit import audit_loss
-from dpol.privacy.audit_laws import audit_fit
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
-from dpol.studies.audits.core import FIT, Audited, Subject
+from dpol.studies.audits.core import Audited, Subject, by_fit
 from dpol.studies.audits.settings import Audits
+from dpol.studies.batching.study import synthetic_stream
+
+Advance = Callable[..., LazyState]
+"""What plays L2P from batch to batch, as `dpol.lazy.transform.advance` does."""
 
 _BATCHES = 4
 # Batch losses, up to B = 2, of four experts: none has the same in two batches.
 _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 0.0]])
-
-
-class Advance(Protocol):
-    """What plays L2P from batch to batch, as `dpol.lazy.transform.advance` does."""
-
-    def __call__(
-        self,
-        measure: Measure,
-        parameters: LazyParameters,
-        state: LazyState,
-        batch: Any,
-        generators: ReplicateGenerators,
-    ) -> LazyState: ...
 
 
 def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
@@ -79,9 +67,7 @@ def audit_lazy(
 def audit_calibration(settings: Audits) -> Audited:
     """The exact epsilon of the parameters that `LazyWeights` takes for mu: the epsilon of mu."""
     algorithm, delta = LazyWeights(settings.delta), settings.delta
-    gains, given = np.full((_BATCHES, 2), 0.5), np.full(_BATCHES, math.sqrt(2))
-    periods = np.datetime64("2000-01-01") + np.arange(_BATCHES)
-    stream = GainStream("audit", gains, None, ("a", "b"), periods, given_sensitivity=given)
+    stream = synthetic_stream("audit: two experts", np.full((_BATCHES, 2), 0.5))
     source = RawGains(stream, settings.mu, 1)
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
@@ -118,15 +104,14 @@ def audit_law(
     code = "dpol.lazy.transform.start and advance"
     inputs = "4 experts, 4 batches; the same losses in all runs"
     subject = Subject(name, variant, code, inputs, WHOLE_LOSSES, ONE_ROUND, 0.0, 0.0)
-    law = paths_and_shadow(_LOSSES[None], _law_of(parameters))[0]
-    outcomes = np.ravel_multi_index(_play(settings, seed, parameters, advance), [4] * 5)
-    result = audit_fit(outcomes, law.ravel(), confidence=settings.confidence)
-    return Audited(subject, FIT, result)
+    shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
+    law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
+    return by_fit(subject, _play(settings, seed, parameters, advance), law, settings)
 
 
 def _play(
     settings: Audits, seed: int, parameters: LazyParameters, advance: Advance
-) -> tuple[np.ndarray[Any, np.dtype[np.int32]], ...]:
+) -> list[np.ndarray]:
     """The points that are played in each batch, and the last shadow point; (R,) each."""
     key = ("audit: L2P", parameters.normaliser)
     generators = replicate_generators(seed, key, range(settings.runs), "L2P")
@@ -136,7 +121,7 @@ def _play(
     for batch in _LOSSES:
         state = advance(measure, parameters, state, batch, generators)
         points.append(state.played)
-    return (*points, state.shadow)
+    return [*points, state.shadow]
 
 
 def _law_of(it: LazyParameters) -> LazyLaw:

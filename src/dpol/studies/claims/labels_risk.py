@@ -43,8 +43,7 @@ def majority(seed: int) -> Findings:
     within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
     largest = float(_regret(seen[within], learner.rate).max())
     idle = float(_regret(seen[within], 0.0).max())
-    facts = {"within": within.sum(), "R": R, "idle": idle}
-    bound = math.sqrt(2 * T * math.log(K))
+    bound, facts = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
     yield "majority-of-messages", Finding(bound, largest, facts=facts, trivial=idle)
 
 
@@ -104,10 +103,7 @@ def upper_bounds(seed: int) -> Findings:
     """KL risks on far-apart hypotheses against the bounds of the proofs; Pinsker run by run."""
     K, M, T = 4, 20, 2000
     terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
-    bounds = {
-        "wma": wma_bound(K, T, 1.0, terms.delta, "exact"),
-        "exp3": exp3_bound(K, T, 1.0),
-    }
+    bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
     facts = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
     runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
     for name, bound in bounds.items():
