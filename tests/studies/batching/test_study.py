@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -36,9 +35,7 @@ KINDS = ("un-amplified", "analytic", "monte-carlo")
 SETTING = ["n", "mu", "bound", "t"]
 
 
-def run_all(
-    settings: Batching, *, seed: int = SEED, confidence: float = 0.95
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run_all(settings, *, seed=SEED, confidence=0.95):
     """Both tables of the study: curves and costs."""
     inputs, points = Inputs(seed, DELTA), STUDY.points(settings, []).values()
     made = [study.run(settings, point, inputs) for point in points]
@@ -49,25 +46,25 @@ def run_all(
 
 
 @pytest.fixture(scope="module")
-def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+def tables():
     return run_all(TINY)
 
 
 @pytest.fixture(scope="module")
-def curves(tables: tuple[pd.DataFrame, pd.DataFrame]) -> pd.DataFrame:
+def curves(tables):
     return tables[0]
 
 
 @pytest.fixture(scope="module")
-def costs(tables: tuple[pd.DataFrame, pd.DataFrame]) -> pd.DataFrame:
+def costs(tables):
     return tables[1]
 
 
-def of_kind(curves: pd.DataFrame, kind: str) -> pd.DataFrame:
+def of_kind(curves, kind):
     return curves[curves["kind"] == kind].reset_index(drop=True)
 
 
-def test_curves_have_every_setting_once_per_kind(curves: pd.DataFrame) -> None:
+def test_curves_have_every_setting_once_per_kind(curves):
     assert tuple(curves["kind"].unique()) == KINDS
     rows = curves.groupby([*SETTING, "kind"]).size()
     assert len(rows) == 2 * 2 * 2 * 3 * 3
@@ -79,14 +76,14 @@ def test_curves_have_every_setting_once_per_kind(curves: pd.DataFrame) -> None:
     ]
 
 
-def test_curves_are_complete_where_they_should_be(curves: pd.DataFrame) -> None:
+def test_curves_are_complete_where_they_should_be(curves):
     known = curves["threshold"] >= 0
     np.testing.assert_array_equal(curves["epsilon"].notna(), known)
     np.testing.assert_array_equal(curves["delta"].notna(), known)
     assert (curves.loc[known, "epsilon"] == curves.loc[known, "threshold"]).all()
 
 
-def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves: pd.DataFrame) -> None:
+def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves):
     plain = of_kind(curves, "un-amplified")
     assert (plain["mean_batch"] == 1).all()
     for mu, rows in plain.groupby("mu"):
@@ -96,9 +93,7 @@ def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves: pd.DataFrame
         np.testing.assert_allclose(rows.loc[held, "delta"], expected, rtol=1e-12)
 
 
-def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(
-    curves: pd.DataFrame,
-) -> None:
+def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(curves):
     plain, analytic, simulated = (of_kind(curves, kind) for kind in KINDS)
     for kind in (analytic, simulated):
         assert (kind["epsilon_at_delta"] <= plain["epsilon_at_delta"]).all()
@@ -112,18 +107,14 @@ def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(
     ("n", "mu", "bound", "t"),
     [(2, 0.2, "borell-tis", 20), (3, 1.0, "reflection", 40), (2, 1.0, "reflection", 1)],
 )
-def test_the_simulated_mean_is_that_of_the_round_of_the_row(
-    curves: pd.DataFrame, n: int, mu: float, bound: Literal["borell-tis", "reflection"], t: int
-) -> None:
+def test_the_simulated_mean_is_that_of_the_round_of_the_row(curves, n, mu, bound, t):
     rows = curves.set_index([*SETTING, "kind"]).loc[(n, mu, bound, t, "monte-carlo")]
     game = study.noisy_game(synthetic_stream("all-zero", np.zeros((40, n))), mu, SEED, range(30))
     expected = play_batches(RWAdaBatch(0.4, bound), *game)[1][:, t - 1].mean()
     assert rows["mean_batch"].unique() == pytest.approx([expected])
 
 
-def test_another_seed_changes_what_is_simulated_only(
-    curves: pd.DataFrame, costs: pd.DataFrame
-) -> None:
+def test_another_seed_changes_what_is_simulated_only(curves, costs):
     other, other_costs = run_all(TINY, seed=SEED + 1)
     for kind in KINDS:
         same = of_kind(other, kind).equals(of_kind(curves, kind))
@@ -132,13 +123,7 @@ def test_another_seed_changes_what_is_simulated_only(
 
 
 @pytest.mark.parametrize(("largest", "blocks"), [(1, 30), (7 * 40 * 2, 5), (10**9, 1)])
-def test_results_do_not_depend_on_the_block_size(
-    largest: int,
-    blocks: int,
-    curves: pd.DataFrame,
-    costs: pd.DataFrame,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs, monkeypatch):
     """Nor on what ran before."""
     monkeypatch.setattr(study, "_LARGEST_BLOCK", largest)
     stream = synthetic_stream("all-zero", np.zeros((40, 2)))
@@ -147,7 +132,7 @@ def test_results_do_not_depend_on_the_block_size(
         pd.testing.assert_frame_equal(again, before, check_exact=True)
 
 
-def test_costs_have_every_setting_once(costs: pd.DataFrame) -> None:
+def test_costs_have_every_setting_once(costs):
     assert not costs.duplicated(["stream", "n", "mu", "bound"]).any()
     assert len(costs) == 3 * 2 * 2 * 2
     assert set(costs["replicates"]) == {30}
@@ -155,7 +140,7 @@ def test_costs_have_every_setting_once(costs: pd.DataFrame) -> None:
     assert list(costs["stream"].unique()) == ["all-zero", "one-good-expert", "two-rivals"]
 
 
-def test_extra_regret_is_the_difference_of_regrets(costs: pd.DataFrame) -> None:
+def test_extra_regret_is_the_difference_of_regrets(costs):
     difference = costs["adabatch_regret"] - costs["ftpl_regret"]
     np.testing.assert_allclose(costs["extra_regret"], difference, atol=1e-9)
     assert (costs["extra_regret"] != 0).any()
@@ -163,13 +148,13 @@ def test_extra_regret_is_the_difference_of_regrets(costs: pd.DataFrame) -> None:
     assert (good["ftpl_regret"] > 0.5).all()
 
 
-def test_on_all_zero_gains_nothing_is_lost(costs: pd.DataFrame) -> None:
+def test_on_all_zero_gains_nothing_is_lost(costs):
     zero = costs[costs["stream"] == "all-zero"]
     columns = ["ftpl_regret", "adabatch_regret", "extra_regret", "extra_half_width"]
     assert not zero[columns].any(axis=None)
 
 
-def test_a_row_by_hand(costs: pd.DataFrame) -> None:
+def test_a_row_by_hand(costs):
     gains = np.zeros((40, 3))
     gains[::2, 0] = 1
     gains[1::2, 1] = 1
@@ -196,7 +181,7 @@ def test_a_row_by_hand(costs: pd.DataFrame) -> None:
     assert row["mean_batch"] == pytest.approx(sizes.mean())
 
 
-def test_batching_costs_no_more_than_the_factor_of_corollary_2() -> None:
+def test_batching_costs_no_more_than_the_factor_of_corollary_2():
     """The interval of the extra regret is within (factor - 1) times the bound, and those of the
     regrets within theirs; error below 1e-6 for the 12 rows and both algorithms together.
 
@@ -217,7 +202,7 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
+def test_a_synthetic_stream_has_sensitivity_root_n(n):
     for label, gains in synthetic_gains(11, n).items():
         stream = synthetic_stream(label, gains)
         assert stream.label == f"synthetic: {label}, n = {n}"
@@ -227,7 +212,7 @@ def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n: int) -> None:
+def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
     """And its noise is, bit by bit, that of capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))
     settings = {"noise": NOISE, "mu": 0.7, "seed": 1, "replicates": range(3)}
@@ -240,7 +225,7 @@ def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n: int
     np.testing.assert_array_equal(privatize(same, **settings).gains, noisy.gains)
 
 
-def test_synthetic_gains_are_what_their_names_say() -> None:
+def test_synthetic_gains_are_what_their_names_say():
     streams = synthetic_gains(5, 3)
     assert {label: gains.sum(axis=0).tolist() for label, gains in streams.items()} == {
         "all-zero": [0, 0, 0],
@@ -250,7 +235,7 @@ def test_synthetic_gains_are_what_their_names_say() -> None:
     assert streams["two-rivals"].sum(axis=1).tolist() == [1, 1, 1, 1, 1]
 
 
-def demo(noises: list[str]) -> dict[str, object]:
+def demo(noises):
     path = Path(__file__).parents[3] / "config" / "demo.yaml"
     mine = {"algorithm": "rw-adabatch", "label": "mine", "bound": "reflection"}
     suite = {"noises": noises, "algorithms": ["rw-ftpl", "rw-adabatch", mine]}
@@ -265,7 +250,7 @@ def demo(noises: list[str]) -> dict[str, object]:
     "noises",
     [["isotropic"], ["isotropic-constant", "capacity"], ["isotropic-worst-case"]],
 )
-def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises: list[str]) -> None:
+def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises):
     with pytest.raises(ConfigError) as caught:
         parse_experiment(demo(noises), "demo")
     message = str(caught.value)
@@ -273,6 +258,6 @@ def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises: list[str
     assert "must be [isotropic-constant], because rw-adabatch, mine needs constant noise" in message
 
 
-def test_a_suite_with_batches_is_accepted_with_constant_noise() -> None:
+def test_a_suite_with_batches_is_accepted_with_constant_noise():
     made = parse_experiment(demo(["isotropic-constant"]), "demo")
     assert {it.label for it in made.members["batches"]} == {"rw-ftpl", "rw-adabatch", "mine"}
