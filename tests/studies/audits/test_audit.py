@@ -10,11 +10,12 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.audit import audit_loss, runs_needed
-from dpol.studies.audits import adabatch, experts, labels
+from dpol.studies.audits import STUDY, adabatch, experts, labels
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED, study_audits
 from dpol.studies.labels.clipping import Clipping
+from dpol.studies.study import schemas_of
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -54,7 +55,7 @@ def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consisten
         ["private EXP3, message", "published sensitivity", "exact"]
     ]
     assert violated.lower_bound.iloc[0] == pytest.approx(1.02, abs=0.001)
-    assert study.notna().all().all()
+    schemas_of(STUDY)["audits"].check(study, "audits")
     exact = study.method == "exact"
     assert (study.runs[exact] == 0).all()
     assert (study.confidence[~exact] == EACH).all()

@@ -63,7 +63,9 @@ class Audited:
     def as_row(self) -> dict[str, Any]:
         """A row of the table of audits (docs/reference/tables.md)."""
         own = {"statistic": self.statistic, "verdict": self.verdict}
-        return vars(self.subject) | vars(self.result) | own
+        row = vars(self.subject) | vars(self.result) | own
+        del row["asked"]  # `claimed` says what of it counts.
+        return row
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:

@@ -180,10 +180,11 @@ def contraction(seed: int) -> Findings:
     for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
         masses = hard_class(K, a).masses[0]
         N = masses.shape[1]
+        other = 1 / (math.exp(epsilon) + N - 1)
         mechanisms = {
             "Hadamard sets": _membership((hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
             "random sets": _membership(rng.random((20, N)) < 0.5, epsilon),
-            "randomised response": _response(N, epsilon),
+            "randomised response": np.where(np.eye(N) == 1, math.exp(epsilon) * other, other),
         }
         growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
         for name, channel in mechanisms.items():
@@ -198,8 +199,3 @@ def _membership(sets: np.ndarray, epsilon: float) -> Floats:
     keep = 1 / (1 + math.exp(-epsilon))
     inside = np.where(sets.T, keep, 1 - keep)
     return np.concatenate([inside, 1 - inside], axis=1) / len(sets)
-
-
-def _response(N: int, epsilon: float) -> Floats:
-    other = 1 / (math.exp(epsilon) + N - 1)
-    return np.where(np.eye(N, dtype=bool), math.exp(epsilon) * other, other)

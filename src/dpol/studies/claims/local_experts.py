@@ -50,9 +50,9 @@ def _hospitals(seed: int) -> GainStream:
     rng = generator(seed, "hospitals")
     capacity = rng.integers(5, 100, (20, 24)).astype(float)
     capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
+    names = tuple(f"hospital {i}" for i in range(24))
+    periods = np.datetime64("2000-01-01") + np.arange(20)
     gains = rng.random(capacity.shape)
-    names, days = tuple(f"hospital {i}" for i in range(24)), np.arange(20)
-    periods = np.datetime64("2000-01-01") + days
     return GainStream("claims: hospitals", gains, capacity, names, periods)
 
 

@@ -54,15 +54,18 @@ def statements(path: Path = STATEMENTS) -> Mapping[str, Statement]:
     for name, it in found.items():
         if it.paper not in PAPERS.values():
             raise DataError(f"{path.name}: {name}.paper: {it.paper!r} is not in PAPERS in study.py")
-        if check_of(it) is None:
-            raise DataError(f"{path.name}: {name}.found_by: there is no function {it.found_by}")
+        try:
+            check_of(it)
+        except (KeyError, AttributeError):
+            wrong = f"{name}.found_by: there is no function {it.found_by}"
+            raise DataError(f"{path.name}: {wrong} in src/dpol/studies/claims") from None
     return found
 
 
 def check_of(statement: Statement) -> Check:
-    """The function that decides a statement; None if there is none."""
+    """The function that decides a statement."""
     module, _, name = statement.found_by.partition(".")
-    return cast(Check, getattr(_MODULES.get(module), name, None))
+    return cast(Check, getattr(_MODULES[module], name))
 
 
 def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
