@@ -22,7 +22,7 @@ def claim_by_hand(
     """A claim; `more` is anything else of its statement or finding."""
     words = {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
     fields = {"paper": paper, "place": place, "statement": statement, "computed": computed} | words
-    about = Statement(claimed="x", relation=relation, refuted_by="y", **fields)
+    about = Statement(claimed="x", relation=relation, refuted_by="y", found_by="z", **fields)
     return Claim(about, Finding(claimed, measured, **more))
 
 

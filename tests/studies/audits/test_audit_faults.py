@@ -45,23 +45,6 @@ def on_noise(change):
     return mechanism
 
 
-def on_gains(noise, change):
-    def audit(mechanism):
-        return lambda seed: experts.audit_noise(SMALL, seed, noise, mechanism)
-
-    return audit(privatize), audit(on_noise(change))
-
-
-def without(hospitals):
-    """The noise of some hospitals left out."""
-    return lambda noise: noise * ~np.isin(np.arange(noise.shape[2]), hospitals)
-
-
-def twice(noise):
-    """z_0 is the noise of the first round too."""
-    return np.concatenate([noise[:, :1], noise[:, :1], noise[:, 2:]], axis=1)
-
-
 class WeakNodes(TreeFTPL):
     def init(self, setup):
         state = super().init(setup)
@@ -79,13 +62,6 @@ class OneDraw(TreeFTPL):
 
     def step(self, state, observation, generators):
         return super().step(state, observation, copy.deepcopy(generators))
-
-
-def tree(broken):
-    def audit(algorithm):
-        return lambda seed: experts.audit_tree(SMALL, seed, algorithm(), "min-noise, isotropic")
-
-    return audit(TreeFTPL), audit(broken)
 
 
 class ActsInside(RWAdaBatch):
@@ -108,13 +84,6 @@ class RecordsLonger(RWAdaBatch):
         return dataclasses.replace(following, planned=longer), actions
 
 
-def batches(algorithm=None, mechanism=privatize):
-    def audit(*arguments):
-        return lambda seed: adabatch.audit_adabatch(SMALL, seed, *arguments)
-
-    return audit(), audit(algorithm or RWAdaBatch(3.0), mechanism)
-
-
 def no_fake_switch(measure, parameters, state, batch, generators):
     parameters = dataclasses.replace(parameters, fake_switch=0.0)
     return transform.advance(measure, parameters, state, batch, generators)
@@ -135,26 +104,15 @@ def old_measure(measure, parameters, state, batch, generators):
     )
 
 
-def l2p(advance, normaliser="tight"):
-    parameters = LazyParameters(2, 0.7, 0.5, normaliser)
-    settings = Audits(runs=10_000, confidence=EACH)
-    return (
-        lambda seed: [lazy.audit_law(settings, seed, parameters)],
-        lambda seed: [lazy.audit_law(settings, seed, parameters, advance)],
-    )
+CLIPPING = Clipping(labels.counterexample(), 300)
+EXP3, WMA = SampledClient(CLIPPING, 1.0), VectorClient(CLIPPING, 1.0)
+FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(labels.counterexample(), 1.0)
 
 
-def clipping(rule="exact", rounds=300):
-    return Clipping(labels.counterexample(), rounds, rule)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class WeakNoise(SampledClient):
-    share: float = 0.9
-
-    @property
-    def scales(self):
-        return self.share * super().scales
+def altered(client, name, value):
+    """The same client, but for one of its numbers."""
+    broken = type("Altered", (type(client),), {name: value})
+    return broken(*(getattr(client, it.name) for it in dataclasses.fields(client)))
 
 
 class Unclipped(SampledClient):
@@ -169,12 +127,6 @@ class Unclipped(SampledClient):
         return Messages(sound.values - own + raw, sound.index)
 
 
-class WeakVector(VectorClient):
-    @property
-    def factor(self):
-        return 0.9 * super().factor
-
-
 class OneNoise(VectorClient):
     """The same noise on all values."""
 
@@ -184,80 +136,72 @@ class OneNoise(VectorClient):
         return Messages(clean + (sound.values - clean)[..., :1], sound.index)
 
 
-def exp3(broken):
-    return [
-        lambda seed, client=client: labels.audit_sampled(SMALL, seed, client)
-        for client in (SampledClient(clipping(), 1.0), broken)
-    ]
+def tree(seed, algorithm):
+    return experts.audit_tree(SMALL, seed, algorithm)
 
 
-def wma(broken):
-    return [
-        lambda seed, client=client: labels.audit_vector(SMALL, seed, client)
-        for client in (VectorClient(clipping(), 1.0), broken)
-    ]
+def batches(seed, arguments):
+    return adabatch.audit_adabatch(SMALL, seed, *arguments)
 
 
-class WrongFlips(ResponseClient):
-    @property
-    def keep(self):
-        return ResponseClient(self.n_labels, 1.3).keep
+def l2p(seed, advance):
+    settings = Audits(runs=10_000, confidence=EACH)
+    return [lazy.audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, "tight"), advance)]
 
 
-class WrongAnswers(MembershipClient):
-    @property
-    def keep(self):
-        return MembershipClient(self.hypotheses, 1.3).keep
+def exp3(seed, client):
+    return labels.audit_sampled(SMALL, seed, client)
 
 
-def response(audit, sound, broken):
-    return [lambda seed, client=client: [audit(SMALL, seed, client)] for client in (sound, broken)]
+def wma(seed, client):
+    return labels.audit_vector(SMALL, seed, client)
 
 
+def noise_of(kind):
+    return lambda seed, mechanism: experts.audit_noise(SMALL, seed, kind, mechanism)
+
+
+NOISE_FAULTS = {
+    "drawn noise x 0.9": lambda noise: 0.9 * noise,
+    "drawn noise / sqrt 2": lambda noise: noise / math.sqrt(2),
+    "the same noise in all rounds": lambda noise: np.broadcast_to(noise[:, :1], noise.shape),
+    "z_0 used twice": lambda noise: np.concatenate([noise[:, :1], noise[:, :1], noise[:, 2:]], 1),
+    "the same noise for all hospitals": lambda noise: np.broadcast_to(noise[..., :1], noise.shape),
+    "hospital 0 without noise": lambda noise: noise * (np.arange(6) != 0),
+    "hospitals from index 3 on without noise": lambda noise: noise * (np.arange(6) < 3),
+    "hospital 2 without noise": lambda noise: noise * (np.arange(6) != 2),
+}
 FAULTS = {
     **{
-        f"{name}, {noise}": on_gains(noise, change)
-        for noise in ("isotropic", "capacity")
-        for name, change in {
-            "drawn noise x 0.9": lambda noise: 0.9 * noise,
-            "drawn noise / sqrt 2": lambda noise: noise / math.sqrt(2),
-            "the same noise in all rounds": lambda noise: np.broadcast_to(
-                noise[:, :1], noise.shape
-            ),
-            "z_0 used twice": twice,
-            "the same noise for all hospitals": lambda noise: np.broadcast_to(
-                noise[..., :1], noise.shape
-            ),
-            "hospital 0 without noise": without([0]),
-            "hospitals from index 3 on without noise": without([3, 4, 5]),
-            "hospital 2 without noise": without([2]),
-        }.items()
+        f"{name}, {kind}": (noise_of(kind), privatize, on_noise(change))
+        for kind in ("isotropic", "capacity")
+        for name, change in NOISE_FAULTS.items()
     },
-    "tree, node noise x 0.9": tree(WeakNodes),
-    "tree, one draw for all nodes": tree(OneDraw),
-    "tree, actions by the raw sums": tree(RawLeader),
-    "RW-AdaBatch acts inside a batch": batches(ActsInside(3.0)),
-    "RW-AdaBatch records a round more": batches(RecordsLonger(3.0)),
-    "RW-AdaBatch records 15 rounds more": batches(RecordsLonger(3.0, more=15)),
-    "RW-AdaBatch on noise x 0.9": batches(mechanism=on_noise(lambda noise: 0.9 * noise)),
-    "L2P without fake switches": l2p(no_fake_switch),
-    "L2P with a frozen shadow": l2p(frozen_shadow),
-    "L2P redraws from the old measure": l2p(old_measure),
-    "EXP3 unclipped": exp3(Unclipped(clipping(), 1.0)),
-    "EXP3 noise halved": exp3(WeakNoise(clipping(), 1.0, share=0.5)),
-    "EXP3 noise x 0.9": exp3(WeakNoise(clipping(), 1.0)),
-    "WMA noise x 0.9": wma(WeakVector(clipping(), 1.0)),
-    "WMA with one noise": wma(OneNoise(clipping(), 1.0)),
-    "response with a wrong flip rate": response(
-        labels.audit_response, ResponseClient(4, 1.0), WrongFlips(4, 1.0)
+    "tree, node noise x 0.9": (tree, TreeFTPL(), WeakNodes()),
+    "tree, one draw for all nodes": (tree, TreeFTPL(), OneDraw()),
+    "tree, actions by the raw sums": (tree, TreeFTPL(), RawLeader()),
+    "RW-AdaBatch acts inside a batch": (batches, (), [ActsInside(3.0)]),
+    "RW-AdaBatch records a round more": (batches, (), [RecordsLonger(3.0)]),
+    "RW-AdaBatch records 15 rounds more": (batches, (), [RecordsLonger(3.0, more=15)]),
+    "RW-AdaBatch on noise x 0.9": (batches, (), [RWAdaBatch(3.0), on_noise(lambda it: 0.9 * it)]),
+    "L2P without fake switches": (l2p, transform.advance, no_fake_switch),
+    "L2P with a frozen shadow": (l2p, transform.advance, frozen_shadow),
+    "L2P redraws from the old measure": (l2p, transform.advance, old_measure),
+    "EXP3 unclipped": (exp3, EXP3, Unclipped(CLIPPING, 1.0)),
+    "EXP3 noise halved": (exp3, EXP3, altered(EXP3, "scales", 0.5 * EXP3.scales)),
+    "EXP3 noise x 0.9": (exp3, EXP3, altered(EXP3, "scales", 0.9 * EXP3.scales)),
+    "WMA noise x 0.9": (wma, WMA, altered(WMA, "factor", 0.9 * WMA.factor)),
+    "WMA with one noise": (wma, WMA, OneNoise(CLIPPING, 1.0)),
+    "response with a wrong flip rate": (
+        lambda seed, client: [labels.audit_response(SMALL, seed, client)],
+        *(FLIPS, altered(FLIPS, "keep", ResponseClient(4, 1.3).keep)),
     ),
-    "membership with a wrong flip rate": response(
-        labels.audit_membership,
-        MembershipClient(labels.counterexample(), 1.0),
-        WrongAnswers(labels.counterexample(), 1.0),
+    "membership with a wrong flip rate": (
+        lambda seed, client: [labels.audit_membership(SMALL, seed, client)],
+        *(ANSWERS, altered(ANSWERS, "keep", MembershipClient(labels.counterexample(), 1.3).keep)),
     ),
 }
-"""Audits of a sound mechanism and of a broken one, whose record stays as it was."""
+"""An audit, a sound mechanism, and a broken one, whose record stays as it was."""
 
 
 def refuted(audits):
@@ -274,9 +218,9 @@ def test_a_broken_mechanism_is_violated_and_the_sound_one_is_not(fault, seed):
     7.8 or more), with 3,000 runs (10,000 for L2P) where the study has 20,000. A sound mechanism is
     violated on a seed with at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds.
     """
-    sound, broken = FAULTS[fault]
-    assert not refuted(sound(seed))
-    assert refuted(broken(seed))
+    audit, sound, broken = FAULTS[fault]
+    assert not refuted(audit(seed, sound))
+    assert refuted(audit(seed, broken))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -294,21 +238,19 @@ def test_a_scale_that_is_too_small_does_not_move_its_claim(seed, monkeypatch):
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
-    "audit",
+    ("audit", "mechanism"),
     [
-        *(
-            lambda seed, name=name: experts.audit_noise(SMALL, seed, name)
-            for name in ("isotropic", "isotropic-constant")
-        ),
-        lambda seed: experts.audit_tree(SMALL, seed, TreeFTPL(), "min-noise, isotropic"),
+        (noise_of("isotropic"), privatize),
+        (noise_of("isotropic-constant"), privatize),
+        (tree, TreeFTPL()),
     ],
 )
-def test_a_sensitivity_without_its_root_of_two_is_violated(audit, seed, monkeypatch):
+def test_a_sensitivity_without_its_root_of_two_is_violated(audit, mechanism, seed, monkeypatch):
     """The record of the tree says mu = 1 all the same."""
-    assert not refuted(audit(seed))
+    assert not refuted(audit(seed, mechanism))
     one_hospital = property(lambda it: it.count_sensitivity / it.capacity.min(axis=1))
     monkeypatch.setattr(GainStream, "sensitivity", one_hospital)
-    assert refuted(audit(seed))
+    assert refuted(audit(seed, mechanism))
 
 
 def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
@@ -350,9 +292,11 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
 
 def test_the_excess_of_the_published_sensitivity_is_found_by_exact_computation():
     """1.020 eps at T = 300, but not at T = 10, where mixing hides it (0.920)."""
-    found = labels.audit_sampled_loss(SampledClient(clipping("published"), 1.0)).result
-    assert (found.method, found.verdict) == ("exact", "violated")
-    assert found.lower_bound == pytest.approx(1.0200, abs=1e-4)
-    mixed = labels.audit_sampled_loss(SampledClient(clipping("published", 10), 1.0)).result
-    assert mixed.verdict == "consistent"
-    assert mixed.lower_bound == pytest.approx(0.920, abs=1e-3)
+    for rounds, loss, error, verdict in (
+        (300, 1.0200, 1e-4, "violated"),
+        (10, 0.920, 1e-3, "consistent"),
+    ):
+        client = SampledClient(Clipping(labels.counterexample(), rounds, "published"), 1.0)
+        found = labels.audit_sampled_loss(client).result
+        assert (found.method, found.verdict) == ("exact", verdict)
+        assert found.lower_bound == pytest.approx(loss, abs=error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
 from pathlib import Path
@@ -15,22 +14,16 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
 from dpol.core.intervals import half_width
-from dpol.core.randomness import replicate_generators
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
-from dpol.studies.batching import study as amplification
+from dpol.studies.batching import STUDY, study
 from dpol.studies.batching.settings import Batching
-from dpol.studies.batching.study import (
-    NOISE,
-    study_amplification,
-    study_batching,
-    synthetic_gains,
-    synthetic_stream,
-)
+from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
+from dpol.studies.study import Facts, Inputs, schemas_of
 
 ERROR = 1e-6
 DELTA = 1e-5
@@ -40,82 +33,57 @@ TINY = Batching(
 )
 KINDS = ("un-amplified", "analytic", "monte-carlo")
 SETTING = ["n", "mu", "bound", "t"]
-CURVE = [
-    "t",
-    "T",
-    "n",
-    "mu",
-    "alpha",
-    "bound",
-    "kind",
-    "threshold",
-    "false_positive",
-    "false_negative",
-    "epsilon",
-    "delta",
-    "delta_reported",
-    "epsilon_at_delta",
-    "mean_batch",
-]
-BATCHING = [
-    "stream",
-    "n",
-    "T",
-    "mu",
-    "alpha",
-    "bound",
-    "replicates",
-    "ftpl_regret",
-    "adabatch_regret",
-    "extra_regret",
-    "factor",
-    "ftpl_bound",
-    "adabatch_bound",
-    "mean_batch",
-    "ftpl_half_width",
-    "adabatch_half_width",
-    "extra_half_width",
-    "confidence",
-    "ci_comparisons",
-]
+
+
+def run_all(settings, *, seed=SEED, confidence=0.95):
+    """Both tables of the study: curves and costs."""
+    inputs, points = Inputs(seed, DELTA), STUDY.points(settings, []).values()
+    made = [study.run(settings, point, inputs) for point in points]
+    joined = {name: pd.concat([it[name] for it in made], ignore_index=True) for name in made[0]}
+    frames = study.collect(joined, settings, Facts({}, True, confidence))
+    curves, costs = (schemas_of(STUDY)[it].check(frames[it], it) for it in STUDY.results)
+    return curves, costs
 
 
 @pytest.fixture(scope="module")
-def curves() -> pd.DataFrame:
-    return study_amplification(TINY, delta=DELTA, seed=SEED)
+def tables():
+    return run_all(TINY)
 
 
 @pytest.fixture(scope="module")
-def costs() -> pd.DataFrame:
-    return study_batching(TINY, seed=SEED)
+def curves(tables):
+    return tables[0]
 
 
-def of_kind(curves: pd.DataFrame, kind: str) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def costs(tables):
+    return tables[1]
+
+
+def of_kind(curves, kind):
     return curves[curves["kind"] == kind].reset_index(drop=True)
 
 
-def test_curves_have_their_columns_and_every_setting_once_per_kind(curves: pd.DataFrame) -> None:
-    assert list(curves.columns) == CURVE
+def test_curves_have_every_setting_once_per_kind(curves):
     assert tuple(curves["kind"].unique()) == KINDS
     rows = curves.groupby([*SETTING, "kind"]).size()
     assert len(rows) == 2 * 2 * 2 * 3 * 3
     assert set(rows) == {241}
     assert list(curves["t"].unique()) == [20, 40, 1]
     assert set(curves["bound"]) == {"borell-tis", "reflection"}
-    assert set(curves["T"]) == {40}
-    assert set(curves["alpha"]) == {0.4}
-    assert set(curves["delta_reported"]) == {DELTA}
+    assert curves[["T", "alpha", "delta_reported"]].drop_duplicates().to_numpy().tolist() == [
+        [40, 0.4, DELTA]
+    ]
 
 
-def test_curves_are_complete_where_they_should_be(curves: pd.DataFrame) -> None:
+def test_curves_are_complete_where_they_should_be(curves):
     known = curves["threshold"] >= 0
     np.testing.assert_array_equal(curves["epsilon"].notna(), known)
     np.testing.assert_array_equal(curves["delta"].notna(), known)
     assert (curves.loc[known, "epsilon"] == curves.loc[known, "threshold"]).all()
-    assert curves.drop(columns=["epsilon", "delta"]).notna().all(axis=None)
 
 
-def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves: pd.DataFrame) -> None:
+def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves):
     plain = of_kind(curves, "un-amplified")
     assert (plain["mean_batch"] == 1).all()
     for mu, rows in plain.groupby("mu"):
@@ -125,9 +93,7 @@ def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves: pd.DataFrame
         np.testing.assert_allclose(rows.loc[held, "delta"], expected, rtol=1e-12)
 
 
-def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(
-    curves: pd.DataFrame,
-) -> None:
+def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(curves):
     plain, analytic, simulated = (of_kind(curves, kind) for kind in KINDS)
     for kind in (analytic, simulated):
         assert (kind["epsilon_at_delta"] <= plain["epsilon_at_delta"]).all()
@@ -137,63 +103,44 @@ def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(
     assert (analytic["mean_batch"] > 1.2).any()
 
 
-def observed_by_hand(n: int, mu: float, bound: str, t: int) -> float:
-    stream = synthetic_stream("all-zero", np.zeros((TINY.n_rounds, n)))
-    noisy = privatize(stream, "isotropic-constant", mu, seed=SEED, replicates=range(30))
-    none = replicate_generators(SEED, ("unused",), range(30), "none")
-    return float(play_batches(RWAdaBatch(0.4, bound), noisy, none)[1][:, t - 1].mean())  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("n", "mu", "bound", "t"),
     [(2, 0.2, "borell-tis", 20), (3, 1.0, "reflection", 40), (2, 1.0, "reflection", 1)],
 )
-def test_the_simulated_mean_is_that_of_the_round_of_the_row(
-    curves: pd.DataFrame, n: int, mu: float, bound: str, t: int
-) -> None:
+def test_the_simulated_mean_is_that_of_the_round_of_the_row(curves, n, mu, bound, t):
     rows = curves.set_index([*SETTING, "kind"]).loc[(n, mu, bound, t, "monte-carlo")]
-    assert rows["mean_batch"].unique() == pytest.approx([observed_by_hand(n, mu, bound, t)])
+    game = study.noisy_game(synthetic_stream("all-zero", np.zeros((40, n))), mu, SEED, range(30))
+    expected = play_batches(RWAdaBatch(0.4, bound), *game)[1][:, t - 1].mean()
+    assert rows["mean_batch"].unique() == pytest.approx([expected])
 
 
-def test_a_repetition_gives_the_same_tables(curves: pd.DataFrame, costs: pd.DataFrame) -> None:
-    again = study_amplification(TINY, delta=DELTA, seed=SEED)
-    pd.testing.assert_frame_equal(again, curves, check_exact=True)
-    pd.testing.assert_frame_equal(study_batching(TINY, seed=SEED), costs, check_exact=True)
-
-
-def test_another_seed_changes_what_is_simulated_only(
-    curves: pd.DataFrame, costs: pd.DataFrame
-) -> None:
-    other = study_amplification(TINY, delta=DELTA, seed=SEED + 1)
+def test_another_seed_changes_what_is_simulated_only(curves, costs):
+    other, other_costs = run_all(TINY, seed=SEED + 1)
     for kind in KINDS:
         same = of_kind(other, kind).equals(of_kind(curves, kind))
         assert same == (kind != "monte-carlo")
-    assert not study_batching(TINY, seed=SEED + 1).equals(costs)
+    assert not other_costs.equals(costs)
 
 
-@pytest.mark.parametrize("largest", [1, 7 * 40 * 2])
-def test_results_do_not_depend_on_the_block_size(
-    largest: int, curves: pd.DataFrame, costs: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(amplification, "_LARGEST_BLOCK", largest)
+@pytest.mark.parametrize(("largest", "blocks"), [(1, 30), (7 * 40 * 2, 5), (10**9, 1)])
+def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs, monkeypatch):
+    """Nor on what ran before."""
+    monkeypatch.setattr(study, "_LARGEST_BLOCK", largest)
     stream = synthetic_stream("all-zero", np.zeros((40, 2)))
-    assert len(list(amplification._blocks(stream, 1.0, 30, SEED))) == {1: 30}.get(largest, 5)
-    again = study_amplification(TINY, delta=DELTA, seed=SEED)
-    pd.testing.assert_frame_equal(again, curves, check_exact=True)
-    pd.testing.assert_frame_equal(study_batching(TINY, seed=SEED), costs, check_exact=True)
+    assert len(list(study._blocks(stream, 1.0, 30, SEED))) == blocks
+    for again, before in zip(run_all(TINY), (curves, costs), strict=True):
+        pd.testing.assert_frame_equal(again, before, check_exact=True)
 
 
-def test_costs_have_their_columns_and_every_setting_once(costs: pd.DataFrame) -> None:
-    assert list(costs.columns) == BATCHING
+def test_costs_have_every_setting_once(costs):
     assert not costs.duplicated(["stream", "n", "mu", "bound"]).any()
     assert len(costs) == 3 * 2 * 2 * 2
-    assert costs.notna().all(axis=None)
     assert set(costs["replicates"]) == {30}
     assert set(costs["factor"]) == {1.2}
     assert list(costs["stream"].unique()) == ["all-zero", "one-good-expert", "two-rivals"]
 
 
-def test_extra_regret_is_the_difference_of_regrets(costs: pd.DataFrame) -> None:
+def test_extra_regret_is_the_difference_of_regrets(costs):
     difference = costs["adabatch_regret"] - costs["ftpl_regret"]
     np.testing.assert_allclose(costs["extra_regret"], difference, atol=1e-9)
     assert (costs["extra_regret"] != 0).any()
@@ -201,23 +148,22 @@ def test_extra_regret_is_the_difference_of_regrets(costs: pd.DataFrame) -> None:
     assert (good["ftpl_regret"] > 0.5).all()
 
 
-def test_on_all_zero_gains_nothing_is_lost(costs: pd.DataFrame) -> None:
+def test_on_all_zero_gains_nothing_is_lost(costs):
     zero = costs[costs["stream"] == "all-zero"]
     columns = ["ftpl_regret", "adabatch_regret", "extra_regret", "extra_half_width"]
     assert not zero[columns].any(axis=None)
 
 
-def test_a_row_by_hand(costs: pd.DataFrame) -> None:
+def test_a_row_by_hand(costs):
     gains = np.zeros((40, 3))
     gains[::2, 0] = 1
     gains[1::2, 1] = 1
     stream = synthetic_stream("two-rivals", gains)
-    noisy = privatize(stream, "isotropic-constant", 1.0, seed=SEED, replicates=range(30))
-    none = replicate_generators(SEED, ("unused",), range(30), "none")
-    played, sizes = play_batches(RWAdaBatch(0.4, "reflection"), noisy, none)
+    game = study.noisy_game(stream, 1.0, SEED, range(30))
+    played, sizes = play_batches(RWAdaBatch(0.4, "reflection"), *game)
     totals = [
         np.array([sum(gains[t, row[t]] for t in range(40)) for row in actions])
-        for actions in (play_rounds(RandomWalkFTPL(), noisy, none), played)
+        for actions in (play_rounds(RandomWalkFTPL(), *game), played)
     ]
     (row,) = costs.query(
         "stream == 'two-rivals' and n == 3 and mu == 1 and bound == 'reflection'"
@@ -225,11 +171,8 @@ def test_a_row_by_hand(costs: pd.DataFrame) -> None:
     assert row["ftpl_regret"] == pytest.approx(20 - totals[0].mean())
     assert row["adabatch_regret"] == pytest.approx(20 - totals[1].mean())
     assert row["ci_comparisons"] == 3 * len(costs)
-    for name, values in (
-        ("ftpl", totals[0]),
-        ("adabatch", totals[1]),
-        ("extra", totals[0] - totals[1]),
-    ):
+    samples = {"ftpl": totals[0], "adabatch": totals[1], "extra": totals[0] - totals[1]}
+    for name, values in samples.items():
         expected = float(half_width(values, 0.95, 3 * len(costs)))
         assert row[f"{name}_half_width"] == pytest.approx(expected)
     eta = math.sqrt(3)
@@ -238,14 +181,14 @@ def test_a_row_by_hand(costs: pd.DataFrame) -> None:
     assert row["mean_batch"] == pytest.approx(sizes.mean())
 
 
-def test_batching_costs_no_more_than_the_factor_of_corollary_2() -> None:
+def test_batching_costs_no_more_than_the_factor_of_corollary_2():
     """The interval of the extra regret is within (factor - 1) times the bound, and those of the
     regrets within theirs; error below 1e-6 for the 12 rows and both algorithms together.
 
     The limit can be broken: always playing a bad expert costs more than it.
     """
-    study = Batching(n_experts=[2, 10], mus=[1.0], n_rounds=400, rounds=[1], replicates=300)
-    costs = study_batching(study, seed=1, confidence=1 - ERROR)
+    large = Batching(n_experts=[2, 10], mus=[1.0], n_rounds=400, rounds=[1], replicates=300)
+    _, costs = run_all(large, seed=1, confidence=1 - ERROR)
     assert len(costs) == 12
     allowed = (costs["factor"] - 1) * costs["ftpl_bound"]
     assert (costs["extra_regret"] + costs["extra_half_width"] <= allowed).all()
@@ -259,7 +202,7 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
+def test_a_synthetic_stream_has_sensitivity_root_n(n):
     for label, gains in synthetic_gains(11, n).items():
         stream = synthetic_stream(label, gains)
         assert stream.label == f"synthetic: {label}, n = {n}"
@@ -269,7 +212,7 @@ def test_a_synthetic_stream_has_sensitivity_root_n(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n: int) -> None:
+def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
     """And its noise is, bit by bit, that of capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))
     settings = {"noise": NOISE, "mu": 0.7, "seed": 1, "replicates": range(3)}
@@ -282,7 +225,7 @@ def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n: int
     np.testing.assert_array_equal(privatize(same, **settings).gains, noisy.gains)
 
 
-def test_synthetic_gains_are_what_their_names_say() -> None:
+def test_synthetic_gains_are_what_their_names_say():
     streams = synthetic_gains(5, 3)
     assert {label: gains.sum(axis=0).tolist() for label, gains in streams.items()} == {
         "all-zero": [0, 0, 0],
@@ -292,31 +235,22 @@ def test_synthetic_gains_are_what_their_names_say() -> None:
     assert streams["two-rivals"].sum(axis=1).tolist() == [1, 1, 1, 1, 1]
 
 
-def demo(noises: list[str]) -> dict[str, object]:
+def demo(noises):
     path = Path(__file__).parents[3] / "config" / "demo.yaml"
-    raw = copy.deepcopy(yaml.safe_load(path.read_text(encoding="utf-8")))
-    suite = {
-        "noises": noises,
-        "algorithms": [
-            "rw-ftpl",
-            "rw-adabatch",
-            {"algorithm": "rw-adabatch", "label": "mine", "bound": "reflection"},
-        ],
+    mine = {"algorithm": "rw-adabatch", "label": "mine", "bound": "reflection"}
+    suite = {"noises": noises, "algorithms": ["rw-ftpl", "rw-adabatch", mine]}
+    return {
+        **yaml.safe_load(path.read_text(encoding="utf-8")),
+        "suites": {"batches": suite, "open": {"algorithms": ["follow-the-leader"]}},
+        "report": {"algorithms": ["rw-adabatch"], "envelope": "rw-adabatch", "noise": noises[0]},
     }
-    changes = {"suites": {"batches": suite, "open": {"algorithms": ["follow-the-leader"]}}}
-    report = {
-        "algorithms": ["rw-adabatch"],
-        "envelope": "rw-adabatch",
-        "noise": noises[0],
-    }
-    return {**raw, **changes, "report": report}
 
 
 @pytest.mark.parametrize(
     "noises",
     [["isotropic"], ["isotropic-constant", "capacity"], ["isotropic-worst-case"]],
 )
-def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises: list[str]) -> None:
+def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises):
     with pytest.raises(ConfigError) as caught:
         parse_experiment(demo(noises), "demo")
     message = str(caught.value)
@@ -324,10 +258,6 @@ def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises: list[str
     assert "must be [isotropic-constant], because rw-adabatch, mine needs constant noise" in message
 
 
-def test_a_suite_with_batches_is_accepted_with_constant_noise() -> None:
+def test_a_suite_with_batches_is_accepted_with_constant_noise():
     made = parse_experiment(demo(["isotropic-constant"]), "demo")
-    assert {member.label for member in made.members["batches"]} == {
-        "rw-ftpl",
-        "rw-adabatch",
-        "mine",
-    }
+    assert {it.label for it in made.members["batches"]} == {"rw-ftpl", "rw-adabatch", "mine"}

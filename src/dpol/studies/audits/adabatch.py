@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,15 +13,15 @@ from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.play import rounds
 from dpol.noise import NoisyGains, privatize
-from dpol.privacy.audit import audit_runs, with_fitted_direction
-from dpol.privacy.audit_laws import audit_covariance
-from dpol.studies.audits.core import Audited, Subject, replicates_of
+from dpol.privacy.audit import with_fitted_direction
+from dpol.studies.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.audits.experts import Privatize
 from dpol.studies.audits.settings import Audits
 from dpol.studies.batching.study import NOISE, analytic_mixture, synthetic_stream
 
 _EXPERTS, _ROUNDS = 6, 40
 _CODE = "dpol.noise.privatize, RWAdaBatch.step"
+_INPUTS = f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change"
 
 
 def audit_adabatch(
@@ -44,41 +43,26 @@ def audit_adabatch(
     Raises:
         ValueError: the analytic bound does not put the first round into a batch of one size.
     """
-    streams = _two_vectors()
     size = _promised_size(algorithm)
     local = settings.mu * math.sqrt(size)
-    noisy = [
-        mechanism(stream, NOISE, local, seed=seed, replicates=replicates)
-        for stream, replicates in zip(streams, replicates_of(settings), strict=True)
-    ]
-    # The algorithm draws nothing of its own.
-    unused = [
-        replicate_generators(seed, ("audit: vectors",), replicates, "unused")
-        for replicates in replicates_of(settings)
-    ]
-    played = [_play(algorithm, *it) for it in zip(noisy, unused, strict=True)]
-    guarantee = noisy[0].guarantee
-    inputs = f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change"
-    about = inputs, guarantee.adjacency, guarantee.unit
-    amplified = Subject(
-        "RW-AdaBatch, actions",
-        f"amplified by a batch of {size}",
-        _CODE,
-        *about,
-        settings.mu,
-        guarantee.mu / math.sqrt(size),
-    )
-    yield _audit_actions(amplified, [it.actions for it in played], settings)
+    played = []
+    for stream, replicates in zip(_two_vectors(), replicates_of(settings), strict=True):
+        noisy = mechanism(stream, NOISE, local, seed=seed, replicates=replicates)
+        # The algorithm draws nothing of its own.
+        unused = replicate_generators(seed, ("audit: vectors",), replicates, "unused")
+        played.append(_play(algorithm, noisy, unused))
+    made = noisy.guarantee
+    about = _CODE, _INPUTS, made.adjacency, made.unit
+    name, amplified = "RW-AdaBatch, actions", f"amplified by a batch of {size}"
+    subject = Subject(name, amplified, *about, settings.mu, made.mu / math.sqrt(size))
+    yield _audit_actions(subject, [actions for actions, _ in played], settings)
+    # All gains of a round change, from end to end.
+    changes = np.array([(1.0, *it) for it in itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)])
     for number, batch in enumerate(("first", "second")):
-        read = Subject(
-            "RW-AdaBatch, sum of a batch",
-            f"{batch}, of its recorded size",
-            _CODE,
-            *about,
-            local,
-            guarantee.mu,
-        )
-        yield _audit_reading(read, [it.reads[number] for it in played], settings)
+        name, variant = "RW-AdaBatch, sum of a batch", f"{batch}, of its recorded size"
+        subject = Subject(name, variant, *about, local, made.mu)
+        read = [reads[number] for _, reads in played]
+        yield by_covariance(subject, "the sums", read, changes, settings)
 
 
 def _two_vectors() -> tuple[GainStream, GainStream]:
@@ -100,58 +84,36 @@ def _promised_size(algorithm: RWAdaBatch) -> int:
     return int(mixture.sizes[most])
 
 
-@dataclass(frozen=True)
-class _Game:
-    """A game as it was played.
+def _play(
+    algorithm: RWAdaBatch, noisy: NoisyGains, generators: ReplicateGenerators
+) -> tuple[Floats, list[Floats]]:
+    """The actions (R, T) of a game, and what its first and its second batch read.
 
-    Args:
-        actions: (R, T).
-        reads: of the first and of the second batch, (N, n) the sums of the gains that it adds
-            over the square roots of its recorded sizes, for the N replicates that read it before
-            the game ends.
+    That is (N, n) the sums of the gains that the batch adds over the square roots of its recorded
+    sizes, for the N replicates that read it before the game ends.
     """
-
-    actions: Floats
-    reads: list[Floats]
-
-
-def _play(algorithm: RWAdaBatch, noisy: NoisyGains, generators: ReplicateGenerators) -> _Game:
     played = list(rounds(algorithm, noisy, generators))
-    actions = np.stack([chosen for _, chosen in played], axis=1).astype(float)
     # In round t, counted from 0, the sum is that of z_0 and t rounds.
     cumulative = np.stack([state.cumulative for state, _ in played], axis=1)
     recorded = np.stack([state.planned for state, _ in played], axis=1)
     ends = np.stack([state.left == 0 for state, _ in played], axis=1)
-    rows = np.arange(len(actions))
-    start, reads = np.zeros_like(rows), []
-    for _ in range(2):
-        later = ends[rows] & (np.arange(ends.shape[1]) >= start[:, None])
-        following = later.argmax(axis=1) + 1
-        seen = later.any(axis=1) & (following < ends.shape[1])
-        rows, start, following = rows[seen], start[seen], following[seen]
+    batch = ends.cumsum(axis=1) - ends  # the number of the batch that a round is in
+    starts = [(batch == number).argmax(axis=1) for number in range(3)]
+    reads = []
+    for number in range(2):
+        rows = np.flatnonzero(batch[:, -1] > number)
+        start, following = starts[number][rows], starts[number + 1][rows]
         added = cumulative[rows, following] - cumulative[rows, start]
         reads.append(added / np.sqrt(recorded[rows, start])[:, None])
-        start = following
-    return _Game(actions, reads)
+    return np.stack([chosen for _, chosen in played], axis=1).astype(float), reads
 
 
-def _audit_actions(subject: Subject, actions: Sequence[Floats], settings: Audits) -> Audited:
+def _audit_actions(subject: Subject, actions: list[Floats], settings: Audits) -> Audited:
     """By the share of rounds with a leader of the one half of the experts, evenly or fitted."""
     halves = [(it >= _EXPERTS // 2).astype(float) for it in actions]
-    statistics = [
-        np.column_stack([half.sum(axis=1), fitted])
-        for half, fitted in zip(halves, with_fitted_direction(*halves), strict=True)
+    fitted = with_fitted_direction(*halves)
+    columns = [
+        np.column_stack([half.sum(axis=1), it]) for half, it in zip(halves, fitted, strict=True)
     ]
-    result = audit_runs(
-        *statistics, parameter="mu", claimed=subject.claimed, confidence=settings.confidence
-    )
-    return Audited(subject, "an event of the rounds in which one half of the experts lead", result)
-
-
-def _audit_reading(subject: Subject, reads: Sequence[Floats], settings: Audits) -> Audited:
-    """By the covariance of the sums, for every change of all gains of a round from end to end."""
-    changes = np.array([(1.0, *it) for it in itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)])
-    result = audit_covariance(
-        reads, changes, claimed=subject.claimed, confidence=settings.confidence
-    )
-    return Audited(subject, f"covariance of the sums, {len(changes)} changes", result)
+    event = "an event of the rounds in which one half of the experts lead"
+    return by_event(subject, event, columns, settings)

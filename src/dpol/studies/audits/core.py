@@ -1,7 +1,8 @@
-"""What audits share: what is audited, their rows, and the tests of Gaussian outputs."""
+"""What audits share: what is audited, and by which tests."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,31 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.privacy.audit import AuditResult, audit_runs, exceeds, with_fitted_direction
-from dpol.privacy.audit_laws import audit_covariance
+from dpol.privacy.audit import AuditResult, Parameter, audit_runs, exceeds, with_fitted_direction
+from dpol.privacy.audit_laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
-
-AUDIT_COLUMNS = (
-    "mechanism",
-    "variant",
-    "code",
-    "inputs",
-    "statistic",
-    "adjacency",
-    "unit",
-    "parameter",
-    "delta",
-    "claimed",
-    "recorded",
-    "lower_bound",
-    "confidence",
-    "runs",
-    "method",
-    "verdict",
-)
-"""Columns of the table of audits (docs/reference/tables.md)."""
-FIT = "share of an event of all outcomes, against its probability by the law"
-"""The statistic of audits that compare outcomes with a computed law."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +61,11 @@ class Audited:
         return self.result.verdict
 
     def as_row(self) -> dict[str, Any]:
-        """One value for each of `AUDIT_COLUMNS`."""
-        values = {
-            **vars(self.subject),
-            **vars(self.result),
-            "statistic": self.statistic,
-            "verdict": self.verdict,
-        }
-        return {column: values[column] for column in AUDIT_COLUMNS}
+        """A row of the table of audits (docs/reference/tables.md)."""
+        own = {"statistic": self.statistic, "verdict": self.verdict}
+        row = vars(self.subject) | vars(self.result) | own
+        del row["asked"]  # `claimed` says what of it counts.
+        return row
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:
@@ -97,18 +73,45 @@ def replicates_of(settings: Audits) -> tuple[range, range]:
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
-def moves(sizes: Floats) -> Floats:
-    """How one person's move, arrival or departure changes the gains of a round: (m, n).
+def by_event(
+    subject: Subject,
+    event: str,
+    columns: Sequence[Floats],
+    settings: Audits,
+    parameter: Parameter = "mu",
+    delta: float = 0.0,
+) -> Audited:
+    """The audit by an event of statistics (R,) or (R, k) of the outputs on each input."""
+    result = audit_runs(
+        columns[0],
+        columns[1],
+        parameter=parameter,
+        claimed=subject.claimed,
+        confidence=settings.confidence,
+        delta=delta,
+    )
+    return Audited(subject, event, result)
 
-    Args:
-        sizes: (n,) how far one person can move each gain.
 
-    >>> moves(np.array([1.0, 0.5])).tolist()
-    [[1.0, 0.0], [0.0, 0.5], [1.0, -0.5]]
-    """
-    alone = np.diag(sizes)
-    first, second = np.triu_indices(len(sizes), k=1)
-    return np.concatenate([alone, alone[first] - alone[second]])
+def by_covariance(
+    subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats, settings: Audits
+) -> Audited:
+    """The audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
+    result = audit_covariance(
+        outputs, changes, claimed=subject.claimed, confidence=settings.confidence
+    )
+    return Audited(subject, f"covariance of {of}, {len(changes)} changes", result)
+
+
+def by_fit(
+    subject: Subject, outcomes: Sequence[np.ndarray], law: Floats, settings: Audits
+) -> Audited:
+    """How far outcomes, (R,) of each axis of a law, are from it: they must not be at all."""
+    subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
+    found = np.ravel_multi_index(tuple(outcomes), law.shape)
+    result = audit_fit(found, law.ravel(), confidence=settings.confidence)
+    event = "share of an event of all outcomes, against its probability by the law"
+    return Audited(subject, event, result)
 
 
 def gaussian_audits(
@@ -130,22 +133,12 @@ def gaussian_audits(
         settings: gives the confidence.
         actions: (R,) a statistic of the actions on each of the two inputs.
     """
-    first, second = (it.reshape(len(it), -1) for it in outputs)
-    directed = (it @ direction.ravel() for it in (first, second))
-    fitted = with_fitted_direction(first, second)
-    further = actions or [np.empty((len(it), 0)) for it in (first, second)]
-    event = audit_runs(
-        *(np.column_stack(it) for it in zip(directed, fitted, further, strict=True)),
-        parameter="mu",
-        claimed=subject.claimed,
-        confidence=settings.confidence,
-    )
-    named = "" if actions is None else ", or of the actions"
-    yield Audited(subject, f"an event of a linear combination of all outputs{named}", event)
-    covariance = audit_covariance(
-        (first, second),
-        changes.reshape(len(changes), -1),
-        claimed=subject.claimed,
-        confidence=settings.confidence,
-    )
-    yield Audited(subject, f"covariance of all outputs, {len(changes)} changes", covariance)
+    flat = [it.reshape(len(it), -1) for it in outputs]
+    statistics = [[it @ direction.ravel() for it in flat], with_fitted_direction(*flat)]
+    event = "an event of a linear combination of all outputs"
+    if actions is not None:
+        statistics.append(actions)
+        event += ", or of the actions"
+    columns = [np.column_stack(it) for it in zip(*statistics, strict=True)]
+    yield by_event(subject, event, columns, settings)
+    yield by_covariance(subject, "all outputs", flat, changes.reshape(len(changes), -1), settings)

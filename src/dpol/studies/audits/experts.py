@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.experts.interface import CentralAlgorithm
 from dpol.experts.play import RawGains, guarantee_of, rounds
-from dpol.experts.tree_ftpl import TreeFTPL, TreeState
+from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CAPACITY, NOISES, NoisyGains, privatize
-from dpol.studies.audits.core import Audited, Subject, gaussian_audits, moves, replicates_of
+from dpol.privacy.guarantee import Guarantee
+from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
+
+Privatize = Callable[..., NoisyGains]
+"""What noises gains, as `dpol.noise.privatize` does."""
 
 _FIRST, _LAST = 0, 5
 """The hospitals between which one person moves, of six."""
-
-
-class Privatize(Protocol):
-    """What noises gains, as `dpol.noise.privatize` does."""
-
-    def __call__(
-        self, stream: GainStream, noise: str, mu: float, *, seed: int, replicates: range
-    ) -> NoisyGains: ...
 
 
 # ---- Gaussian noise on gains ---------------------------------------------------------------------
@@ -52,22 +46,13 @@ def audit_noise(
         mechanism(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
-    guarantee = noisy[0].guarantee
-    subject = Subject(
-        "Gaussian noise on gains",
-        noise,
-        "dpol.noise.privatize",
-        "6 hospitals, 3 rounds; one person moves from the first to the last in round 1",
-        guarantee.adjacency,
-        guarantee.unit,
-        settings.mu,
-        guarantee.mu,
-    )
+    made = noisy[0].guarantee
     yield from gaussian_audits(
-        subject,
+        _subject("Gaussian noise on gains", noise, "dpol.noise.privatize", 3, made, settings),
         [np.concatenate([it.initial[:, None], it.gains], axis=1) for it in noisy],
-        direction=_after_initial(streams[1].gains - streams[0].gains),
-        changes=np.concatenate([_after_initial(it) for it in _changes(streams[0])]),
+        # No change moves z_0.
+        direction=np.pad(streams[1].gains - streams[0].gains, ((1, 0), (0, 0))),
+        changes=np.pad(_changes(streams[0]), ((0, 0), (1, 0), (0, 0))),
         settings=settings,
     )
 
@@ -75,36 +60,11 @@ def audit_noise(
 def hospitals() -> tuple[GainStream, GainStream]:
     """Three rounds of six hospitals, and the same with one person moved in the first round.
 
-    The move is the furthest that one person can cause, whatever the noise. Each hospital is
-    one of the two smallest in one of the rounds, so that none has noise to spare in all of them.
+    Each hospital is one of the two smallest in one of the rounds, so that none has noise to spare
+    in all of them.
     """
-    gains = np.full((3, 6), 0.5)
-    gains[0, [_FIRST, _LAST]] = 1.0, 0.0
-    moved = gains.copy()
-    moved[0, [_FIRST, _LAST]] = 0.0, 1.0
     capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]]
-    stream = GainStream(
-        label="audit: hospitals",
-        gains=gains,
-        capacity=np.array(capacity, dtype=float),
-        entities=tuple("abcdef"),
-        periods=np.datetime64("2000-01-01") + np.arange(3),
-        count_sensitivity=4.0,
-    )
-    return stream, dataclasses.replace(stream, gains=moved)
-
-
-def _changes(stream: GainStream) -> Iterator[Floats]:
-    """(m, T, n) for every round: how one person can change the gains of that round."""
-    sizes = stream.count_sensitivity / stream.capacities_for("an audit")
-    for t in range(stream.n_rounds):
-        found = moves(sizes[t])
-        yield found[:, None] * (np.arange(stream.n_rounds) == t)[:, None]
-
-
-def _after_initial(changes: Floats) -> Floats:
-    """Changes (..., T, n) of gains as changes (..., 1 + T, n) of z_0 and gains."""
-    return np.concatenate([np.zeros_like(changes[..., :1, :]), changes], axis=-2)
+    return _one_moved("audit: hospitals", capacity, persons=4.0)
 
 
 # ---- tree ----------------------------------------------------------------------------------------
@@ -112,75 +72,40 @@ def _after_initial(changes: Floats) -> Floats:
 
 def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
     """Tree-aggregated prefix sums: both objectives, both noises."""
-    for algorithm in (
-        TreeFTPL("min-noise"),
-        TreeFTPL("min-regret"),
-        TreeFTPL("min-noise", CAPACITY.name),
-    ):
-        variant = f"{algorithm.objective}, {algorithm.noise}"
-        yield from audit_tree(settings, seed, algorithm, variant)
+    yield from audit_tree(settings, seed, TreeFTPL("min-noise"))
+    yield from audit_tree(settings, seed, TreeFTPL("min-regret"))
+    yield from audit_tree(settings, seed, TreeFTPL("min-noise", CAPACITY.name))
 
 
-def audit_tree(
-    settings: Audits, seed: int, algorithm: CentralAlgorithm[TreeState], variant: str
-) -> Iterator[Audited]:
+def audit_tree(settings: Audits, seed: int, algorithm: TreeFTPL) -> Iterator[Audited]:
     """The noisy nodes of a tree and its actions, of two streams that differ in one person.
 
     The person moves in the first round, which enters as many nodes as any. The nodes are read
     from the algorithm's state: each prefix sum with the noise of its open nodes. The event may
     also be one of the actions, which are made from these nodes and fresh noise.
     """
-    streams = _beds()
+    # One hospital is larger than the others, so that the noises differ.
+    streams = _one_moved("audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, persons=2.0)
     sources = [RawGains(stream, settings.mu, settings.runs) for stream in streams]
+    variant = f"{algorithm.objective}, {algorithm.noise}"
+    key, purpose = ("audit: beds", float(settings.mu)), f"algorithm tree {variant}"
     nodes, lead = [], []
     for source, replicates in zip(sources, replicates_of(settings), strict=True):
-        generators = replicate_generators(
-            seed, ("audit: beds", float(settings.mu)), replicates, f"algorithm tree {variant}"
-        )
+        generators = replicate_generators(seed, key, replicates, purpose)
         played = list(rounds(algorithm, source, generators))
         nodes.append(_noisy_nodes([state.prefix + state.noise.total() for state, _ in played]))
         actions = np.stack([chosen for _, chosen in played], axis=1)
-        lead.append(((actions == _LAST) * 1.0 - (actions == _FIRST)).sum(axis=1))
-    guarantee = guarantee_of(algorithm, sources[0])
-    subject = Subject(
-        "tree-aggregated prefix sums",
-        variant,
-        f"{type(algorithm).__name__}.step",
-        "6 hospitals, 5 rounds; one person moves from the first to the last in round 1",
-        guarantee.adjacency,
-        guarantee.unit,
-        settings.mu,
-        guarantee.mu,
-    )
+        lead.append((actions == _LAST).sum(axis=1) - (actions == _FIRST).sum(axis=1))
+    made, code = guarantee_of(algorithm, sources[0]), f"{type(algorithm).__name__}.step"
     enters = _node_rounds(streams[0].n_rounds)
     yield from gaussian_audits(
-        subject,
+        _subject("tree-aggregated prefix sums", variant, code, 5, made, settings),
         nodes,
         direction=enters @ (streams[1].gains - streams[0].gains),
-        changes=np.concatenate([enters @ change for change in _changes(streams[0])]),
+        changes=enters @ _changes(streams[0]),
         settings=settings,
         actions=lead,
     )
-
-
-def _beds() -> tuple[GainStream, GainStream]:
-    """Five rounds of six hospitals, and the same with one person moved in the first round.
-
-    One hospital is larger than the others, so that the noises differ.
-    """
-    gains = np.full((5, 6), 0.5)
-    gains[0, [_FIRST, _LAST]] = 1.0, 0.0
-    moved = gains.copy()
-    moved[0, [_FIRST, _LAST]] = 0.0, 1.0
-    stream = GainStream(
-        label="audit: beds",
-        gains=gains,
-        capacity=np.tile([2.0, 2.0, 2.0, 2.0, 4.0, 2.0], (5, 1)),
-        entities=tuple("abcdef"),
-        periods=np.datetime64("2000-01-01") + np.arange(5),
-        count_sensitivity=2.0,
-    )
-    return stream, dataclasses.replace(stream, gains=moved)
 
 
 def _node_rounds(n_rounds: int) -> Floats:
@@ -195,3 +120,54 @@ def _node_rounds(n_rounds: int) -> Floats:
 def _noisy_nodes(prefixes: list[Floats]) -> Floats:
     """(R, T - 1, n): the noisy sum of the node that each round closes, from noisy prefixes."""
     return np.stack([prefixes[t] - prefixes[t & (t - 1)] for t in range(1, len(prefixes))], axis=1)
+
+
+# ---- what both share -----------------------------------------------------------------------------
+
+
+def _one_moved(
+    label: str, capacity: list[list[int]], persons: float
+) -> tuple[GainStream, GainStream]:
+    """Rounds of six hospitals, and the same with one person moved in the first round.
+
+    The move is the furthest that one person can cause, whatever the noise.
+    """
+    gains = np.full((len(capacity), 6), 0.5)
+    gains[0, [_FIRST, _LAST]] = 1.0, 0.0
+    moved = gains.copy()
+    moved[0] = gains[0, ::-1]
+    periods = np.datetime64("2000-01-01") + np.arange(len(gains))
+    beds = np.array(capacity, dtype=float)
+    stream = GainStream(label, gains, beds, tuple("abcdef"), periods, count_sensitivity=persons)
+    return stream, dataclasses.replace(stream, gains=moved)
+
+
+def moves(sizes: Floats) -> Floats:
+    """How one person's move, arrival or departure changes the gains of a round: (m, n).
+
+    Args:
+        sizes: (n,) how far one person can move each gain.
+
+    >>> moves(np.array([1.0, 0.5])).tolist()
+    [[1.0, 0.0], [0.0, 0.5], [1.0, -0.5]]
+    """
+    alone = np.diag(sizes)
+    first, second = np.triu_indices(len(sizes), k=1)
+    return np.concatenate([alone, alone[first] - alone[second]])
+
+
+def _changes(stream: GainStream) -> Floats:
+    """(m T, T, n): how one person can change the gains, in each of the rounds."""
+    sizes = stream.count_sensitivity / stream.capacities_for("an audit")
+    only = np.eye(stream.n_rounds)[:, :, None]
+    return np.concatenate([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
+
+
+def _subject(
+    mechanism: str, variant: str, code: str, n_rounds: int, made: Guarantee, settings: Audits
+) -> Subject:
+    inputs = (
+        f"6 hospitals, {n_rounds} rounds; one person moves from the first to the last in round 1"
+    )
+    between = made.adjacency, made.unit
+    return Subject(mechanism, variant, code, inputs, *between, settings.mu, made.mu)

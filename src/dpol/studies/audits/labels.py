@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
@@ -11,9 +10,8 @@ import numpy as np
 from scipy.stats import laplace
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.privacy.audit import audit_loss, audit_runs, with_fitted_direction
-from dpol.privacy.audit_laws import audit_fit
-from dpol.studies.audits.core import FIT, Audited, Subject
+from dpol.privacy.audit import audit_loss, with_fitted_direction
+from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
 from dpol.studies.audits.settings import Audits
 from dpol.studies.labels.accounting import laplace_message_loss, scale_factor
 from dpol.studies.labels.clients import (
@@ -26,7 +24,7 @@ from dpol.studies.labels.clients import (
     SampledClient,
     VectorClient,
 )
-from dpol.studies.labels.clipping import Clipping, SensitivityRule
+from dpol.studies.labels.clipping import Clipping
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints
 
 _EPSILON = 1.0
@@ -37,6 +35,7 @@ _MESSAGES_PER_RUN = 10
 _LARGEST = 1e6
 # Bins of one coordinate, for the fit.
 _BINS = 12
+_APART = "labels 0 and 2 of 3, which the two hypotheses tell apart"
 
 
 def counterexample() -> HypothesisClass:
@@ -46,16 +45,14 @@ def counterexample() -> HypothesisClass:
 
 def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
     """Every kind of message; likelihoods under both sensitivities, at T = 300."""
-    rules: tuple[SensitivityRule, ...] = ("exact", "published")
-    for rule in rules:
-        clipping = Clipping(counterexample(), 300, rule)
+    exact = Clipping(counterexample(), 300, "exact")
+    published = Clipping(counterexample(), 300, "published")
+    for clipping in (exact, published):
         yield audit_sampled_loss(SampledClient(clipping, _EPSILON))
-    clipping = Clipping(counterexample(), 300)
-    yield from audit_sampled(settings, seed, SampledClient(clipping, _EPSILON))
-    for rule in rules:
-        clipping = Clipping(counterexample(), 300, rule)
-        vector = VectorClient(clipping, _EPSILON, settings.delta)
-        yield from audit_vector(settings, seed, vector)
+    yield from audit_sampled(settings, seed, SampledClient(exact, _EPSILON))
+    for clipping in (exact, published):
+        client = VectorClient(clipping, _EPSILON, settings.delta)
+        yield from audit_vector(settings, seed, client)
     yield audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
     yield audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
 
@@ -63,31 +60,22 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
 # ---- private EXP3 --------------------------------------------------------------------------------
 
 
-def audit_sampled_loss(client: SampledClient, asked: float = _EPSILON) -> Audited:
+def audit_sampled_loss(client: SampledClient) -> Audited:
     """The exact worst loss of one EXP3 message, from the numbers that the client noises by."""
-    clipping = client.clipping
-    subject = _subject(
-        client,
-        "private EXP3, message",
-        f"{client.clipping.rule} sensitivity",
-        asked,
-        code="none: dpol.studies.labels.accounting computes the law",
-        inputs="all pairs of 3 labels",
-    )
+    clipping, code = client.clipping, "none: dpol.studies.labels.accounting computes the law"
+    name, variant = "private EXP3, message", f"{clipping.rule} sensitivity"
+    subject = _subject(client, name, variant, "all pairs of 3 labels", code)
     losses = laplace_message_loss(
         clipping.log_cells[0], clipping.cells[0], keep=clipping.keep, scales=client.scales[0]
     )
-    result = audit_loss(float(losses.max()), parameter="epsilon", claimed=subject.claimed)
+    result = audit_loss(losses.max(), parameter="epsilon", claimed=subject.claimed)
     return Audited(subject, "epsilon of the worst pair", result)
 
 
-def audit_sampled(
-    settings: Audits, seed: int, client: SampledClient, asked: float = _EPSILON
-) -> Iterator[Audited]:
+def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
     """EXP3 messages about two labels, and whether they follow the law of the exact loss."""
-    clipping = client.clipping
-    variant = f"{clipping.rule} sensitivity"
-    subject = _subject(client, "private EXP3, message", variant, asked)
+    clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
+    subject = _subject(client, "private EXP3, message", variant)
     messages = _messages(settings, seed, client, (0, 2))
     columns = []
     for found in messages:
@@ -96,38 +84,36 @@ def audit_sampled(
         # Above a threshold, or below one, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
-    yield _event(settings, subject, columns, "an event of the index and the value")
+    yield by_event(subject, "an event of the index and the value", columns, settings, "epsilon")
 
-    edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / asked)
+    edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / _EPSILON)
     law = np.einsum("z,jzb->jb", _blocks(clipping, 0), bins) / len(bins)
-    first = messages[0]
-    found = _bins_of(edges, first.values[0][:, None])[np.arange(first.index.size), first.index[0]]
-    yield _fit(settings, subject, np.ravel_multi_index((first.index[0], found), law.shape), law)
+    index, value = messages[0].index[0], messages[0].values[0]
+    subject = _subject(client, "private EXP3, law of a message", variant, "messages about label 0")
+    yield by_fit(subject, (index, _bins_of(edges[index], value)), law, settings)
 
 
 # ---- private WMA ---------------------------------------------------------------------------------
 
 
-def audit_vector(
-    settings: Audits, seed: int, client: VectorClient, asked: float = _EPSILON
-) -> Iterator[Audited]:
+def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audited]:
     """WMA messages about two labels, and whether they follow the law that they should have."""
     clipping = client.clipping
     variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
-    subject = _subject(client, "private WMA, message", variant, asked)
+    subject = _subject(client, "private WMA, message", variant)
     values = [found.values[0] for found in _messages(settings, seed, client, (0, 2))]
     fitted = with_fitted_direction(*(np.clip(it, -_LARGEST, _LARGEST) for it in values))
-    statistic = "an event of a linear combination of all values"
-    yield _event(settings, subject, list(fitted), statistic, client.delta)
+    event = "an event of a linear combination of all values"
+    yield by_event(subject, event, fitted, settings, "epsilon", client.delta)
 
     n = clipping.sensitivity.shape[1]
-    factor = scale_factor(n, asked, client.delta, clipping.rule)
+    factor = scale_factor(n, _EPSILON, client.delta, clipping.rule)
     edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
     # The values are independent, given the block.
     given = [np.prod(it, axis=0) for it in itertools.product(*bins.transpose(0, 2, 1))]
     law = np.array([_blocks(clipping, 0) @ it for it in given]).reshape((_BINS,) * n)
-    found = np.ravel_multi_index(tuple(_bins_of(edges, values[0]).T), law.shape)
-    yield _fit(settings, subject, found, law)
+    subject = _subject(client, "private WMA, law of a message", variant, "messages about label 0")
+    yield by_fit(subject, list(_bins_of(edges, values[0]).T), law, settings)
 
 
 def _blocks(clipping: Clipping, label: int) -> Floats:
@@ -147,67 +133,43 @@ def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:
 
 
 def _bins_of(edges: Floats, values: Floats) -> Ints:
-    """(N, K) numbers of the bins of values (N, K), or of (N, 1) by the edges of each of K."""
-    return np.asarray((values[..., None] >= edges).sum(axis=2))
+    """Numbers of the bins of values (...), by the edges (..., bins - 1) of each."""
+    return np.asarray((values[..., None] >= edges).sum(axis=-1))
 
 
 # ---- responses -----------------------------------------------------------------------------------
 
 
-def audit_response(
-    settings: Audits, seed: int, client: LabelClient, asked: float = _EPSILON
-) -> Audited:
+def audit_response(settings: Audits, seed: int, client: LabelClient) -> Audited:
     """Randomised response about the first and the last label: whether it is one of them."""
-    last = _N_LABELS - 1
-    subject = _subject(
-        client,
-        "randomised response",
-        f"{_N_LABELS} labels",
-        asked,
-        inputs=f"the first and the last of {_N_LABELS} labels",
-    )
-    columns = [
-        (found.values[0][:, None] == (0, last)).astype(float)
-        for found in _messages(settings, seed, client, (0, last))
-    ]
-    return _event(settings, subject, columns, "whether the message is one of the two")
+    ends = 0, _N_LABELS - 1
+    inputs = f"the first and the last of {_N_LABELS} labels"
+    subject = _subject(client, "randomised response", f"{_N_LABELS} labels", inputs)
+    messages = _messages(settings, seed, client, ends)
+    columns = [(found.values[0][:, None] == ends).astype(float) for found in messages]
+    event = "whether the message is one of the two"
+    return by_event(subject, event, columns, settings, "epsilon")
 
 
-def audit_membership(
-    settings: Audits, seed: int, client: LabelClient, asked: float = _EPSILON
-) -> Audited:
+def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Audited:
     """Answers about a label in the set of the index, or in the other one."""
-    subject = _subject(client, "membership response", "public random set", asked)
-    columns = [
-        (found.values[0] == (found.index[0] == 0)).astype(float)
-        for found in _messages(settings, seed, client, (0, 2))
-    ]
-    return _event(settings, subject, columns, "whether the answer speaks for the first set")
+    subject = _subject(client, "membership response", "public random set")
+    messages = _messages(settings, seed, client, (0, 2))
+    columns = [(found.values[0] == (found.index[0] == 0)).astype(float) for found in messages]
+    event = "whether the answer speaks for the first set"
+    return by_event(subject, event, columns, settings, "epsilon")
 
 
 # ---- what all messages share ---------------------------------------------------------------------
 
 
 def _subject(
-    client: LabelClient,
-    mechanism: str,
-    variant: str,
-    asked: float,
-    *,
-    code: str = "",
-    inputs: str = "labels 0 and 2 of 3, which the two hypotheses tell apart",
+    client: LabelClient, mechanism: str, variant: str, inputs: str = _APART, code: str = ""
 ) -> Subject:
-    pair = client.guarantee.epsilon_delta
-    return Subject(
-        mechanism,
-        variant,
-        code or f"{type(client).__name__}.privatize",
-        inputs,
-        ONE_LABEL,
-        LABEL_UNIT,
-        asked,
-        math.inf if pair is None else pair[0],
-    )
+    recorded, _ = client.guarantee.epsilon_delta or (math.inf, 0.0)
+    code = code or f"{type(client).__name__}.privatize"
+    between = ONE_LABEL, LABEL_UNIT
+    return Subject(mechanism, variant, code, inputs, *between, _EPSILON, recorded)
 
 
 def _messages(
@@ -221,30 +183,3 @@ def _messages(
         generators = replicate_generators(seed, key, [0], "messages")
         found.append(client.privatize(np.full((1, len(features)), label), features, generators))
     return found
-
-
-def _event(
-    settings: Audits, subject: Subject, columns: list[Floats], statistic: str, delta: float = 0.0
-) -> Audited:
-    first, second = columns
-    result = audit_runs(
-        first,
-        second,
-        parameter="epsilon",
-        claimed=subject.claimed,
-        confidence=settings.confidence,
-        delta=delta,
-    )
-    return Audited(subject, statistic, result)
-
-
-def _fit(settings: Audits, subject: Subject, outcomes: Ints, law: Floats) -> Audited:
-    subject = dataclasses.replace(
-        subject,
-        mechanism=f"{subject.mechanism.removesuffix(', message')}, law of a message",
-        inputs="messages about label 0",
-        asked=0.0,
-        recorded=0.0,
-    )
-    result = audit_fit(outcomes, law.ravel(), confidence=settings.confidence)
-    return Audited(subject, FIT, result)

@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.data.stream import GainStream
+from dpol.core.randomness import replicate_generators
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy import transform
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
-from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Measure
+from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.audit import audit_loss
-from dpol.privacy.audit_laws import audit_fit
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
-from dpol.studies.audits.core import FIT, Audited, Subject
+from dpol.studies.audits.core import Audited, Subject, by_fit
 from dpol.studies.audits.settings import Audits
+from dpol.studies.batching.study import synthetic_stream
+
+Advance = Callable[..., LazyState]
+"""What plays L2P from batch to batch, as `dpol.lazy.transform.advance` does."""
 
 _BATCHES = 4
-_NAME, _LAW = "L2P for experts", "L2P for experts, law of its outputs"
-_MODEL = "none: dpol.lazy.exact computes the law"
-_LOSS = "epsilon of the worst pair"
 # Batch losses, up to B = 2, of four experts: none has the same in two batches.
 _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 0.0]])
-
-
-class Advance(Protocol):
-    """What plays L2P from batch to batch, as `dpol.lazy.transform.advance` does."""
-
-    def __call__(
-        self,
-        measure: Measure,
-        parameters: LazyParameters,
-        state: LazyState,
-        batch: Any,
-        generators: ReplicateGenerators,
-    ) -> LazyState: ...
 
 
 def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
@@ -76,59 +61,36 @@ def audit_lazy(
     game = LazyGame(_BATCHES * B, settings.delta, normaliser=NORMALISERS[claimed.normaliser])
     claim = ACCOUNTANTS[accountant](game, B, claimed.eta, claimed.fake_switch)
     variant = f"{accountant} accountant"
-    return _audit_loss(settings, variant, played or claimed, _BATCHES, asked=claim, recorded=claim)
+    return _audit_loss(settings.delta, variant, played or claimed, _BATCHES, claim, claim)
 
 
-def audit_calibration(settings: Audits, algorithm: LazyWeights | None = None) -> Audited:
+def audit_calibration(settings: Audits) -> Audited:
     """The exact epsilon of the parameters that `LazyWeights` takes for mu: the epsilon of mu."""
-    algorithm = algorithm or LazyWeights(settings.delta)
-    stream = GainStream(
-        label="audit: two experts",
-        gains=np.full((_BATCHES, 2), 0.5),
-        capacity=None,
-        entities=("a", "b"),
-        periods=np.datetime64("2000-01-01") + np.arange(_BATCHES),
-        given_sensitivity=np.full(_BATCHES, math.sqrt(2)),
-    )
+    algorithm, delta = LazyWeights(settings.delta), settings.delta
+    stream = synthetic_stream("audit: two experts", np.full((_BATCHES, 2), 0.5))
     source = RawGains(stream, settings.mu, 1)
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
     found = algorithm.init(setup).parameters
-    return _audit_loss(
-        settings,
-        "as calibrated for mu",
-        found,
-        math.ceil(_BATCHES / found.batch_size),
-        asked=epsilon_of_delta(settings.delta, settings.mu),
-        recorded=guarantee_of(algorithm, source).epsilon(settings.delta),
-    )
+    batches = math.ceil(_BATCHES / found.batch_size)
+    asked = epsilon_of_delta(delta, settings.mu)
+    recorded = guarantee_of(algorithm, source).epsilon(delta)
+    return _audit_loss(delta, "as calibrated for mu", found, batches, asked, recorded)
 
 
 def _audit_loss(
-    settings: Audits,
-    variant: str,
-    played: LazyParameters,
-    batches: int,
-    *,
-    asked: float,
-    recorded: float,
+    delta: float, variant: str, played: LazyParameters, batches: int, asked: float, recorded: float
 ) -> Audited:
-    subject = Subject(
-        _NAME,
-        variant,
-        _MODEL,
-        f"2 experts, {batches} batches; all neighbours on a grid of losses",
-        WHOLE_LOSSES,
-        ONE_ROUND,
-        asked,
-        recorded,
-    )
+    code = "none: dpol.lazy.exact computes the law"
+    inputs = f"2 experts, {batches} batches; all neighbours on a grid of losses"
+    between = WHOLE_LOSSES, ONE_ROUND
+    subject = Subject("L2P for experts", variant, code, inputs, *between, asked, recorded)
     losses = np.arange(played.batch_size + 1).tolist()
     loss = 0.0  # The first point is drawn before any loss is known.
     if batches > 1:
-        loss = worst_epsilon(2, batches - 1, _law_of(played), losses, delta=settings.delta)
-    result = audit_loss(loss, parameter="epsilon", claimed=subject.claimed, delta=settings.delta)
-    return Audited(subject, _LOSS, result)
+        loss = worst_epsilon(2, batches - 1, _law_of(played), losses, delta=delta)
+    result = audit_loss(loss, parameter="epsilon", claimed=subject.claimed, delta=delta)
+    return Audited(subject, "epsilon of the worst pair", result)
 
 
 def audit_law(
@@ -138,27 +100,18 @@ def audit_law(
     advance: Advance = transform.advance,
 ) -> Audited:
     """How far L2P as it runs is from the law whose loss is computed: all points and the shadow."""
-    subject = Subject(
-        _LAW,
-        f"{parameters.normaliser} normaliser",
-        "dpol.lazy.transform.start and advance",
-        "4 experts, 4 batches; the same losses in all runs",
-        WHOLE_LOSSES,
-        ONE_ROUND,
-        0.0,
-        0.0,
-    )
-    law = paths_and_shadow(_LOSSES[None], _law_of(parameters))[0]
-    outcomes = np.ravel_multi_index(
-        _play(settings, seed, parameters, advance), (_LOSSES.shape[1],) * (_BATCHES + 1)
-    )
-    result = audit_fit(outcomes, law.ravel(), confidence=settings.confidence)
-    return Audited(subject, FIT, result)
+    name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
+    code = "dpol.lazy.transform.start and advance"
+    inputs = "4 experts, 4 batches; the same losses in all runs"
+    subject = Subject(name, variant, code, inputs, WHOLE_LOSSES, ONE_ROUND, 0.0, 0.0)
+    shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
+    law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
+    return by_fit(subject, _play(settings, seed, parameters, advance), law, settings)
 
 
 def _play(
     settings: Audits, seed: int, parameters: LazyParameters, advance: Advance
-) -> tuple[np.ndarray[Any, np.dtype[np.int32]], ...]:
+) -> list[np.ndarray]:
     """The points that are played in each batch, and the last shadow point; (R,) each."""
     key = ("audit: L2P", parameters.normaliser)
     generators = replicate_generators(seed, key, range(settings.runs), "L2P")
@@ -168,13 +121,8 @@ def _play(
     for batch in _LOSSES:
         state = advance(measure, parameters, state, batch, generators)
         points.append(state.played)
-    return (*points, state.shadow)
+    return [*points, state.shadow]
 
 
-def _law_of(parameters: LazyParameters) -> LazyLaw:
-    return LazyLaw(
-        parameters.batch_size,
-        parameters.eta,
-        parameters.fake_switch,
-        NORMALISERS[parameters.normaliser],
-    )
+def _law_of(it: LazyParameters) -> LazyLaw:
+    return LazyLaw(it.batch_size, it.eta, it.fake_switch, NORMALISERS[it.normaliser])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import add_intervals, standard_error
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
@@ -36,24 +36,26 @@ def synthetic_stream(label: str, gains: Floats) -> GainStream:
     No stream of a config can have its label, so their noise is never the same.
     """
     rounds, n = gains.shape
-    return GainStream(
-        label=f"synthetic: {label}, n = {n}",
-        gains=gains,
-        capacity=None,
-        entities=tuple(f"expert {i}" for i in range(n)),
-        periods=np.datetime64("2000-01-01") + np.arange(rounds),
-        given_sensitivity=np.full(rounds, math.sqrt(n)),
-    )
+    label, experts = f"synthetic: {label}, n = {n}", tuple(f"expert {i}" for i in range(n))
+    periods = np.datetime64("2000-01-01") + np.arange(rounds)
+    sensitivity = np.full(rounds, math.sqrt(n))
+    return GainStream(label, gains, None, experts, periods, given_sensitivity=sensitivity)
 
 
 def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
     """Gains (T, n) on which batching is judged: no expert, one, or two experts stand out."""
     zero = np.zeros((n_rounds, n_experts))
     one_good, rivals = zero.copy(), zero.copy()
-    one_good[:, 0] = 1.0
-    rivals[::2, 0] = 1.0
-    rivals[1::2, 1] = 1.0
+    one_good[:, 0] = rivals[::2, 0] = rivals[1::2, 1] = 1.0
     return {"all-zero": zero, "one-good-expert": one_good, "two-rivals": rivals}
+
+
+def noisy_game(
+    stream: GainStream, mu: float, seed: int, replicates: range
+) -> tuple[NoisyGains, ReplicateGenerators]:
+    """A stream with the noise of the study, and generators for algorithms that draw nothing."""
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=replicates)
+    return noisy, replicate_generators(seed, ("unused",), replicates, "none")
 
 
 def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -91,15 +93,15 @@ def amplified_curves(
     alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
     for bound in study.bounds:
         algorithm = RWAdaBatch(study.alpha, bound)
-        observed = _observe(algorithm, zeros, mu, study, seed)
-        for t in study.rounds:
-            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
-            setting |= {"alpha": study.alpha, "bound": bound}
+        sizes = _observe(algorithm, zeros, mu, study, seed)
+        for t, observed in zip(study.rounds, sizes.T, strict=True):
             kinds = {
                 UNAMPLIFIED: alone,
                 ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
-                MONTE_CARLO: observed_batches(observed[:, study.rounds.index(t)], mu),
+                MONTE_CARLO: observed_batches(observed, mu),
             }
+            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
+            setting |= {"alpha": study.alpha, "bound": bound}
             frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
     return pd.concat(frames, ignore_index=True)
 
@@ -108,21 +110,16 @@ def _observe(
     algorithm: RWAdaBatch, zeros: GainStream, mu: float, study: Batching, seed: int
 ) -> BatchSizes:
     """Containing batch sizes of the study's rounds, (replicates, rounds)."""
-    columns = np.array(study.rounds) - 1
-    found = []
-    for noisy, replicates in _blocks(zeros, mu, study.replicates, seed):
-        none = replicate_generators(seed, ("unused",), replicates, "none")
-        found.append(play_batches(algorithm, noisy, none)[1][:, columns])
-    return np.concatenate(found)
+    columns, games = np.array(study.rounds) - 1, _blocks(zeros, mu, study.replicates, seed)
+    return np.concatenate([play_batches(algorithm, *game)[1][:, columns] for game in games])
 
 
 def _blocks(
     stream: GainStream, mu: float, replicates: int, seed: int
-) -> Iterator[tuple[NoisyGains, range]]:
+) -> Iterator[tuple[NoisyGains, ReplicateGenerators]]:
     size = max(1, _LARGEST_BLOCK // stream.gains.size)
     for start in range(0, replicates, size):
-        numbers = range(start, min(start + size, replicates))
-        yield privatize(stream, NOISE, mu, seed=seed, replicates=numbers), numbers
+        yield noisy_game(stream, mu, seed, range(start, min(start + size, replicates)))
 
 
 def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
@@ -142,16 +139,16 @@ def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: in
 def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFrame:
     threshold = _THRESHOLDS * mixture.mu
     false_positive, false_negative = mixture.trade_off_at(threshold)
-    positive = threshold >= 0
-    deltas = np.full(len(threshold), np.nan)
-    deltas[positive] = mixture.delta(threshold[positive])
+    epsilon = np.where(threshold >= 0, threshold, np.nan)
+    deltas = epsilon.copy()
+    deltas[threshold >= 0] = mixture.delta(threshold[threshold >= 0])
     return pd.DataFrame(
         {
             **setting,
             "threshold": threshold,
             "false_positive": false_positive,
             "false_negative": false_negative,
-            "epsilon": np.where(positive, threshold, np.nan),
+            "epsilon": epsilon,
             "delta": deltas,
             "delta_reported": delta,
             "epsilon_at_delta": mixture.epsilon(delta),
@@ -209,18 +206,14 @@ def _regrets(
     stream: GainStream, mu: float, study: Batching, seed: int
 ) -> tuple[Floats, dict[str, tuple[Floats, float]]]:
     """Total gains (R,) of RW-FTPL, and of RW-AdaBatch with its mean batch size, by bound."""
-    time = np.arange(stream.n_rounds)
-    plain: list[Floats] = []
-    batched: dict[str, list[Floats]] = {bound: [] for bound in study.bounds}
-    sizes: dict[str, list[float]] = {bound: [] for bound in study.bounds}
-    for noisy, replicates in _blocks(stream, mu, study.replicates, seed):
-        none = replicate_generators(seed, ("unused",), replicates, "none")
-        plain.append(stream.gains[time, play_rounds(RandomWalkFTPL(), noisy, none)].sum(axis=1))
+    time, plain = np.arange(stream.n_rounds), []
+    batched: dict[str, list[tuple[Floats, Floats]]] = {bound: [] for bound in study.bounds}
+    for game in _blocks(stream, mu, study.replicates, seed):
+        plain.append(stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1))
         for bound in study.bounds:
-            actions, planned = play_batches(RWAdaBatch(study.alpha, bound), noisy, none)
-            batched[bound].append(stream.gains[time, actions].sum(axis=1))
-            sizes[bound] += planned.mean(axis=1).tolist()
-    totals = {bound: np.concatenate(found) for bound, found in batched.items()}
-    return np.concatenate(plain), {
-        bound: (totals[bound], float(np.mean(sizes[bound]))) for bound in study.bounds
-    }
+            actions, planned = play_batches(RWAdaBatch(study.alpha, bound), *game)
+            found = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
+            batched[bound].append(found)
+    joined = {bound: np.concatenate(found, axis=1) for bound, found in batched.items()}
+    means = {bound: (total, float(sizes.mean())) for bound, (total, sizes) in joined.items()}
+    return np.concatenate(plain), means

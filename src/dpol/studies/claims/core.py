@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
+from dpol.core.schemas import read_schemas
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
@@ -38,11 +40,7 @@ WIDEST = 0.1
 """An equality is decided only if its interval is at most this wide, relative to the claim."""
 _TINY = 1e-12
 
-CLAIM_COLUMNS = (
-    *("paper", "statement", "claim", "computed", "claimed", "relation", "trivial", "measured"),
-    *("measured_is", "lower", "upper", "confidence", "slack", "verdict", "counterexample"),
-    *("note", "ours"),
-)
+CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["claims"].columns)
 """Columns of the ledger (docs/reference/tables.md)."""
 
 
@@ -59,6 +57,7 @@ class Statement(BaseModel):
         claimed: the number that is claimed, in words or as a formula.
         relation: how the measured number should compare with the claimed one.
         refuted_by: what would refute the statement.
+        found_by: "module.function" of this package: the `Check` that decides it.
         computed: what is computed, with its sizes.
         measured_is: whether the number itself is measured, or a bound on it. An upper bound
             cannot refute that the number is small, and a lower bound cannot prove it.
@@ -76,6 +75,7 @@ class Statement(BaseModel):
     claimed: str
     relation: Relation
     refuted_by: str
+    found_by: str
     computed: str
     measured_is: MeasuredIs = "number"
     rounding: float = 1e-9
@@ -148,9 +148,8 @@ class Claim:
     def __post_init__(self) -> None:
         bounded = self.statement.measured_is != "number" or self.finding.trivial is not None
         if self.statement.relation == "=" and bounded:
-            raise ValueError(
-                f"{self.statement.place}: an equality has no bound and no trivial number"
-            )
+            place = self.statement.place
+            raise ValueError(f"{place}: an equality has no bound and no trivial number")
 
     @property
     def verdict(self) -> Verdict:
@@ -161,13 +160,10 @@ class Claim:
         that holds and is no better than the trivial number says nothing. An equality holds if the
         interval contains it and is narrow.
         """
-        it, relation, measured_is = (
-            self.finding,
-            self.statement.relation,
-            self.statement.measured_is,
-        )
+        statement, it = self.statement, self.finding
+        relation, measured_is = statement.relation, statement.measured_is
         claimed, trivial, (lower, upper) = it.claimed, it.trivial, it.bounds
-        slop = self.statement.rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
+        slop = statement.rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
         if measured_is == "upper bound":
             lower = -math.inf
         elif measured_is == "lower bound":
@@ -201,47 +197,38 @@ class Claim:
 
     def as_row(self) -> dict[str, Any]:
         """A row of the ledger, by `CLAIM_COLUMNS`."""
-        statement, it = self.statement, self.finding
-        lower, upper = it.bounds
-        return {
-            "paper": statement.paper,
-            "statement": statement.place,
+        it, (lower, upper) = self.finding, self.finding.bounds
+        own = {
+            "statement": self.statement.place,
             "claim": self.text("statement"),
             "computed": self.text("computed"),
-            "claimed": it.claimed,
-            "relation": statement.relation,
             "trivial": math.nan if it.trivial is None else it.trivial,
-            "measured": it.measured,
-            "measured_is": statement.measured_is,
             "lower": lower,
             "upper": upper,
-            "confidence": it.confidence,
             # Their difference where the claim is 0.
             "slack": it.measured / it.claimed if it.claimed else it.measured,
             "verdict": self.verdict.value,
             "counterexample": self.text("witness") if self.verdict == Verdict.FAILS else "",
             "note": self.text("note"),
-            "ours": statement.ours,
         }
+        row = vars(self.statement) | vars(it) | own
+        return {column: row[column] for column in CLAIM_COLUMNS}
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
     """The claim that comes off worst: by its verdict (in their order), then by the least slack."""
+    order = list(Verdict)
 
     def badness(claim: Claim) -> tuple[bool, int, float]:
         it, relation = claim.finding, claim.statement.relation
         lower, upper = it.bounds
-        if relation == ">=":
-            excess = it.claimed - lower
-        elif relation == "<=":
-            excess = upper - it.claimed
-        else:
-            excess = abs(it.measured - it.claimed)
-        rank = list(Verdict).index(claim.verdict)
-        open_or_failed = rank < list(Verdict).index(Verdict.HOLDS)
+        excess = {"<=": upper - it.claimed, ">=": it.claimed - lower}
+        by = excess.get(relation, abs(it.measured - it.claimed))
+        rank = order.index(claim.verdict)
+        open_or_failed = rank < order.index(Verdict.HOLDS)
         if not open_or_failed:  # judged by the settings in which the claim says something
             rank = int(claim.verdict == Verdict.SILENT)
-        return open_or_failed, -rank, excess / abs(it.claimed) if it.claimed else excess
+        return open_or_failed, -rank, by / abs(it.claimed) if it.claimed else by
 
     return max(claims, key=badness)
 

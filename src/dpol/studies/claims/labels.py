@@ -30,8 +30,8 @@ def clipping(_: int) -> Findings:
     K, M = clipped.hypotheses.n_hypotheses, clipped.hypotheses.n_labels
     least, spread = float(clipped.log_cells.min()), float(clipped.ranges.max())
     case = f"K = {K}, M = {M}, T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
-    facts = {"K": K, "M": M, "T": T, "inverse": math.exp(-least), "odds": math.exp(spread)}
-    facts |= {"KT": K * T, "TKM": T * K * M}
+    facts = {"inverse": math.exp(-least), "odds": math.exp(spread)}
+    facts |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
     yield "cells", Finding(K * M, int(clipped.n_cells[0]), case, facts)
     yield "smallest-mass", Finding(1 / (T * K * M), float(np.exp(least)), case, facts)
     yield "likelihood-range", Finding(math.log(K * T), spread, case, facts)

@@ -42,8 +42,7 @@ def majority(seed: int) -> Findings:
     within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
     largest = float(_regret(seen[within], learner.rate).max())
     idle = float(_regret(seen[within], 0.0).max())
-    facts = {"within": within.sum(), "R": R, "idle": idle}
-    bound = math.sqrt(2 * T * math.log(K))
+    bound, facts = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
     yield "majority-of-messages", Finding(bound, largest, facts=facts, trivial=idle)
 
 
@@ -103,10 +102,7 @@ def upper_bounds(seed: int) -> Findings:
     """KL risks on far-apart hypotheses against the bounds of the proofs; Pinsker run by run."""
     K, M, T = 4, 20, 2000
     terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
-    bounds = {
-        "wma": wma_bound(K, T, 1.0, terms.delta, "exact"),
-        "exp3": exp3_bound(K, T, 1.0),
-    }
+    bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
     facts = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
     runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
     for name, bound in bounds.items():
@@ -183,10 +179,11 @@ def contraction(seed: int) -> Findings:
     for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
         masses = hard_class(K, a).masses[0]
         N = masses.shape[1]
+        other = 1 / (math.exp(epsilon) + N - 1)
         mechanisms = {
             "Hadamard sets": _membership((hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
             "random sets": _membership(rng.random((20, N)) < 0.5, epsilon),
-            "randomised response": _response(N, epsilon),
+            "randomised response": np.where(np.eye(N) == 1, math.exp(epsilon) * other, other),
         }
         growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
         for name, channel in mechanisms.items():
@@ -201,8 +198,3 @@ def _membership(sets: np.ndarray, epsilon: float) -> Floats:
     keep = 1 / (1 + math.exp(-epsilon))
     inside = np.where(sets.T, keep, 1 - keep)
     return np.concatenate([inside, 1 - inside], axis=1) / len(sets)
-
-
-def _response(N: int, epsilon: float) -> Floats:
-    other = 1 / (math.exp(epsilon) + N - 1)
-    return np.where(np.eye(N, dtype=bool), math.exp(epsilon) * other, other)

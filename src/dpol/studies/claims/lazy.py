@@ -56,12 +56,10 @@ def indicator(_: int) -> Findings:
     for eta, p, B in itertools.product((1e-3, 0.01, 0.1), (0.01, 0.1, 0.5, 0.9), (1, 5)):
         gap = np.linspace(-B, B, 2 * B + 1)
         # Two losses of one round move the difference of two experts' losses by up to 2.
-        kept = [
-            (1 - p) ** 2 * np.minimum(1, np.exp(-2 * B * eta - eta * g))
-            for g in (gap[:, None], gap[None])
-        ]
+        kept = (1 - p) ** 2 * np.minimum(1, np.exp(-2 * B * eta - eta * gap))
+        one, other = kept[:, None], kept[None]
         allowed = np.abs(gap[:, None] - gap[None]) <= 2
-        loss = np.maximum(np.log(kept[0] / kept[1]), np.log1p(-kept[0]) - np.log1p(-kept[1]))
+        loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
         case = f"η = {eta:g}, p = {p:g}, B = {B}"
         yield "differing-batch", Finding(2 * eta / p, float(loss[allowed].max()), case)
 
@@ -93,7 +91,8 @@ def marginals(_: int) -> Findings:
     off = 0.0
     for s in range(rest + 1):
         others = tuple(1 + r for r in range(rest + 1) if r != s)
-        nu = _weights(law.eta * sums[:, :s].sum(axis=1))
+        nu = np.exp(-law.eta * sums[:, :s].sum(axis=1))
+        nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
     facts = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
     yield "marginal", Finding(0.0, off, facts=facts)
@@ -101,11 +100,6 @@ def marginals(_: int) -> Findings:
     gap = float((batches[:, :, None] - batches[:, None]).max())
     facts |= {"gap": gap / B}
     yield "keep-ratio", Finding(law.normaliser, gap * eta / (B * eta), facts=facts)
-
-
-def _weights(scores: Floats) -> Floats:
-    weights = np.exp(-scores)
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -121,9 +115,8 @@ def published_over_sound(_: int) -> Findings:
             if found < math.inf:
                 # The conversion gives 0 where delta alone covers the loss.
                 sound = max(sound_epsilon(game, B, float(eta), p), 1e-9)
-                ratios[f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"] = (
-                    found / sound
-                )
+                case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
+                ratios[case] = found / sound
     case = min(ratios, key=lambda it: ratios[it])
     yield "published-over-sound", Finding(1.0, ratios[case], case, {"points": len(ratios)})
 
@@ -131,11 +124,10 @@ def published_over_sound(_: int) -> Findings:
 def exact_privacy(_: int) -> Findings:
     """Exact epsilon of small games against what the accountants say."""
     edge = 0.499 / math.log(2 * 4 / 1e-6)  # of Theorem 3.2's preconditions, for p = 1/2
+    switches = (1e-3, 0.05, 0.5)
     games = {
         "published": [((2, 1), share * edge, share / 2) for share in (0.5, 1.0, 1.5)],
-        "sound": [
-            *itertools.product(((2, 1), (2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5))
-        ],
+        "sound": list(itertools.product(((2, 1), (2, 2), (3, 1)), (0.01, 0.1, 0.5), switches)),
     }
     for name, settings in games.items():
         for (d, B), eta, p in settings:
@@ -162,22 +154,13 @@ def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
     return total
 
 
-def _in_turn(batch_size: int) -> Floats:
-    """Two batches of two experts: one loses all of the first, the other all of the second."""
-    return np.repeat(np.eye(2), batch_size, axis=0)
-
-
 def batching(_: int) -> Findings:
     """How the regret that batches add grows with eta; the paper claims a power of 2."""
     T, B, etas = 10_000, 10, np.geomspace(1e-5, 1e-2, 7)
-    pairs, losses = T / (2 * B), _in_turn(B)
-    # The weights are back where they were after two batches.
-    added = np.array(
-        [
-            pairs * (expected_loss(losses, eta, B) - expected_loss(losses, eta, 1))
-            for eta in etas.tolist()
-        ]
-    )
+    # One expert loses all of a batch, the other all of the next. Then the weights are back.
+    two = np.repeat(np.eye(2), B, axis=0)
+    each = [expected_loss(two, eta, B) - expected_loss(two, eta, 1) for eta in etas.tolist()]
+    added = T / (2 * B) * np.array(each)
     exponents = np.diff(np.log(added)) / np.diff(np.log(etas))
     at = int(np.abs(etas - 1e-3).argmin())
     over = added / (T * (B * etas) ** 2)
@@ -191,11 +174,14 @@ def batched_bound(seed: int) -> Findings:
     rng, T = generator(seed, "losses of experts"), 400
     for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
         in_turn = np.zeros((T, d))
-        in_turn[:, :2] = np.tile(_in_turn(B), (T // B, 1))[:T]
-        drift = (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float)
-        fixed = np.tile(np.arange(d) > 0, (T, 1)).astype(float)
+        in_turn[:, :2] = np.tile(np.repeat(np.eye(2), B, axis=0), (T // B, 1))[:T]
+        games = {
+            "in turn": in_turn,
+            "coins": (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float),
+            "one good": np.tile(np.arange(d) > 0, (T, 1)).astype(float),
+        }
         bound = math.log(d) / eta + eta * T * B / 8
-        for label, losses in (("in turn", in_turn), ("coins", drift), ("one good", fixed)):
+        for label, losses in games.items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
             yield "batched-regret", Finding(bound, regret, case, {"T": T})
@@ -211,8 +197,8 @@ def rate_of_experts(_: int) -> Findings:
         # The second of two batches meets the weights that the first has moved.
         behind = measure.probabilities(np.array([found.batch_size, 0.0]))[1] - 0.5
         log_term = math.log(T / _DELTA)
-        rate = math.sqrt(T * math.log(2))
-        rate += T ** (1 / 3) * math.log(2) * log_term / epsilon ** (2 / 3)
+        private = T ** (1 / 3) * math.log(2) * log_term / epsilon ** (2 / 3)
+        rate = math.sqrt(T * math.log(2)) + private
         ratios.append(T / 2 * behind / rate)
     exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
     growth = ", ".join(f"{r:.2g} at T = {T:g}" for r, T in zip(ratios, horizons, strict=True))
@@ -254,14 +240,10 @@ def repeated_loss(_: int) -> Findings:
     for d, T, share in itertools.product((2, 10, 1000), (1, 10, 100), (0.01, 0.1, 1.0)):
         epsilon = share / T
         zeros = np.arange(d + 1)
-        chance = np.exp(_log_binomial(d)) / 2.0**d
+        log_binomial = special.gammaln(d + 1) - special.gammaln(zeros + 1)
+        chance = np.exp(log_binomial - special.gammaln(d - zeros + 1)) / 2.0**d
         decay = math.exp(-SHARPNESS * epsilon * T)
         lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
         gain = T / 2 - T * float(chance @ lost)
         case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
         yield "repeated-loss", Finding(T * T * epsilon / 2, gain, case, trivial=T / 2)
-
-
-def _log_binomial(d: int) -> Floats:
-    k = np.arange(d + 1)
-    return np.asarray(special.gammaln(d + 1) - special.gammaln(k + 1) - special.gammaln(d - k + 1))

@@ -8,13 +8,12 @@ import math
 import numpy as np
 from scipy import special
 
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import BatchMixture, delta_of_trade_off, gap_survival
 from dpol.experts.switching import BOUNDS
-from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol.studies.batching.study import NOISE, analytic_mixture, synthetic_stream
+from dpol.studies.batching.study import analytic_mixture, noisy_game, synthetic_stream
 from dpol.studies.claims.core import Finding, Findings, generator, of_share
 
 # ---- switching -------------------------------------------------------------------------------
@@ -26,14 +25,13 @@ _RUNS = 10_000
 
 def switching(seed: int) -> Findings:
     """Both bounds on the probability that a leader changes against simulated walks."""
+    more = {"trivial": 1.0, "facts": {"R": _RUNS, "settings": len(_WALKS)}}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         count = _switches(generator(seed, "walk", i), gap, n, steps, eta)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
         case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
-        facts = {"R": _RUNS, "settings": len(_WALKS)}
         for name, bound in BOUNDS.items():
-            limit = float(bound.tail(z, n))
-            found = of_share(limit, count, _RUNS, len(_WALKS), trivial=1.0, case=case, facts=facts)
+            found = of_share(float(bound.tail(z, n)), count, _RUNS, len(_WALKS), case=case, **more)
             yield f"switching-{name}", found
 
 
@@ -99,9 +97,8 @@ def gap_law(seed: int) -> Findings:
     sample = two[:, 1] - two[:, 0]
     for x in points:
         count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
-        facts = {"R": runs, "n": n}
-        found = of_share(claimed, count, runs, len(points), case=f"x = {x:g}", facts=facts)
-        yield "gap-law", found
+        more = {"case": f"x = {x:g}", "facts": {"R": runs, "n": n}}
+        yield "gap-law", of_share(claimed, count, runs, len(points), **more)
 
 
 # ---- amplification ---------------------------------------------------------------------------
@@ -110,21 +107,18 @@ def gap_law(seed: int) -> Findings:
 def containing_batches(seed: int) -> Findings:
     """The analytic bound on the batch that contains a round, against runs."""
     runs, T, mu, algorithm = 6000, 200, 0.25, RWAdaBatch(1.0)
+    facts = {"R": runs, "T": T, "mu": mu}
     for n in (2, 5):
         zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
-        noisy = privatize(zeros, NOISE, mu, seed=seed, replicates=range(runs))
-        unused = replicate_generators(seed, ("unused",), range(runs), "none")
-        sizes = play_batches(algorithm, noisy, unused)[1]
-        for t in (20, 100, 200):
+        sizes = play_batches(algorithm, *noisy_game(zeros, mu, seed, range(runs)))[1]
+        for t, b in itertools.product((20, 100, 200), (2, 4, 8, 16)):
             mixture = analytic_mixture(algorithm, zeros, mu, t)
-            for b in (2, 4, 8, 16):
-                claimed = float(mixture.weights[mixture.sizes > b].sum())
-                if claimed > 0.02:
-                    count = int((sizes[:, t - 1] > b).sum())
-                    case = f"n = {n}, t = {t}: P(batch > {b})"
-                    facts = {"R": runs, "T": T, "mu": mu}
-                    found = of_share(claimed, count, runs, 24, case=case, facts=facts)
-                    yield "containing-batch", found
+            claimed = float(mixture.weights[mixture.sizes > b].sum())
+            if claimed > 0.02:
+                count = int((sizes[:, t - 1] > b).sum())
+                case = f"n = {n}, t = {t}: P(batch > {b})"
+                found = of_share(claimed, count, runs, 24, case=case, facts=facts)
+                yield "containing-batch", found
 
 
 def smaller_batches(seed: int) -> Findings:

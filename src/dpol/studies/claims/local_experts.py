@@ -22,7 +22,12 @@ from dpol.experts.play import play_rounds, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
+from dpol.studies.batching.study import (
+    NOISE,
+    noisy_game,
+    synthetic_gains,
+    synthetic_stream,
+)
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 # ---- the local mechanism ---------------------------------------------------------------------
@@ -45,14 +50,10 @@ def _hospitals(seed: int) -> GainStream:
     rng = generator(seed, "hospitals")
     capacity = rng.integers(5, 100, (20, 24)).astype(float)
     capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
+    names = tuple(f"hospital {i}" for i in range(24))
+    periods = np.datetime64("2000-01-01") + np.arange(20)
     gains = rng.random(capacity.shape)
-    return GainStream(
-        label="claims: hospitals",
-        gains=gains,
-        capacity=capacity,
-        entities=tuple(f"hospital {i}" for i in range(24)),
-        periods=np.datetime64("2000-01-01") + np.arange(20),
-    )
+    return GainStream("claims: hospitals", gains, capacity, names, periods)
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -76,25 +77,25 @@ def regrets(seed: int) -> Findings:
             bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
             own, other = _regrets(seed, label, gains, mu)
             random = float(gains.sum(axis=0).max() - gains.sum(axis=0).mean())
-            for name, claimed, sample, trivial in (
-                ("regret-of-ftpl", bound, own, random),
-                ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, other, random),
-                ("regret-of-batches", _ALPHA / 2 * bound, other - own, random - float(own.mean())),
+            facts = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
+            for name, factor, sample, trivial in (
+                ("ftpl", 1.0, own, random),
+                ("adabatch", 1 + _ALPHA / 2, other, random),
+                ("batches", _ALPHA / 2, other - own, random - float(own.mean())),
             ):
                 case = f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}"
-                facts = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
-                yield name, of_mean(claimed, sample, 16, trivial=trivial, case=case, facts=facts)
+                more = {"trivial": trivial, "case": case, "facts": facts}
+                yield f"regret-of-{name}", of_mean(factor * bound, sample, 16, **more)
 
 
 def _streams(seed: int, n: int) -> dict[str, Floats]:
     """Adversarial and random gains (T, n)."""
     rng = generator(seed, "gains", n)
     adversarial = synthetic_gains(_ROUNDS, n)
-    coins = (rng.random((_ROUNDS, n)) < 0.5).astype(float)
     return {
         "one good expert": adversarial["one-good-expert"],
         "two that alternate": adversarial["two-rivals"],
-        "fair coins": coins,
+        "fair coins": (rng.random((_ROUNDS, n)) < 0.5).astype(float),
         "uniform with a gap": 0.8 * rng.random((_ROUNDS, n)) + np.where(np.arange(n) == 0, 0.2, 0),
     }
 
@@ -102,11 +103,10 @@ def _streams(seed: int, n: int) -> dict[str, Floats]:
 def _regrets(seed: int, label: str, gains: Floats, mu: float) -> tuple[Floats, Floats]:
     """Regrets (R,) of RW-FTPL and RW-AdaBatch on the same noisy gains."""
     stream = synthetic_stream(f"claims: {label}, n = {gains.shape[1]}", gains)
-    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_REPLICATES))
-    none = replicate_generators(seed, ("unused",), range(_REPLICATES), "none")
+    game = noisy_game(stream, mu, seed, range(_REPLICATES))
     time, best = np.arange(len(gains)), gains.sum(axis=0).max()
-    plain = play_rounds(RandomWalkFTPL(), noisy, none)
-    batched, _ = play_batches(RWAdaBatch(_ALPHA), noisy, none)
+    plain = play_rounds(RandomWalkFTPL(), *game)
+    batched, _ = play_batches(RWAdaBatch(_ALPHA), *game)
     return best - gains[time, plain].sum(axis=1), best - gains[time, batched].sum(axis=1)
 
 
@@ -141,33 +141,27 @@ _RUNS = 50
 
 
 @dataclass(frozen=True)
-class ConstantBank(LearnerBank[int]):
-    """Two learners who see nothing: each always takes its own one of two actions."""
-
-    labels: ClassVar[tuple[str, ...]] = ("zero", "one")
-
-    def init(self, setup: LocalSetup) -> int:
-        return setup.n_replicates
-
-    def step(self, state: int, observation: Observation | None) -> tuple[int, Actions]:
-        return state, np.tile(np.arange(2, dtype=np.int32), (state, 1))
-
-
-@dataclass(frozen=True)
 class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
-    """Two learners who see the noise: who leads by noisy gains takes action 1, the other 0."""
+    """Two learners: who leads by noisy gains takes action 1, the other 0.
 
+    Args:
+        lead: of the second one before the game.
+        blind: whether they see nothing, so that none of them ever turns.
+    """
+
+    lead: float = 0.0
+    blind: bool = False
     labels: ClassVar[tuple[str, ...]] = ("one", "two")
 
     def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
-        shape = (setup.n_replicates, 2)
-        return np.zeros(shape), np.zeros(shape, dtype=np.int32)
+        gains = np.tile((0.0, self.lead), (setup.n_replicates, 1))
+        return gains, np.zeros(gains.shape, dtype=np.int32)
 
     def step(
         self, state: tuple[Floats, Actions], observation: Observation | None
     ) -> tuple[Any, Actions]:
         gains, actions = state
-        if observation is not None:
+        if observation is not None and not self.blind:
             gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
         actions = (np.arange(2) == gains.argmax(axis=1)[:, None]).astype(np.int32)
         return (gains, actions), actions
@@ -179,9 +173,8 @@ def _play(algorithm: RWMeta, label: str, raw: Floats, mu: float, seed: int, name
     stream = synthetic_stream(f"claims: {label}", raw)
     noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_RUNS))
     generators = replicate_generators(seed, ("claims", name), range(_RUNS), "RW-Meta")
-    own: Floats = np.zeros(_RUNS)
-    learners: Floats = np.zeros((_RUNS, algorithm.n_learners))
-    largest: Floats = np.zeros(_RUNS)
+    own, largest = np.zeros((2, _RUNS))
+    learners = np.zeros((_RUNS, algorithm.n_learners))
     state: MetaState
     for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
         own += raw[t, chosen]
@@ -204,11 +197,13 @@ def meta_of_two(seed: int) -> Findings:
 
     The proof needs learners who are independent of the noise.
     """
-    raw = np.tile([1.0, 0.0], (1000, 1))
-    for bank in (TurncoatBank(), ConstantBank()):
-        name = type(bank).__name__
-        found = _play(RWMeta(learners=(bank,)), name, raw, math.sqrt(2) / 2, seed, name)
-        yield "meta-of-turncoats" if name == "TurncoatBank" else "meta-of-constants", found
+    raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
+    turncoats, constants = TurncoatBank(), TurncoatBank(lead=1.0, blind=True)
+    for about, bank, name in (
+        ("meta-of-turncoats", turncoats, "TurncoatBank"),
+        ("meta-of-constants", constants, "ConstantBank"),
+    ):
+        yield about, _play(RWMeta(learners=(bank,)), name, raw, mu, seed, name)
 
 
 def meta_of_thirteen(seed: int) -> Findings:
