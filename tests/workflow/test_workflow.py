@@ -390,11 +390,11 @@ STUDY_JOBS = "{0}_point {0}_results {0}_shown"
     ],
 )
 def test_changed_code_reruns_only_what_it_affects(copied: Path, file: str, rerun: str) -> None:
-    assert rules_to_run(copied, copied / "config.yaml") == set()
+    config = write_config(copied)
+    assert rules_to_run(copied, config) == set()
     with (copied / "src/dpol" / file).open("a") as code:
         code.write("\n# a comment\n")
-    found = rules_to_run(copied, copied / "config.yaml")
-    assert found == set(rerun.split())
+    assert rules_to_run(copied, config) == set(rerun.split())
 
 
 def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(copied: Path) -> None:

@@ -42,14 +42,12 @@ class Messages:
 class LabelClient(ABC):
     """What a person runs: parameters that are public, and the privatisation of labels.
 
-    Args:
-        epsilon: claimed privacy of a message, above 0; inf for none.
-
     Raises:
         ValueError: epsilon is not above 0.
     """
 
     epsilon: float
+    """Claimed privacy of a message, above 0; inf for none."""
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
