@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -234,18 +232,3 @@ def test_the_registry_makes_both_averages():
     block = {"process_variance": 0.1}
     (given,) = make_members({"algorithm": "empirical-bayes", "models": [block], "forgetting": 0.5})
     assert given.algorithm.bank == EmpiricalBayesBank((StateSpaceModel(0.1),), "expert", 0.5)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"models": ()}, "models must be a list"),
-        ({"pooling": "none"}, "pooling must be expert or common, got 'none'"),
-        ({"forgetting": 0}, "forgetting must be in"),
-        ({"forgetting": 1.1}, "forgetting must be in"),
-        ({"forgetting": math.nan}, "forgetting must be in"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        EmpiricalBayesBank(**parameters)

@@ -215,9 +215,3 @@ def test_the_registry_makes_both():
     spec = {"algorithm": "fixed-share", "share": 0.1, "learners": ["rw-ftpl"]}
     (given,) = make_members(spec)
     assert given.algorithm == ExponentialWeights(0.1, (LeaderBank(),))
-
-
-@pytest.mark.parametrize("share", [-0.1, 1, 1.5, math.nan, "half"])
-def test_an_invalid_share_is_refused(share):
-    with pytest.raises(ValueError, match="share must be in"):
-        ExponentialWeights(share)

@@ -305,9 +305,3 @@ def test_the_papers_learners_and_origin():
     assert RWMeta().origin == RWMeta(2).origin == "paper"
     for other in (RWMeta(0.0), RWMeta(decorrelate=False), RWMeta(learners=BANKS)):
         assert other.origin == "ours"
-
-
-@pytest.mark.parametrize("floor", [-1.0, math.nan, math.inf])
-def test_an_invalid_floor_is_refused(floor):
-    with pytest.raises(ValueError, match="exploration_floor must be a number"):
-        RWMeta(floor)

@@ -589,39 +589,3 @@ make_members("follow-the-leader")
 assert own & set(sys.modules) == {"dpol.experts.follow_the_leader"}
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "no-such-algorithm",
-        {"algorithm": "no-such-algorithm"},
-        {"label": "nothing"},
-        {"algorithm": ["rw-ftpl"]},
-        5,
-        None,
-        {"algorithm": "rw-ftpl", "unknown": 1},
-        {"algorithm": "tree-ftpl-min-noise", "objective": "min-regret"},
-        {"algorithm": "ridge", "windows": [0]},
-        {"algorithm": "ridge", "windows": []},
-        {"algorithm": "ridge", "windows": 8},
-        {"algorithm": "ridge", "windows": ["eight"]},
-        {"algorithm": "ridge", "windows": [math.inf]},
-        {"algorithm": "ridge", "penalties": {"weak": 0}},
-        {"algorithm": "ridge", "penalties": {"weak": "0.1"}},
-        {"algorithm": "ridge", "penalties": [0.1, 1.0]},
-        {"algorithm": "ridge", "penalties": 0.1},
-        {"algorithm": "rw-meta", "exploration_floor": -1},
-        {"algorithm": "rw-meta", "exploration_floor": "two"},
-        {"algorithm": "rw-meta", "exploration_floor": math.inf},
-        {"algorithm": "rw-meta", "learners": []},
-        {"algorithm": "rw-meta", "learners": "rw-ftpl"},
-        {"algorithm": "rw-meta", "learners": ["no-such-learner"]},
-        {"algorithm": "rw-meta", "learners": [{"learner": "ridge", "windows": [0]}]},
-        {"algorithm": "rw-meta", "learners": [5]},
-    ],
-    ids=str,
-)
-def test_invalid_specs_are_refused(spec):
-    with pytest.raises(ValueError, match=r"\w"):
-        make_members(spec)

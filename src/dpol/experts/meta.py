@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import (
+    Actions,
+    LearnerBank,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    check_number,
+)
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
@@ -71,10 +78,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
     learners: tuple[LearnerBank[Any], ...] = (RidgeBank(), LeaderBank())
 
     def __post_init__(self) -> None:
-        if isinstance(self.exploration_floor, bool) or not 0 <= self.exploration_floor <= 1e6:
-            raise ValueError(
-                f"exploration_floor must be a number from 0 to 1e6, got {self.exploration_floor}"
-            )
+        check_number("exploration_floor", self.exploration_floor, "[0, 1e6]")
         if not isinstance(self.decorrelate, bool):
             raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")
         JoinedBank(self.learners)  # refuses none

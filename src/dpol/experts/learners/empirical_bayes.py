@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, check_number
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
@@ -82,8 +82,7 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         object.__setattr__(self, "models", as_models(self.models))
         if self.pooling not in ("expert", "common"):
             raise ValueError(f"pooling must be expert or common, got {self.pooling!r}")
-        if not (isinstance(self.forgetting, int | float) and 0 < self.forgetting <= 1):
-            raise ValueError(f"forgetting must be in (0, 1], got {self.forgetting!r}")
+        check_number("forgetting", self.forgetting, "(0, 1]")
 
     @property
     def labels(self) -> tuple[str, ...]:
