@@ -212,47 +212,6 @@ def simulated(model, rounds, draws, scale, rng):
     return np.array(seen)
 
 
-# --- Invariances ---
-
-
-@pytest.fixture
-def game(make_noisy):
-    """20 rounds of 6 experts and 3 replicates whose noise differs."""
-    rng = np.random.default_rng(4)
-    scale = rng.uniform(0.01, 0.5, (20, 6))
-    return make_noisy(0.2 + scale * rng.standard_normal((3, 20, 6)), noise_scale=scale)
-
-
-def changed(noisy, gains, scale, gain_range=1.0):
-    return type(noisy)(noisy.initial, gains, scale, gain_range, noisy.guarantee)
-
-
-def test_permuted_experts_give_permuted_actions(game):
-    order = np.array([3, 0, 5, 1, 4, 2])
-    before = bank_actions(KalmanBank(), game)
-    after = bank_actions(
-        KalmanBank(), changed(game, game.gains[:, :, order], game.noise_scale[:, order])
-    )
-    np.testing.assert_array_equal(order[after[:, 1:]], before[:, 1:])
-
-
-def test_gains_in_another_unit_give_the_same_actions(game):
-    other = changed(game, 3 * game.gains, 3 * game.noise_scale, 3.0)
-    np.testing.assert_array_equal(
-        bank_actions(KalmanBank(), other), bank_actions(KalmanBank(), game)
-    )
-    unaware = changed(game, 3 * game.gains, 3 * game.noise_scale)
-    assert (bank_actions(KalmanBank(), unaware) != bank_actions(KalmanBank(), game)).any()
-
-
-def test_a_wave_that_lifts_everybody_changes_nothing(game):
-    wave = np.sin(np.arange(20))[:, None]
-    other = changed(game, game.gains + wave, game.noise_scale)
-    np.testing.assert_array_equal(
-        bank_actions(KalmanBank(), other), bank_actions(KalmanBank(), game)
-    )
-
-
 # --- No noise, and the edges ---
 
 
