@@ -15,7 +15,6 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
 )
 from dpol.experts.play import observations, play_rounds
-from dpol.experts.registry import make_members
 from steps import final_state
 
 SLOW, FAST = StateSpaceModel(1e-6, 0.9), StateSpaceModel(0.02, 0.9)
@@ -212,13 +211,3 @@ def test_equal_experts_are_a_tie_that_goes_to_the_lowest_index(make_noisy, crowd
     for noise in (0.0, 0.3):
         noisy = make_noisy(np.full((2, 20, 4), 0.25), noise)
         assert not play_rounds(LearnerAlone(EmpiricalBayesBank()), noisy, crowd(2)).any()
-
-
-def test_the_registry_makes_both_averages():
-    (own,) = make_members("empirical-bayes")
-    (exact,) = make_members("bayesian-average")
-    assert own.algorithm.bank == EmpiricalBayesBank(MODELS, "expert", 0.95)
-    assert exact.algorithm.bank == EmpiricalBayesBank(MODELS, "common", 1.0)
-    block = {"process_variance": 0.1}
-    (given,) = make_members({"algorithm": "empirical-bayes", "models": [block], "forgetting": 0.5})
-    assert given.algorithm.bank == EmpiricalBayesBank((StateSpaceModel(0.1),), "expert", 0.5)

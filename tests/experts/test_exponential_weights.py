@@ -12,10 +12,7 @@ from dpol.experts.exponential_weights import (
     unshared_noise,
     weighted_variance,
 )
-from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.learners.state_space import KalmanBank
 from dpol.experts.play import play_rounds, rounds
-from dpol.experts.registry import make_members
 from steps import FixedBank
 
 
@@ -205,13 +202,3 @@ def test_extreme_gains_give_weights(make_noisy, crowd, share):
         state = states(ExponentialWeights(share, (FixedBank([(0, 1, 2)]),)), noisy, crowd(2))[-1]
         assert np.isfinite(state.scores).all()
         np.testing.assert_allclose(state.weights.sum(axis=1), 1)
-
-
-def test_the_registry_makes_both():
-    (weights,), (share,) = make_members("exponential-weights"), make_members("fixed-share")
-    assert weights.algorithm == ExponentialWeights()
-    assert share.algorithm == ExponentialWeights(0.02)
-    assert ExponentialWeights().n_learners == len(KalmanBank().models) + 1
-    spec = {"algorithm": "fixed-share", "share": 0.1, "learners": ["rw-ftpl"]}
-    (given,) = make_members(spec)
-    assert given.algorithm == ExponentialWeights(0.1, (LeaderBank(),))

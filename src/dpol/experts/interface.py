@@ -205,9 +205,9 @@ def check_number(name: str, value: object, interval: str) -> None:
     """
     low, high = interval[1:-1].split(", ")
     if isinstance(value, Real) and not isinstance(value, bool):
-        above = float(low) < value or (interval[0] == "[" and value == float(low))
-        below = value < float(high) or (interval[-1] == "]" and value == float(high))
-        if above and below:
+        number, least, most = float(value), float(low), float(high)
+        ends = {least: interval[0] == "[", most: interval[-1] == "]"}
+        if least < number < most or ends.get(number):
             return
     closed = interval[0] == "[" and interval[-1] == "]"
     where = f"from {low} to {high}" if closed else f"in {interval}"

@@ -55,9 +55,9 @@ def read_record(path: Path) -> Record | None:
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         origin = stored["ledger"]
-        cells = stored["sha256"], origin["id"], origin["output"], origin["token"]
-        return Record(*map(str, cells), str(stored.get("sampler")))
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        cells = *map(origin.__getitem__, ("id", "output", "token")), stored.get("sampler")
+        return Record(str(stored["sha256"]), *map(str, cells))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
