@@ -29,13 +29,6 @@ def test_weighted_variance_by_hand():
     assert variance.tolist() == [3.0]
 
 
-def test_noise_that_learners_share_is_not_counted_by_hand():
-    """Experts 0, 0, 1 with weights 1/4, 1/4, 1/2 and variances 4, 9: 1/4 * 4 + 1/4 * 9."""
-    weights, scale = np.array([[0.25, 0.25, 0.5]]), np.array([2.0, 3.0])
-    assert unshared_noise(np.array([[0, 0, 1]]), weights, scale).tolist() == [3.25]
-    assert unshared_noise(np.array([[1, 1, 1]]), weights, scale).tolist() == [0.0]
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4))
 def test_unshared_noise_is_the_expected_variance(seed, m, n):
     """sum_j w_j Sigma_jj - w' Sigma w with Sigma = X diag(eta^2) X'."""

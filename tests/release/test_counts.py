@@ -158,12 +158,6 @@ def test_a_table_with_a_fault_is_refused(read, table, message):
         read(table)
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    for path, why in ((tmp_path / "x.csv", "No such file or directory"), (tmp_path, "Is a dir")):
-        with pytest.raises(DataError, match=rf"cannot be read \({why}"):
-            read_counts(path, COLUMNS)
-
-
 @pytest.mark.parametrize(
     ("names", "message"),
     [
