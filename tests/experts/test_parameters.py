@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from dpol.experts.interface import check_number
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.state_space import MODELS, KalmanBank, StateSpaceModel, as_models
+from dpol.experts.parameters import check_number
 from dpol.experts.registry import make_members
 
 

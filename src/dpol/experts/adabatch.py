@@ -10,13 +10,8 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, weakest
-from dpol.experts.interface import (
-    Actions,
-    BatchedAlgorithm,
-    LocalSetup,
-    Observation,
-    check_number,
-)
+from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
+from dpol.experts.parameters import check_number
 from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS, SwitchingBound
 from dpol.noise import CONSTANT, NoisyGains

@@ -13,7 +13,6 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import isabstract
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, get_args
 
 import numpy as np
@@ -195,23 +194,6 @@ class Member:
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Labels are parts of file names."""
-
-
-def check_number(name: str, value: object, interval: str) -> None:
-    """Refuse a parameter that is no number in an interval, such as `(0, 1]`.
-
-    Raises:
-        ValueError: it lies outside, is NaN, or is none; true and false are none.
-    """
-    low, high = interval[1:-1].split(", ")
-    if isinstance(value, Real) and not isinstance(value, bool):
-        number, least, most = float(value), float(low), float(high)
-        ends = {least: interval[0] == "[", most: interval[-1] == "]"}
-        if least < number < most or ends.get(number):
-            return
-    closed = interval[0] == "[" and interval[-1] == "]"
-    where = f"from {low} to {high}" if closed else f"in {interval}"
-    raise ValueError(f"{name} must be a number {where}, got {value!r}")
 
 
 def check_class(name: str, kind: Any) -> None:

@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import (
-    Actions,
-    LearnerBank,
-    LocalAlgorithm,
-    LocalSetup,
-    Observation,
-    check_number,
-)
+from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.parameters import check_number
 from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
 from dpol.privacy.guarantee import Origin
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, check_number
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
@@ -24,6 +24,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
+from dpol.experts.parameters import check_number
 
 Pooling = Literal["expert", "common"]
 """Whose data weigh the models."""

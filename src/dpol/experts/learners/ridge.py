@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, check_number
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 WINDOWS = (8, 16, 32, 64)
