@@ -58,18 +58,11 @@ def refuse(message, *rows, **options) -> None:
         put(*rows, sampler=Halted(), **options)
 
 
-def put_old(*rows, to=NOISY, **facts) -> None:
-    """An output and its record as versions of dpol without ledger wrote them."""
-    header = "hospital,week,noisy_count,beds,noisy_share,mu,count_sensitivity"
-    lines = [header, *(f"{name},{week},{noisy},20,0.2,0.5,1" for name, week, noisy in rows)]
-    put_text("\n".join(lines) + "\n", to=to, sampler="secure", **facts)
-
-
-def put_text(text, to=NOISY, **facts) -> None:
-    """A table, and a record without ledger that fits it."""
-    Path(to).write_text(text)
-    facts["sha256"] = hashlib.sha256(Path(to).read_bytes()).hexdigest()
-    Path(f"{to}.guarantee.json").write_text(json.dumps(facts))
+def forge(text) -> None:
+    """Replace an output, and the checksum in its record."""
+    NOISY.write_text(text)
+    checksum = hashlib.sha256(NOISY.read_bytes()).hexdigest()
+    RECORD.write_text(json.dumps({**record(), "sha256": checksum}))
 
 
 def output(path=NOISY):

@@ -241,7 +241,6 @@ def test_raw_counts_are_shown_nowhere():
             ["--mu", "much"],
             "argument --mu: must be a number, got 'much'; see dpol privatize --help",
         ),
-        (["--mu", "nan"], "mu must be a number from 0.001 to 100, got NaN"),
         (["--delta", "0"], "argument --delta: must lie from 1e-100 to 0.999, got '0'"),
         (["--count-sensitivity", "0"], "the count sensitivity must be a number from 0.001"),
         (["--count", "week"], "must be different columns"),
@@ -250,16 +249,9 @@ def test_raw_counts_are_shown_nowhere():
         (["--period", "wéek"], "no column named wéek in its first line; its columns are hospital,"),
         (["--same-entity", "--new-entity"], "not allowed with argument"),
         (["--period-days", "0"], "argument --period-days: must be a whole number from 1 to 366"),
-        (["--ledger", "counts.csv"], "counts.csv: cannot be the ledger too"),
-        (["--ledger", "noisy.csv"], "noisy.csv: cannot be the ledger too"),
         (["--ledger", "."], "the ledger cannot be opened"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["more\nfiles"], "unrecognized arguments: more?files"),
-        (
-            ["--output", "counts.csv"],
-            "counts.csv: exists already, and is not known to dpol-ledger.sqlite",
-        ),
-        (["--output", "counts.csv", "--append"], "counts.csv: exists already, and is not known"),
         (["--output", "n" * 300 + ".csv"], "too long"),
     ],
 )
@@ -274,12 +266,15 @@ def test_missing_arguments_are_refused_in_one_line(arguments):
     assert refused(run(*arguments), {})
 
 
-@pytest.mark.parametrize("table", ["none.csv", ".", "n" * 300])
-def test_a_table_that_cannot_be_read_is_refused_in_one_line(tmp_path, monkeypatch, table):
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [("none.csv", "No such file or directory"), (".", "Is a dir"), ("n" * 300, "File name too")],
+)
+def test_a_table_that_cannot_be_read_is_refused_in_one_line(tmp_path, monkeypatch, table, why):
     monkeypatch.chdir(tmp_path)
     result = run("privatize", table, *OPTIONS)
     assert refused(result, {path.name: b"" for path in tmp_path.iterdir()})
-    assert "cannot be read" in result[2]
+    assert f"cannot be read ({why}" in result[2]
 
 
 def test_without_opendp_nothing_is_written_and_the_remedy_is_named(monkeypatch):

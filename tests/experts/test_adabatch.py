@@ -229,35 +229,6 @@ def test_the_constant_noise_works_on_capacities_that_vary(random_stream, crowd):
     assert rule.longest == 25
 
 
-@pytest.mark.parametrize("alpha", [0.0, -0.1, math.inf, -math.inf, math.nan])
-def test_an_alpha_that_is_not_positive_is_refused(alpha):
-    with pytest.raises(ValueError, match="alpha must be a number above 0, up to 1e6, got"):
-        RWAdaBatch(alpha)
-    with pytest.raises(ValueError, match="alpha must be a number above 0, up to 1e6, got"):
-        rule_of("reflection", alpha=alpha)
-
-
-def test_an_unknown_bound_is_refused():
-    with pytest.raises(ValueError, match="'chernoff' is not one of borell-tis, reflection"):
-        RWAdaBatch(0.1, "chernoff")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"n_rounds": 0},
-        {"gain_range": 0.0},
-        {"gain_range": math.nan},
-        {"noise_scale": -1.0},
-        {"noise_scale": math.inf},
-        {"noise_scale": math.nan},
-    ],
-)
-def test_sizes_out_of_range_are_refused(changes):
-    with pytest.raises(ValueError, match="must be positive, noise_scale finite"):
-        rule_of("reflection", **changes)
-
-
 def test_the_paper_is_told_from_ours():
     assert (RWAdaBatch().bound, RWAdaBatch().origin) == ("borell-tis", "paper")
     assert RWAdaBatch(bound="reflection").origin == "ours"

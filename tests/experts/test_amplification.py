@@ -477,15 +477,16 @@ def test_a_game_of_one_round_is_not_amplified(name):
     assert mixture.weights.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("t", [0, -1, 51])
-def test_a_round_outside_the_game_is_refused(t):
-    with pytest.raises(ValueError, match=f"t must be a round between 1 and 50, got {t}"):
-        bound_of("reflection", 2, 1.0, t, n_rounds=50)
-
-
-def test_without_noise_nothing_is_amplified():
-    with pytest.raises(ValueError, match="without noise there is nothing to amplify"):
-        bound_of("reflection", 2, math.inf, 5)
+@pytest.mark.parametrize(
+    ("t", "mu", "message"),
+    [
+        *((t, 1.0, f"t must be a round between 1 and 50, got {t}") for t in (0, -1, 51)),
+        (5, math.inf, "without noise there is nothing to amplify"),
+    ],
+)
+def test_what_cannot_be_amplified_is_refused(t, mu, message):
+    with pytest.raises(ValueError, match=message):
+        bound_of("reflection", 2, mu, t, n_rounds=50)
 
 
 @NAMES

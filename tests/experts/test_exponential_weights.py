@@ -12,10 +12,7 @@ from dpol.experts.exponential_weights import (
     unshared_noise,
     weighted_variance,
 )
-from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.learners.state_space import KalmanBank
 from dpol.experts.play import play_rounds, rounds
-from dpol.experts.registry import make_members
 from steps import FixedBank
 
 
@@ -30,13 +27,6 @@ def test_weighted_variance_by_hand():
     """Values 0, 4 with weights 1/4, 3/4: mean 3, variance 9/4 + 3/4."""
     variance = weighted_variance(np.array([[0.0, 4.0]]), np.array([[0.25, 0.75]]))
     assert variance.tolist() == [3.0]
-
-
-def test_noise_that_learners_share_is_not_counted_by_hand():
-    """Experts 0, 0, 1 with weights 1/4, 1/4, 1/2 and variances 4, 9: 1/4 * 4 + 1/4 * 9."""
-    weights, scale = np.array([[0.25, 0.25, 0.5]]), np.array([2.0, 3.0])
-    assert unshared_noise(np.array([[0, 0, 1]]), weights, scale).tolist() == [3.25]
-    assert unshared_noise(np.array([[1, 1, 1]]), weights, scale).tolist() == [0.0]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4))
@@ -205,19 +195,3 @@ def test_extreme_gains_give_weights(make_noisy, crowd, share):
         state = states(ExponentialWeights(share, (FixedBank([(0, 1, 2)]),)), noisy, crowd(2))[-1]
         assert np.isfinite(state.scores).all()
         np.testing.assert_allclose(state.weights.sum(axis=1), 1)
-
-
-def test_the_registry_makes_both():
-    (weights,), (share,) = make_members("exponential-weights"), make_members("fixed-share")
-    assert weights.algorithm == ExponentialWeights()
-    assert share.algorithm == ExponentialWeights(0.02)
-    assert ExponentialWeights().n_learners == len(KalmanBank().models) + 1
-    spec = {"algorithm": "fixed-share", "share": 0.1, "learners": ["rw-ftpl"]}
-    (given,) = make_members(spec)
-    assert given.algorithm == ExponentialWeights(0.1, (LeaderBank(),))
-
-
-@pytest.mark.parametrize("share", [-0.1, 1, 1.5, math.nan, "half"])
-def test_an_invalid_share_is_refused(share):
-    with pytest.raises(ValueError, match="share must be in"):
-        ExponentialWeights(share)

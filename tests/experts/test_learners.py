@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -61,6 +62,38 @@ def test_every_learner_is_an_algorithm_of_the_family_too(name, source):
     for place, member in enumerate(members):
         actions = play_rounds(member.algorithm, source, generators)
         np.testing.assert_array_equal(actions, said[..., place])
+
+
+# ---- what the actions do not depend on -----------------------------------------------------------
+
+
+@pytest.fixture
+def game(make_noisy):
+    """20 rounds of 6 experts and 3 replicates whose noise differs."""
+    rng = np.random.default_rng(4)
+    scale = rng.uniform(0.01, 0.5, (20, 6))
+    gains = 0.2 + scale * rng.standard_normal((3, 20, 6))
+    return make_noisy(gains, noise_scale=scale, initial=scale[0] * rng.standard_normal((3, 6)))
+
+
+VARIANTS = [*BANKS.values(), make_members("bayesian-average")[0].algorithm.bank]
+
+
+@pytest.mark.parametrize("bank", VARIANTS, ids=lambda bank: bank.labels[0])
+def test_order_unit_and_a_wave_that_lifts_everybody_change_nothing(bank, game):
+    def actions(**changes):
+        return bank_actions(bank, dataclasses.replace(game, **changes))[:, 1:]
+
+    before, wave = actions(), np.sin(np.arange(20))[:, None]
+    np.testing.assert_array_equal(actions(gains=game.gains + wave), before)
+    tripled = {key: 3 * getattr(game, key) for key in ("initial", "gains", "noise_scale")}
+    np.testing.assert_array_equal(actions(**tripled, gain_range=3.0), before)
+    order = np.array([3, 0, 5, 1, 4, 2])
+    permuted = {key: getattr(game, key)[..., order] for key in tripled}
+    np.testing.assert_array_equal(order[actions(**permuted)], before)
+    if hasattr(bank, "models"):
+        # Variances are in squared gain ranges.
+        assert (actions(**tripled) != before).any()
 
 
 # ---- a learner alone, and banks together ---------------------------------------------------------

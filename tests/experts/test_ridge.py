@@ -110,24 +110,3 @@ def test_the_paper_has_twelve_ridge_learners():
     assert labels[:4] == ("ridge-w8-weak", "ridge-w8-medium", "ridge-w8-strong", "ridge-w16-weak")
     assert labels[-1] == "ridge-w64-strong"
     assert dict(PENALTIES) == {"weak": 0.1, "medium": 1.0, "strong": 10.0}
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"windows": ()},
-        {"windows": (0,)},
-        {"windows": (-8,)},
-        {"windows": (8, 2.5)},
-        {"windows": (8, 8)},
-        {"windows": (float("nan"),)},
-        {"windows": (float("inf"),)},
-        {"penalties": {}},
-        {"penalties": {"none": 0.0}},
-        {"penalties": {"negative": -1.0}},
-        {"penalties": {"unknown": float("nan")}},
-    ],
-)
-def test_invalid_windows_and_penalties_are_refused(parameters):
-    with pytest.raises(ValueError, match=r"window|penalties"):
-        RidgeBank(**parameters)

@@ -14,7 +14,6 @@ from dpol.experts.learners.state_space import (
     KalmanBank,
     StateSpaceModel,
     advance,
-    as_models,
     deviations_from_level,
     start,
 )
@@ -213,47 +212,6 @@ def simulated(model, rounds, draws, scale, rng):
     return np.array(seen)
 
 
-# --- Invariances ---
-
-
-@pytest.fixture
-def game(make_noisy):
-    """20 rounds of 6 experts and 3 replicates whose noise differs."""
-    rng = np.random.default_rng(4)
-    scale = rng.uniform(0.01, 0.5, (20, 6))
-    return make_noisy(0.2 + scale * rng.standard_normal((3, 20, 6)), noise_scale=scale)
-
-
-def changed(noisy, gains, scale, gain_range=1.0):
-    return type(noisy)(noisy.initial, gains, scale, gain_range, noisy.guarantee)
-
-
-def test_permuted_experts_give_permuted_actions(game):
-    order = np.array([3, 0, 5, 1, 4, 2])
-    before = bank_actions(KalmanBank(), game)
-    after = bank_actions(
-        KalmanBank(), changed(game, game.gains[:, :, order], game.noise_scale[:, order])
-    )
-    np.testing.assert_array_equal(order[after[:, 1:]], before[:, 1:])
-
-
-def test_gains_in_another_unit_give_the_same_actions(game):
-    other = changed(game, 3 * game.gains, 3 * game.noise_scale, 3.0)
-    np.testing.assert_array_equal(
-        bank_actions(KalmanBank(), other), bank_actions(KalmanBank(), game)
-    )
-    unaware = changed(game, 3 * game.gains, 3 * game.noise_scale)
-    assert (bank_actions(KalmanBank(), unaware) != bank_actions(KalmanBank(), game)).any()
-
-
-def test_a_wave_that_lifts_everybody_changes_nothing(game):
-    wave = np.sin(np.arange(20))[:, None]
-    other = changed(game, game.gains + wave, game.noise_scale)
-    np.testing.assert_array_equal(
-        bank_actions(KalmanBank(), other), bank_actions(KalmanBank(), game)
-    )
-
-
 # --- No noise, and the edges ---
 
 
@@ -286,41 +244,3 @@ def test_labels_tell_all_models_apart():
     assert labels[5] == "kalman-level-0.001"
     assert labels[7] == "kalman-level-1e-05-transient-0.001"
     assert labels[8] == "kalman-level-0.0001-trend-0.8-1e-05"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"process_variance": 0}, "process_variance must be a number above 0, got 0"),
-        ({"process_variance": math.inf}, "process_variance"),
-        ({"process_variance": "much"}, "process_variance"),
-        ({"prior_variance": 0.0}, "prior_variance must be a number above 0"),
-        ({"transient_variance": -1}, "transient_variance must be a number of at least 0"),
-        ({"slope_variance": math.nan}, "slope_variance must be a number of at least 0"),
-        ({"persistence": 1.01}, "persistence must be in"),
-        ({"persistence": 0}, "persistence must be in"),
-        ({"damping": 1}, "damping must be in"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        StateSpaceModel(**{"process_variance": 0.1, **parameters})
-
-
-def test_banks_without_models_or_with_one_twice_are_refused():
-    for models in ((), (0.1,)):
-        with pytest.raises(ValueError, match="models must be a list of state-space models"):
-            KalmanBank(models)
-    with pytest.raises(ValueError, match="listed twice"):
-        KalmanBank((StateSpaceModel(0.1), StateSpaceModel(0.1)))
-
-
-def test_models_of_a_config():
-    block = {"process_variance": 0.1, "persistence": 0.5}
-    assert as_models([block, MODELS[0]]) == (StateSpaceModel(0.1, 0.5), MODELS[0])
-    for wrong in ("level", 5):
-        with pytest.raises(ValueError, match="models must be a list"):
-            as_models(wrong)
-    for wrong in ({"variance": 1}, {}):
-        with pytest.raises(ValueError, match="parameters do not fit"):
-            as_models([wrong])

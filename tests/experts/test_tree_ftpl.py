@@ -9,7 +9,7 @@ import pytest
 import experts_plain as plain
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import CuratorSetup
-from dpol.experts.play import RawGains, guarantee_of, play_rounds
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.tree_noise import tree_levels
 
@@ -111,21 +111,22 @@ def test_fast_equals_plain(random_stream, objective, rounds):
 
 
 @pytest.mark.parametrize(
-    ("objective", "rounds", "mu", "gain_range", "expected"),
+    ("objective", "rounds", "mu", "gain_range", "scale", "achieved"),
     [
-        ("min-noise", 148, 0.5, 1.0, 8 * LARGEST / 0.5),
-        ("min-noise", 148, math.inf, 1.0, 0.0),
-        ("min-noise", 1, 0.5, 1.0, 0.0),
-        ("min-regret", 148, 0.5, 1.0, math.sqrt(148)),
-        ("min-regret", 148, math.inf, 1.0, math.sqrt(148)),
-        ("min-regret", 148, 0.05, 1.0, 8 * LARGEST / 0.05),
-        ("min-regret", 148, 0.5, 3.0, 3 * math.sqrt(148)),
-        ("min-regret", 1, 0.5, 1.0, 1.0),
+        ("min-noise", 148, 0.5, 1.0, 8 * LARGEST / 0.5, 0.5),
+        ("min-noise", 148, math.inf, 1.0, 0.0, math.inf),
+        ("min-noise", 1, 0.5, 1.0, 0.0, 0.0),
+        ("min-regret", 148, 0.5, 1.0, math.sqrt(148), 8 * LARGEST / math.sqrt(148)),
+        ("min-regret", 148, math.inf, 1.0, math.sqrt(148), 8 * LARGEST / math.sqrt(148)),
+        ("min-regret", 148, 0.05, 1.0, 8 * LARGEST / 0.05, 0.05),
+        ("min-regret", 148, 0.5, 3.0, 3 * math.sqrt(148), 8 * LARGEST / (3 * math.sqrt(148))),
+        ("min-regret", 1, math.inf, 1.0, 1.0, 0.0),
     ],
 )
-def test_total_scale_by_hand(objective, rounds, mu, gain_range, expected):
-    state = TreeFTPL(objective).init(setup_for(rounds, mu, gain_range))
-    assert state.total_scale == pytest.approx(expected)
+def test_scale_and_mu_by_hand(objective, rounds, mu, gain_range, scale, achieved):
+    tree, setup = TreeFTPL(objective), setup_for(rounds, mu, gain_range)
+    assert tree.init(setup).total_scale == pytest.approx(scale)
+    assert tree.achieved_mu(setup) == pytest.approx(achieved)
 
 
 def test_min_regret_minimises_the_regret_bound():
@@ -142,38 +143,31 @@ def test_min_regret_minimises_the_regret_bound():
             assert bound(chosen, setup) <= bound(scale, setup) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(
-    ("objective", "rounds", "mu", "expected"),
-    [
-        ("min-noise", 148, 0.5, 0.5),
-        ("min-noise", 148, math.inf, math.inf),
-        ("min-noise", 1, 0.5, 0.0),
-        ("min-regret", 1, math.inf, 0.0),
-        ("min-regret", 148, 0.05, 0.05),
-        ("min-regret", 148, math.inf, 8 * LARGEST / math.sqrt(148)),
-    ],
-)
-def test_achieved_mu_by_hand(objective, rounds, mu, expected):
-    assert TreeFTPL(objective).achieved_mu(setup_for(rounds, mu)) == pytest.approx(expected)
-
-
+@pytest.mark.parametrize("noise", ["isotropic", "capacity"])
 @pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
 @pytest.mark.parametrize("rounds", [2, 5, 21])
-def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(random_stream, objective, rounds):
+def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(
+    random_stream, objective, rounds, noise
+):
     """The largest change of all released node sums by one round, over their noise scale.
 
+    With capacities that of the worst pair of experts: one person moves each by 1 over its beds.
     The first draw after round 1 is the noise of node (1, 1), the only node of prefix 1.
     """
-    stream = random_stream(rounds, 2)
-    algorithm, source = TreeFTPL(objective), RawGains(stream, 0.5, 2 * rounds)
-    coefficients = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))[:, :, 0]
-    node_scale = coefficients[1, 1]
+    stream = random_stream(rounds, 3)
+    algorithm, source = TreeFTPL(objective, noise), RawGains(stream, 0.5, 2 * rounds)
+    node_scale = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))[1, 1]
     most, _ = plain.most_nodes_of_a_round(rounds)
-    mu = stream.sensitivity.max() * math.sqrt(most) / node_scale
-    guarantee = guarantee_of(algorithm, source)
-    assert guarantee.mu == pytest.approx(mu)
-    assert guarantee.mu <= 0.5 * (1 + 1e-12)
-    assert guarantee.sensitivity == stream.sensitivity.max()
+    if noise == "capacity":
+        shifts = math.sqrt(most) / stream.capacity.min(axis=0) / node_scale
+        mu = max(math.hypot(shifts[i], shifts[j]) for i in range(3) for j in range(i))
+    else:
+        mu = stream.sensitivity.max() * math.sqrt(most) / node_scale.min()
+        assert algorithm.guarantee(setup_of(source)).sensitivity == stream.sensitivity.max()
+    assert guarantee_of(algorithm, source).mu == pytest.approx(mu)
+    assert mu <= 0.5 * (1 + 1e-12)
+    if objective == "min-noise":
+        assert mu == pytest.approx(0.5)
 
 
 def test_experts_have_independent_noise(random_stream, crowd, checks):
@@ -212,26 +206,6 @@ def test_capacity_scales_by_hand():
     for gain_range, root in ((2.0, math.sqrt(20)), (0.5, math.sqrt(1.25))):
         state = TreeFTPL("min-regret", "capacity").init(own_setup(5, 0.5, changes, gain_range))
         np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
-
-
-@pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
-@pytest.mark.parametrize("rounds", [2, 5, 21])
-def test_achieved_mu_with_capacities_is_that_of_the_noise_really_drawn(
-    random_stream, objective, rounds
-):
-    """For the worst pair of experts and round; one person moves each by 1 over its beds."""
-    stream = random_stream(rounds, 3)
-    algorithm, source = TreeFTPL(objective, "capacity"), RawGains(stream, 0.5, 2 * rounds)
-    coefficients = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))
-    node_scale = coefficients[1, 1]
-    most, _ = plain.most_nodes_of_a_round(rounds)
-    change = 1 / stream.capacity.min(axis=0)
-    shifts = math.sqrt(most) * change / node_scale
-    mu = max(math.hypot(shifts[i], shifts[j]) for i in range(3) for j in range(i))
-    assert guarantee_of(algorithm, source).mu == pytest.approx(mu)
-    assert mu <= 0.5 * (1 + 1e-12)
-    if objective == "min-noise":
-        assert mu == pytest.approx(0.5)
 
 
 def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stream):

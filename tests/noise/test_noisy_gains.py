@@ -36,6 +36,15 @@ def hospitals(make_stream):
     return make_stream(GAINS, BEDS)
 
 
+GIVEN = [0.2, 0.5]
+
+
+@pytest.fixture(scope="module")
+def given_gains(make_stream):
+    """Any change of a round's gains counts that is no longer than its sensitivity."""
+    return dataclasses.replace(make_stream(GAINS), capacity=None, given_sensitivity=GIVEN)
+
+
 def private(stream, noise="isotropic", mu=1.0, *, seed=7, replicates=(0, 1)):
     return privatize(stream, noise, mu, seed=seed, replicates=replicates)
 
@@ -49,13 +58,35 @@ def private(stream, noise="isotropic", mu=1.0, *, seed=7, replicates=(0, 1)):
         ("isotropic-worst-case", 0.05, [[2 * ROOT2] * 3, [4 * ROOT2] * 3]),
         ("isotropic-worst-case", math.inf, [[ROOT2] * 3] * 2),
         ("capacity", 0.5, [[ROOT2 / (0.5 * beds) for beds in row] for row in BEDS]),
-        ("isotropic", math.inf, [[0.0] * 3] * 2),
-        ("isotropic-constant", math.inf, [[0.0] * 3] * 2),
-        ("capacity", math.inf, [[0.0] * 3] * 2),
     ],
 )
 def test_noise_scale_by_hand(hospitals, noise, mu, expected):
     np.testing.assert_allclose(noise_scale(hospitals, noise, mu), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("noise", "mu", "expected"),
+    [
+        ("isotropic", 0.5, [[0.4] * 3, [1.0] * 3]),
+        ("isotropic-constant", 0.5, [[1.0] * 3] * 2),
+        ("isotropic-worst-case", 0.5, [[ROOT2] * 3] * 2),
+        ("isotropic-worst-case", 0.25, [[ROOT2] * 3, [2.0] * 3]),
+    ],
+)
+def test_noise_scale_of_a_given_sensitivity_by_hand(given_gains, noise, mu, expected):
+    np.testing.assert_allclose(noise_scale(given_gains, noise, mu), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("noise", [it.name for it in NOISES.values() if it.none_at_infinity])
+def test_mu_infinity_means_no_noise(hospitals, given_gains, noise):
+    for stream in (hospitals, given_gains):
+        if stream.capacity is None and NOISES[noise].needs_capacities:
+            continue
+        noisy = private(stream, noise, math.inf)
+        np.testing.assert_array_equal(noisy.gains, [GAINS, GAINS])
+        assert not noisy.initial.any()
+        assert not noisy.noise_scale.any()
+        assert noisy.guarantee.mu == math.inf
 
 
 @pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant", "capacity"])
@@ -122,15 +153,6 @@ def test_noise_scale_is_positive_and_inversely_proportional_to_mu(make_stream, b
             np.testing.assert_allclose(
                 noise_scale(stream, noise, mu * factor) * factor, scale, rtol=1e-12
             )
-
-
-@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant", "capacity"])
-def test_mu_infinity_means_no_noise(hospitals, noise):
-    noisy = private(hospitals, noise, math.inf)
-    np.testing.assert_array_equal(noisy.gains, [GAINS, GAINS])
-    assert not noisy.initial.any()
-    assert not noisy.noise_scale.any()
-    assert noisy.guarantee.mu == math.inf
 
 
 def test_results_cannot_be_written_to(hospitals):
@@ -263,38 +285,10 @@ def test_the_pooled_noise_of_every_noise_has_its_scale(random_stream, checks, no
 
 # ---- gains with a given sensitivity ----------------------------------------------------------
 
-GIVEN = [0.2, 0.5]
-
-
-@pytest.fixture(scope="module")
-def given_gains(make_stream):
-    """Any change of a round's gains counts that is no longer than its sensitivity."""
-
-    def make(gains=GAINS, sensitivity=GIVEN, **fields):
-        return dataclasses.replace(
-            make_stream(gains), capacity=None, given_sensitivity=sensitivity, **fields
-        )
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("noise", "mu", "expected"),
-    [
-        ("isotropic", 0.5, [[0.4] * 3, [1.0] * 3]),
-        ("isotropic-constant", 0.5, [[1.0] * 3] * 2),
-        ("isotropic-worst-case", 0.5, [[ROOT2] * 3] * 2),
-        ("isotropic-worst-case", 0.25, [[ROOT2] * 3, [2.0] * 3]),
-        ("isotropic", math.inf, [[0.0] * 3] * 2),
-    ],
-)
-def test_noise_scale_of_a_given_sensitivity_by_hand(given_gains, noise, mu, expected):
-    np.testing.assert_allclose(noise_scale(given_gains(), noise, mu), expected, rtol=1e-14)
-
 
 def test_the_noise_capacity_is_refused_without_capacities(given_gains):
     with pytest.raises(DataError, match="the noise capacity needs capacities"):
-        private(given_gains(), "capacity")
+        private(given_gains, "capacity")
 
 
 @given(
@@ -308,7 +302,7 @@ def test_the_noise_capacity_is_refused_without_capacities(given_gains):
 def test_no_change_as_long_as_the_sensitivity_is_seen_better_than_mu(
     given_gains, noise, mu, change, t
 ):
-    stream = given_gains()
+    stream = given_gains
     scale = noise_scale(stream, noise, mu)
     reached = achieved_mu(stream, scale)
     longest = np.array(change) / np.linalg.norm(change) * GIVEN[t]
@@ -318,13 +312,13 @@ def test_no_change_as_long_as_the_sensitivity_is_seen_better_than_mu(
 
 def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_gains):
     scale = np.array([[1.0, 0.1, 2.0], [0.5, 0.4, 1.0]])
-    assert achieved_mu(given_gains(), scale) == pytest.approx(max(0.2 / 0.1, 0.5 / 0.4))
-    assert achieved_mu(given_gains(), np.zeros((2, 3))) == math.inf
+    assert achieved_mu(given_gains, scale) == pytest.approx(max(0.2 / 0.1, 0.5 / 0.4))
+    assert achieved_mu(given_gains, np.zeros((2, 3))) == math.inf
 
 
 @pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant"])
 def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gains, noise):
-    found = private(given_gains(), noise, 0.5).guarantee
+    found = private(given_gains, noise, 0.5).guarantee
     assert (found.adjacency, found.unit) == (GIVEN_CHANGE, ONE_ROUND)
     assert (found.sensitivity, found.sensitivity_unit) == (0.5, "L2, gain")
     assert found.mu == pytest.approx(0.5, rel=1e-14)

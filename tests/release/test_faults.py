@@ -26,7 +26,7 @@ def shim(tmp_path_factory):
 
 
 def test_no_fault_bricks_a_ledger_or_releases_a_period_twice(shim, tmp_path):
-    """First release, append, and taking in an old output: one process for each fault.
+    """First release and append: one process for each fault.
 
     After each: the same command succeeds or says that the rows are released, the next week is
     released, and ledger, table and record agree.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -20,10 +21,9 @@ from releases import (
     TWICE,
     ask,
     files,
+    forge,
     output,
     put,
-    put_old,
-    put_text,
     record,
     refuse,
 )
@@ -91,7 +91,6 @@ def test_a_changed_output_is_not_overwritten_but_written_again_once_it_is_moved(
 
 
 def test_temporary_files_of_killed_runs_are_removed():
-    """Their draws may not be in the ledger, if an older version of dpol left them."""
     stale = [Path(".noisy-ab12_xyz.csv"), Path(".noisy-ab12_xyz.csv.guarantee.json")]
     kept = [Path(".noisy-short.csv"), Path(".other-ab12_xyz.csv"), Path("noisy-ab12_xyz.csv")]
     for file in (*stale, *kept):
@@ -263,69 +262,27 @@ def test_an_output_of_another_ledger_is_noticed():
     put(A2, append=True, ledger="one.sqlite")
 
 
-# ---- outputs of versions without ledger ----------------------------------------------------------
+# ---- what a forgotten ledger had, taken in from the output ---------------------------------------
 
 
-def test_an_old_output_is_taken_in_once():
-    put_old(("A", "2021-01-01", "3.25"), ("B", "2021-01-01", "-1.5"))
+def test_an_output_without_capacity_is_taken_in():
+    columns = CountColumns("hospital", "week", "covid")
+    put(A1, columns=columns)
     whole = NOISY.read_bytes()
-    refuse("exists already, and nothing is overwritten", A2)
-    refuse(TWICE, A1, append=True)
-    assert not LEDGER.exists()
-    old = RECORD.read_bytes()
-    put(A2, append=True)
+    LEDGER.unlink()
+    put(A2, append=True, forget_ledger=True, columns=columns)
     assert NOISY.read_bytes().startswith(whole)
-    assert record()["rows"] == 3
-    assert [(run["rows"], run["imported"]) for run in record()["releases"]] == [
-        (2, True),
-        (1, False),
-    ]
-    # Put back from an old backup: written again, and not taken in twice.
-    NOISY.write_bytes(whole)
-    RECORD.write_bytes(old)
-    put(B2, append=True)
-    assert ask("SELECT COUNT(*), MAX(version) FROM release") == [(4, 1)]
+    assert [record()[key] for key in ("rows", "sampler")] == [2, "seeded"]
 
 
-def test_rows_that_an_older_version_of_dpol_added_later_are_taken_in():
-    """It knows of no ledger, and the record of the newer version is good enough for it."""
-    put(A1)
-    put_text(NOISY.read_text() + "A,2021-01-08,4.5,20,0.225,0.5,1\n")
-    refuse(TWICE, A2, append=True)
-    put(B1, append=True)
-    assert weeks() == [A1[:2], A2[:2], B1[:2]]
-
-
-def test_an_old_output_without_capacity_is_taken_in():
-    text = "hospital,week,noisy_count,mu,count_sensitivity\nA,2021-01-01,3,0.5,1\n"
-    put_text(text)
-    put(A2, append=True, columns=CountColumns("hospital", "week", "covid"))
-    assert NOISY.read_text().startswith(text)
-    assert record()["sampler"] == "seeded"  # nothing said that it was secure
-
-
-def test_a_name_that_is_written_twice_in_an_old_output_is_asked_about():
-    put_old(("050002", "2021-01-01", "3"), ("50002", "2021-01-01", "4"))
-    refuse(r"line 3: the name differs from the one on line 2", A2, append=True)
-    put(A2, append=True, same_entity=True)
+def test_names_that_are_much_alike_are_asked_about():
+    week = "2021-01-01"
+    put(("050002", week, "3"), ("50002", week, "4"), new_entity=True)
+    LEDGER.unlink()
+    asked = r"line 3: the name differs from the one on line 2"
+    refuse(asked, A2, append=True, forget_ledger=True)
+    put(A2, append=True, forget_ledger=True, same_entity=True)
     assert record()["mu"] == pytest.approx(0.5**0.5)
-
-
-@pytest.mark.parametrize("fits", [True, False])
-def test_an_old_release_that_was_killed_between_two_renames_is_taken_in(fits):
-    """Its record was there already, its table still under a temporary name."""
-    put_old(("A", "2021-01-01", "3"))
-    before = NOISY.read_bytes()
-    put_old(("A", "2021-01-01", "3"), ("A", "2021-01-08", "4"))
-    NOISY.rename(".noisy-ab12_xyz.csv")
-    NOISY.write_bytes(before)
-    if fits:
-        put(B1, append=True)
-        assert weeks() == [A1[:2], A2[:2], B1[:2]]
-        assert not Path(".noisy-ab12_xyz.csv").exists()
-    else:
-        Path(".noisy-ab12_xyz.csv").unlink()
-        refuse("or the release was interrupted; put both back", B1, append=True)
 
 
 @pytest.mark.parametrize(
@@ -341,20 +298,27 @@ def test_an_old_release_that_was_killed_between_two_renames_is_taken_in(fits):
         *(f"A,2021-01-08,4,20,0.2,{mu},1" for mu in ("", "x", "0", "-1", "nan", "inf", "1/0")),
         "A,2021-01-08,4,20,0.2,1e999999999,1",
         "A,2021-01-08,4,20,0.2,0.5,x",
-        "A,2021-01-08,4,20,0.2,0.5,1\nA,2021-01-15,4,20,0.2,0.5,2",
+        "A,2021-01-08,4,20,0.2,0.5,2",
     ],
 )
 def test_a_forged_output_with_a_forged_record_is_noticed(forged):
-    put_old()
-    put_text(NOISY.read_text() + forged + "\n" if forged else "")
+    put(A1)
+    LEDGER.unlink()
+    forge(NOISY.read_text() + forged + "\n" if forged else "")
     before = files()
-    for options in ({"append": True}, {"again": True}):
-        refuse(re.escape("noisy.csv: does not fit"), A2, **options)
+    refuse(re.escape("noisy.csv: does not fit"), A2, append=True, forget_ledger=True)
     assert files() == before
 
 
-def test_a_removed_old_output_is_not_released_from_scratch():
-    put_old(("A", "2021-01-01", "3"))
-    NOISY.unlink()
-    for options in ({}, {"append": True}, {"again": True}):
-        refuse(r"noisy\.csv: is gone, but noisy\.csv\.guarantee\.js", A1, **options)
+@pytest.mark.parametrize("removed", [(), [NOISY], [RECORD]])
+def test_what_no_ledger_released_is_not_taken_in(removed):
+    """Such as an output of a dpol that had no ledger: its record names none."""
+    put(A1)
+    LEDGER.unlink()
+    RECORD.write_text(json.dumps({**record(), "ledger": {}}))
+    for file in removed:
+        file.unlink()
+    before = files()
+    for options in ({}, {"append": True}, {"again": True}, {"forget_ledger": True}):
+        refuse(r"noisy\.csv: exists already, and is not known", A2, **options)
+    assert files() == before

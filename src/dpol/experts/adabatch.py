@@ -11,6 +11,7 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, weakest
 from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
+from dpol.experts.parameters import check_number
 from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS, SwitchingBound
 from dpol.noise import CONSTANT, NoisyGains
@@ -70,13 +71,10 @@ def batch_rule(
     """The rule of RW-AdaBatch for a game; thresholds are computed once.
 
     Raises:
-        ValueError: alpha is not in (0, 1e6], n is below 2, or another size is out of range.
+        ValueError: n is below 2.
     """
-    _check_alpha(alpha)
     if n_experts < 2:
         raise ValueError(f"RW-AdaBatch needs at least 2 experts, got {n_experts}")
-    if n_rounds < 1 or not gain_range > 0 or not 0 <= noise_scale < math.inf:
-        raise ValueError("n_rounds and gain_range must be positive, noise_scale finite and >= 0")
     after = np.arange(2 * n_rounds + 1, dtype=float)
     after[0] = 1.0  # t + B is at least 2
     target = alpha * np.sqrt(math.log(n_experts) / after)
@@ -146,7 +144,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
     def __post_init__(self) -> None:
         if self.bound not in BOUNDS:
             raise ValueError(f"bound {self.bound!r} is not one of {', '.join(BOUNDS)}")
-        _check_alpha(self.alpha)
+        check_number("alpha", self.alpha, "(0, 1e6]")
 
     @property
     def origin(self) -> Origin:
@@ -219,8 +217,3 @@ def play_batches(
         actions[:, t] = chosen
         sizes[:, t] = state.planned
     return actions, sizes
-
-
-def _check_alpha(alpha: float) -> None:
-    if isinstance(alpha, bool) or not 0 < alpha <= 1e6:
-        raise ValueError(f"alpha must be a number above 0, up to 1e6, got {alpha}")

@@ -13,6 +13,7 @@ from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSe
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.state_space import KalmanBank
+from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 
@@ -75,8 +76,7 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
     origin: ClassVar[Origin] = "ours"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.share, int | float) and 0 <= self.share < 1):
-            raise ValueError(f"share must be in [0, 1), got {self.share!r}")
+        check_number("share", self.share, "[0, 1)")
         JoinedBank(self.learners)  # refuses none
 
     @property

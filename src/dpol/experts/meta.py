@@ -12,6 +12,7 @@ from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSe
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.parameters import check_number
 from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
 from dpol.privacy.guarantee import Origin
 
@@ -71,10 +72,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
     learners: tuple[LearnerBank[Any], ...] = (RidgeBank(), LeaderBank())
 
     def __post_init__(self) -> None:
-        if isinstance(self.exploration_floor, bool) or not 0 <= self.exploration_floor <= 1e6:
-            raise ValueError(
-                f"exploration_floor must be a number from 0 to 1e6, got {self.exploration_floor}"
-            )
+        check_number("exploration_floor", self.exploration_floor, "[0, 1e6]")
         if not isinstance(self.decorrelate, bool):
             raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")
         JoinedBank(self.learners)  # refuses none

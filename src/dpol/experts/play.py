@@ -80,14 +80,9 @@ def setup_of(source: RawGains) -> CuratorSetup: ...
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
     """What an algorithm is told before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
-        return LocalSetup(
-            source.n_replicates,
-            source.n_rounds,
-            source.n_experts,
-            source.gain_range,
-            source.initial,
-            source.noise_scale,
-        )
+        replicates, t, n = source.gains.shape
+        scale = source.noise_scale
+        return LocalSetup(replicates, t, n, source.gain_range, source.initial, scale)
     stream, beds = source.stream, source.stream.capacity
     return CuratorSetup(
         source.n_replicates,

@@ -48,7 +48,7 @@ class Run:
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
         rows: how many rows it released.
-        imported: its rows were released by a version of dpol without ledger, or with another one.
+        imported: its rows were released with another ledger, or a newer copy, that is lost.
     """
 
     number: int

@@ -16,14 +16,13 @@ from dpol.release.ledger import Ledger, new_token
 from dpol.release.noise import CountNoise
 from dpol.release.repeats import places
 from dpol.release.request import Choices
-from dpol.release.views import Record, read_record, record_of, temporary_files
+from dpol.release.views import Record, read_record, record_of
 
 
 def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
     """Make sure that the ledger knows all that an output holds, or refuse.
 
-    An output of a version of dpol without ledger is taken in once. One whose ledger is lost, or
-    whose ledger is an older copy, is taken in if the choices say so.
+    An output whose ledger is lost, or is an older copy, is taken in if the choices say so.
 
     Raises:
         DataError: the output, its record, or another record nearby knows of releases that the
@@ -39,7 +38,7 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
                 f"{path}: its record is that of another output of {ledger.path}; put table and"
                 " record back under their own names"
             )
-    elif record and record.ledger:
+    elif record:
         if not choices.forget_ledger:
             raise _unknown(file, ledger)
         if record.ledger != mine and at:
@@ -47,8 +46,6 @@ def take_in(ledger: Ledger, path: Path, choices: Choices) -> None:
                 f"{path}: belongs to another ledger than {ledger.path}, which has released an"
                 " output of this name too; move the table and its record away, and run again"
             )
-        _enter(ledger, path, record, at, choices)
-    elif record and (at is None or _extends(ledger, at, path, record)):
         _enter(ledger, path, record, at, choices)
     elif not at and (path.exists() or file.exists()):
         raise DataError(
@@ -68,7 +65,7 @@ def _check_other_records(ledger: Ledger, path: Path) -> None:
     for file in sorted(files):
         record = read_record(file)
         # A ledger without outputs may stand in for any that is lost.
-        ours = record and (record.ledger == mine if outputs else record.ledger)
+        ours = record and (record.ledger == mine or not outputs)
         if record and ours and not entries.knows_run(ledger, record.token):
             raise _unknown(file, ledger)
 
@@ -79,14 +76,6 @@ def _unknown(record: Path, ledger: Ledger) -> DataError:
         " ledger with --ledger, or put its newest copy back; if it is lost, add --forget-ledger,"
         " which keeps the rows of the output and forgets all others"
     )
-
-
-def _extends(ledger: Ledger, output: entries.Output, path: Path, record: Record) -> bool:
-    """Whether a version of dpol without ledger added rows to an output that the ledger knows."""
-    with suppress(DataError):
-        rows, known = _recorded(path, record)[1:], list(entries.table_rows(ledger, output))
-        return len(rows) > len(known) and rows[: len(known)] == known
-    return False
 
 
 def _enter(
@@ -112,18 +101,13 @@ def _enter(
 
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:
-    """The rows of a released table, its header first, if it is the one of its record.
-
-    A version of dpol without ledger that was stopped while it wrote may have left the table of the
-    record under a temporary name.
-    """
-    for table in (path, *temporary_files(path)):
-        with suppress(OSError, ValueError, csv.Error):
-            if sha256(table) == record.sha256:
-                with table.open(encoding="utf-8", newline="") as stream:
-                    rows = list(csv.reader(stream, strict=True))
-                if _may_be_released(rows):
-                    return rows
+    """The rows of a released table, its header first, if it is the one of its record."""
+    with suppress(OSError, ValueError, csv.Error):
+        if sha256(path) == record.sha256:
+            with path.open(encoding="utf-8", newline="") as stream:
+                rows = list(csv.reader(stream, strict=True))
+            if _may_be_released(rows):
+                return rows
     file = record_of(path)
     if path.exists():
         wrong = (

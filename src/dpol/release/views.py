@@ -28,11 +28,11 @@ from dpol.release.ledger import Ledger
 
 @dataclass(frozen=True)
 class Record:
-    """What the record of an output says of where it comes from; empty text where it does not.
+    """What the record of an output says of where it comes from.
 
     Args:
         sha256: of the table.
-        ledger: id of its ledger; records of versions of dpol without ledger have none.
+        ledger: id of its ledger.
         output: id of the output in it.
         token: of the last run that released rows of the output.
         sampler: where the noise came from.
@@ -54,9 +54,9 @@ def read_record(path: Path) -> Record | None:
     """A record, or None if the file is missing or is not one."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        origin = stored.get("ledger", {})
-        cells = (*map(origin.get, ("id", "output", "token")), stored.get("sampler"))
-        return Record(str(stored["sha256"]), *(str(cell or "") for cell in cells))
+        origin = stored["ledger"]
+        cells = *map(origin.__getitem__, ("id", "output", "token")), stored.get("sampler")
+        return Record(str(stored["sha256"]), *map(str, cells))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -91,10 +91,7 @@ def write_views(ledger: Ledger, output: entries.Output, path: Path) -> bool:
 
 
 def temporary_files(path: Path) -> list[Path]:
-    """Temporary files of a table and of its record that killed runs left, see `atomic_path`.
-
-    Those of versions of dpol without ledger may hold noisy counts that count as not released.
-    """
+    """Temporary files of a table and of its record that killed runs left, see `atomic_path`."""
     stem, _, suffix = path.name.partition(".")
     pattern = re.compile(
         rf"\.{re.escape(stem)}-[a-z0-9_]{{8}}\.{re.escape(suffix)}(\.guarantee\.json)?"

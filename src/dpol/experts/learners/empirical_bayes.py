@@ -24,6 +24,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
+from dpol.experts.parameters import check_number
 
 Pooling = Literal["expert", "common"]
 """Whose data weigh the models."""
@@ -82,8 +83,7 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         object.__setattr__(self, "models", as_models(self.models))
         if self.pooling not in ("expert", "common"):
             raise ValueError(f"pooling must be expert or common, got {self.pooling!r}")
-        if not (isinstance(self.forgetting, int | float) and 0 < self.forgetting <= 1):
-            raise ValueError(f"forgetting must be in (0, 1], got {self.forgetting!r}")
+        check_number("forgetting", self.forgetting, "(0, 1]")
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 WINDOWS = (8, 16, 32, 64)
@@ -75,13 +76,8 @@ class RidgeBank(LearnerBank[RidgeState]):
             raise ValueError(f"a window is listed twice: {self.windows}")
         if not isinstance(self.penalties, Mapping) or not self.penalties:
             raise ValueError(f"penalties must be named, like {{weak: 0.1}}, got {self.penalties!r}")
-        if not all(
-            not isinstance(p, bool) and isinstance(p, int | float) and 1e-9 <= p <= 1e9
-            for p in self.penalties.values()
-        ):
-            raise ValueError(
-                f"penalties must be numbers from 1e-9 to 1e9, got {dict(self.penalties)}"
-            )
+        for name, penalty in self.penalties.items():
+            check_number(f"penalties.{name}", penalty, "[1e-9, 1e9]")
 
     @property
     def labels(self) -> tuple[str, ...]:

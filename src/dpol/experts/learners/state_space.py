@@ -10,24 +10,20 @@ Structural Time Series Models and the Kalman Filter" (1989), chapters 2 and 3.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.parameters import check_number
 
 PRIOR_VARIANCE = 0.01
 """Variance of a deviation before any data, in squared gain ranges, if it does not revert."""
 
 BETWEEN_VARIANCE = 0.01
 """Spread of the experts' gains that the weights of the shared level allow for, likewise."""
-
-
-def _finite(value: object, above: float = -math.inf) -> bool:
-    return isinstance(value, int | float) and above < value < math.inf
 
 
 @dataclass(frozen=True)
@@ -61,18 +57,13 @@ class StateSpaceModel:
     damping: float = 0.8
 
     def __post_init__(self) -> None:
-        for name in ("process_variance", "prior_variance"):
-            value = getattr(self, name)
-            if not (value is None and name == "prior_variance") and not _finite(value, above=0):
-                raise ValueError(f"{name} must be a number above 0, got {value!r}")
-        for name in ("transient_variance", "slope_variance"):
-            value = getattr(self, name)
-            if not (_finite(value) and value >= 0):
-                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
-        if not (_finite(self.persistence, above=0) and self.persistence <= 1):
-            raise ValueError(f"persistence must be in (0, 1], got {self.persistence!r}")
-        if not (_finite(self.damping) and 0 <= self.damping < 1):
-            raise ValueError(f"damping must be in [0, 1), got {self.damping!r}")
+        check_number("process_variance", self.process_variance, "(0, inf)")
+        check_number("persistence", self.persistence, "(0, 1]")
+        if self.prior_variance is not None:
+            check_number("prior_variance", self.prior_variance, "(0, inf)")
+        check_number("transient_variance", self.transient_variance, "[0, inf)")
+        check_number("slope_variance", self.slope_variance, "[0, inf)")
+        check_number("damping", self.damping, "[0, 1)")
 
     @property
     def label(self) -> str:
@@ -178,7 +169,10 @@ def advance(
     ahead += unit**2 * model.disturbance[:, :, None]
     error = deviations - state.means[0]
     filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
-    means = [_combine(row, filtered) for row in transition]
+    means = [
+        np.asarray(sum(factor * mean for factor, mean in zip(row, filtered, strict=True)))
+        for row in transition
+    ]
     return Filter(tuple(means), ahead), Innovation(error, variance)
 
 
@@ -265,13 +259,3 @@ def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
     if len(set(models)) < len(models):
         raise ValueError("a state-space model is listed twice")
     return models
-
-
-def _combine(factors: Floats, arrays: Sequence[Floats]) -> Floats:
-    """Sum of factor times array, without the work for factors 0 and 1."""
-    terms = [
-        array if factor == 1 else factor * array
-        for factor, array in zip(factors, arrays, strict=True)
-        if factor != 0
-    ]
-    return np.asarray(sum(terms[1:], start=terms[0]))

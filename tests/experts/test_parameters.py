@@ -1,0 +1,105 @@
+"""Parameters out of range: each refusal once, through the registry as in a config."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from dpol.experts.learners.joined import JoinedBank
+from dpol.experts.learners.state_space import MODELS, KalmanBank, StateSpaceModel, as_models
+from dpol.experts.parameters import check_number
+from dpol.experts.registry import make_members
+
+
+@pytest.mark.parametrize(
+    ("interval", "inside", "outside"),
+    [
+        ("(0, 1]", (1e-300, 1, 1.0), (0, -1, 1.01)),
+        ("[0, 1)", (0, 0.99), (-1e-300, 1)),
+        ("[0, inf)", (0, 1e308), (-1, math.inf, -math.inf)),
+        ("[1, 2]", (1, 2.0), (0.99, 2.01)),
+    ],
+)
+def test_a_number_is_in_its_interval(interval, inside, outside):
+    for value in inside:
+        check_number("x", value, interval)
+    for value in (*outside, math.nan, True, "1", None, [1]):
+        with pytest.raises(ValueError, match=r"^x must be a number (in [(\[]|from 1 to 2, got)"):
+            check_number("x", value, interval)
+
+
+def model(**parameters):
+    return {"models": [{"process_variance": 0.1, **parameters}]}
+
+
+BROKEN = [
+    ("rw-ftpl", {"unknown": 1}, "rw-ftpl has no parameter 'unknown'; it has none"),
+    ("ridge", {"window": 4}, "ridge has no parameter 'window'; it has windows, penalties"),
+    ("tree-ftpl-min-noise", {"objective": "min-regret"}, "has no parameter 'objective'"),
+    ("tree-ftpl-min-noise", {"noise": "beds"}, "noise must be isotropic or capacity, got 'beds'"),
+    ("rw-adabatch", {"alpha": 0.0}, "alpha must be a number in (0, 1e6], got 0.0"),
+    ("rw-adabatch", {"bound": "chernoff"}, "'chernoff' is not one of borell-tis, reflection"),
+    ("rw-meta", {"exploration_floor": -1}, "exploration_floor must be a number from 0 to 1e6"),
+    ("rw-meta", {"decorrelate": 1}, "decorrelate must be true or false, got 1"),
+    *(("rw-meta", {"learners": it}, message) for it, message in [
+        ([], "learners must not be empty"),
+        ("rw-ftpl", "learners must be a list, got 'rw-ftpl'"),
+        (["no-such-learner"], "learner 'no-such-learner' is not one of ridge, "),
+        ([5], "learner 5 is not one of"),
+        ([{"learner": "ridge", "windows": [0]}], "windows must be whole numbers"),
+    ]),
+    ("exponential-weights", {"learners": []}, "learners must not be empty"),
+    ("fixed-share", {"share": 1}, "share must be a number in [0, 1), got 1"),
+    *(("ridge", {"windows": it}, "windows must be whole numbers from 1 to 10000") for it in (
+        [], [0], [-8], [8, 2.5], [math.nan], [math.inf], ["eight"],
+    )),
+    ("ridge", {"windows": 8}, "parameters do not fit"),
+    ("ridge", {"windows": [8, 8]}, "a window is listed twice"),
+    *(("ridge", {"penalties": it}, "penalties must be named, like") for it in (
+        {}, [0.1, 1.0], 0.1,
+    )),
+    ("ridge", {"penalties": {"weak": 0}}, "penalties.weak must be a number from 1e-9 to 1e9"),
+    ("empirical-bayes", {"pooling": "none"}, "pooling must be expert or common, got 'none'"),
+    ("empirical-bayes", {"forgetting": 0}, "forgetting must be a number in (0, 1], got 0"),
+    *((family, {"models": it}, message) for family in ("kalman", "empirical-bayes") for it, message
+      in [
+        ([], "models must be a list of state-space models"),
+        ([0.1], "models must be a list of state-space models"),
+        ("level", "models must be a list"),
+        ([{"variance": 1}], "parameters do not fit"),
+        ([{}], "parameters do not fit"),
+        ([{"process_variance": 0.1}] * 2, "listed twice"),
+    ]),
+    ("kalman", model(process_variance=0), "process_variance must be a number in (0, inf), got 0"),
+    ("kalman", model(prior_variance=0), "prior_variance must be a number in (0, inf)"),
+    ("kalman", model(transient_variance=-1), "transient_variance must be a number in [0, inf)"),
+    ("kalman", model(slope_variance=-1), "slope_variance must be a number in [0, inf)"),
+    ("kalman", model(persistence=1.01), "persistence must be a number in (0, 1], got 1.01"),
+    ("kalman", model(damping=1), "damping must be a number in [0, 1), got 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "parameters", "message"), BROKEN, ids=str)
+def test_a_parameter_out_of_range_is_refused(family, parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make_members({"algorithm": family, **parameters})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["nothing", {"algorithm": "nothing"}, {"label": "x"}, {"algorithm": ["rw-ftpl"]}, 5, None],
+    ids=str,
+)
+def test_an_unknown_algorithm_is_refused(spec):
+    with pytest.raises(ValueError, match=r"^algorithm .* is not one of rw-ftpl, "):
+        make_members(spec)
+
+
+def test_models_of_a_config():
+    block = {"process_variance": 0.1, "persistence": 0.5}
+    expected = (StateSpaceModel(0.1, 0.5), MODELS[0])
+    assert as_models([block, MODELS[0]]) == KalmanBank((block, MODELS[0])).models == expected
+    with pytest.raises(ValueError, match="learners must not be empty"):
+        JoinedBank(())
