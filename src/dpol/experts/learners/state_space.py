@@ -10,7 +10,7 @@ Structural Time Series Models and the Kalman Filter" (1989), chapters 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -169,10 +169,7 @@ def advance(
     ahead += unit**2 * model.disturbance[:, :, None]
     error = deviations - state.means[0]
     filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
-    means = [
-        np.asarray(sum(factor * mean for factor, mean in zip(row, filtered, strict=True)))
-        for row in transition
-    ]
+    means = [_combine(row, filtered) for row in transition]
     return Filter(tuple(means), ahead), Innovation(error, variance)
 
 
@@ -259,3 +256,13 @@ def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
     if len(set(models)) < len(models):
         raise ValueError("a state-space model is listed twice")
     return models
+
+
+def _combine(factors: Floats, arrays: Sequence[Floats]) -> Floats:
+    """Sum of factor times array, without the work for factors 0 and 1."""
+    terms = [
+        array if factor == 1 else factor * array
+        for factor, array in zip(factors, arrays, strict=True)
+        if factor != 0
+    ]
+    return np.asarray(sum(terms[1:], start=terms[0]))
