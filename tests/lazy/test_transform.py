@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import lazy_plain as plain
+import replicates
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
@@ -26,10 +27,10 @@ def run(measure, parameters, batches, generators):
     return states
 
 
-def many(normaliser="tight", p=0.2, eta=0.7, replicates=200_000, batches=BATCHES, seed=0):
+def many(normaliser="tight", p=0.2, eta=0.7, n=50_000, batches=BATCHES, seed=0):
     measure = WeightsMeasure(batches.shape[1], eta)
     parameters = LazyParameters(1, eta, p, normaliser)
-    return run(measure, parameters, batches, plain.Shared(replicates, np.random.default_rng(seed)))
+    return run(measure, parameters, batches, replicates.many(n, seed))
 
 
 def batch_sums(losses, B):
