@@ -67,8 +67,8 @@ def least_objective(
     for batch_size in sorted(size for size in grid if size <= n_rounds):
         if best and least(batch_size) >= best.objective:
             break
-        found = [best] if best else []
-        best = min([*found, *candidates(batch_size)], key=lambda it: it.objective, default=None)
+        found = filter(None, [best, *candidates(batch_size)])
+        best = min(found, key=lambda it: it.objective, default=None)
     if best is None:
         raise ValueError(
             f"L2P cannot be ({goal[0]:g}, {goal[1]:g})-private over {n_rounds} rounds by"

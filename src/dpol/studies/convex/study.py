@@ -41,15 +41,9 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     rows = []
     for epsilon in settings.epsilons:
         for algorithm, found in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
-            setting = {
-                "T": T,
-                "d": d,
-                "epsilon": epsilon,
-                "delta": settings.delta,
-                "algorithm": algorithm,
-                "accountant": "sound" if algorithm.startswith("l2p") else "",
-            }
-            rows.append(setting | found)
+            setting = {"T": T, "d": d, "epsilon": epsilon, "delta": settings.delta}
+            accountant = "sound" if algorithm.startswith("l2p") else ""
+            rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **found})
     return {"convex": pd.DataFrame(rows)}
 
 

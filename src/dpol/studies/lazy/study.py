@@ -38,17 +38,9 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
         if adversary == "stochastic":
             losses = GapLosses(T, d, settings.gap, inputs.seed)
         found = _play(settings, losses, algorithm, epsilon, inputs.seed)
-        if found is None:
-            continue
-        setting = {
-            "adversary": adversary,
-            "T": T,
-            "d": d,
-            "epsilon": epsilon,
-            "delta": settings.delta,
-            "algorithm": algorithm,
-        }
-        rows.append(setting | found)
+        if found is not None:
+            setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
+            rows.append({**setting, "delta": settings.delta, "algorithm": algorithm, **found})
     return {"lazy": pd.DataFrame(rows)}
 
 
