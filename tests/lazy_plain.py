@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
@@ -28,23 +28,6 @@ class Tape:
             raise IndexError("the tape is at its end")
         self.read += len(taken)
         return taken[0] if size is None else np.array(taken)
-
-
-@dataclass
-class Shared:
-    """Stands in for `ReplicateGenerators` where many replicates share one generator."""
-
-    n_replicates: int
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-
-    def of(self, rows: Sequence[int]) -> Shared:
-        return Shared(len(rows), self.rng)
-
-    def uniforms(self, count: int) -> np.ndarray:
-        return self.rng.random((self.n_replicates, count))
-
-    def uniform(self) -> np.ndarray:
-        return self.rng.random(self.n_replicates)
 
 
 def weights(total: Sequence[float], eta: float) -> list[float]:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import lazy_plain as plain
+import replicates
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.lazy import transform
 from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
@@ -27,10 +27,10 @@ def run(measure, parameters, batches, generators):
     return states
 
 
-def many(normaliser="tight", p=0.2, eta=0.7, replicates=200_000, batches=BATCHES, seed=0):
+def many(normaliser="tight", p=0.2, eta=0.7, n=50_000, batches=BATCHES, seed=0):
     measure = WeightsMeasure(batches.shape[1], eta)
     parameters = LazyParameters(1, eta, p, normaliser)
-    return run(measure, parameters, batches, plain.Shared(replicates, np.random.default_rng(seed)))
+    return run(measure, parameters, batches, replicates.many(n, seed))
 
 
 def batch_sums(losses, B):
@@ -64,16 +64,6 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
         assert [(s.played[r], s.shadow[r]) for s in states] == points
 
 
-def test_replicates_at_once_are_the_replicates_one_by_one():
-    measure, parameters = WeightsMeasure(3, 0.5), LazyParameters(1, 0.5, 0.3)
-    together = run(measure, parameters, BATCHES, generators_of(7, range(20)))
-    for r in range(20):
-        alone = run(measure, parameters, BATCHES, generators_of(7, [r]))
-        for one, all_of_them in zip(alone, together, strict=True):
-            for name in ("played", "shadow", "redraws", "shadow_redraws"):
-                assert getattr(one, name)[0] == getattr(all_of_them, name)[r]
-
-
 def measures(eta=0.7):
     """nu_1, nu_2, ... after the losses of `BATCHES`."""
     return [plain.weights(BATCHES[:s].sum(axis=0).tolist(), eta) for s in range(len(BATCHES) + 1)]
@@ -85,21 +75,6 @@ def shadow_laws(p, eta=0.7):
     for nu in measures(eta)[1:]:
         laws.append([(1 - p) * old + p * new for old, new in zip(laws[-1], nu, strict=True)])
     return laws
-
-
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-def test_played_points_follow_the_measure_in_every_batch(normaliser, checks):
-    """Five comparisons: error probability 5e-6 at most."""
-    for state, nu in zip(many(normaliser), measures(), strict=True):
-        assert checks.frequencies(counts(state.played, 3), nu)
-
-
-@pytest.mark.parametrize("wrong", [0.0, 0.5])
-def test_a_normaliser_below_one_breaks_the_marginals(monkeypatch, checks, wrong):
-    monkeypatch.setitem(transform.NORMALISERS, "tight", wrong)
-    states = many("tight")
-    pairs = zip(states, measures(), strict=True)
-    assert not all(checks.frequencies(counts(s.played, 3), nu) for s, nu in pairs)
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 1.0])

@@ -21,18 +21,6 @@ def test_probabilities_are_normalised_exponential_weights():
     np.testing.assert_allclose(WeightsMeasure(4, 0.8).probabilities(state), expected, rtol=1e-14)
 
 
-def test_the_first_measure_is_uniform():
-    measure = WeightsMeasure(5, 2.0)
-    np.testing.assert_allclose(measure.probabilities(measure.initial()), np.full(5, 0.2))
-
-
-def test_absorbing_adds_losses_and_changes_nothing_else():
-    measure, state, batch = WeightsMeasure(2, 0.5), np.array([1.0, 2.0]), np.array([0.5, 0.0])
-    np.testing.assert_array_equal(measure.absorb(state, batch), [1.5, 2.0])
-    np.testing.assert_array_equal(state, [1.0, 2.0])
-    np.testing.assert_array_equal(batch, [0.5, 0.0])
-
-
 def test_log_ratio_is_that_of_the_measures_up_to_their_normalisation():
     measure, rng = WeightsMeasure(4, 0.3), np.random.default_rng(0)
     state, batch, points = rng.random(4) * 5, rng.random(4), np.arange(4)
@@ -50,13 +38,6 @@ def test_samples_invert_the_distribution_function():
     drawn = sampled(measure, state, uniforms)
     assert drawn.tolist() == [0, 0, 1, 1, 2, 2]
     assert drawn.dtype == np.int32
-
-
-def test_samples_follow_the_probabilities(checks):
-    measure, state = WeightsMeasure(4, 0.6), np.array([2.0, 0.0, 1.0, 4.0])
-    drawn = np.bincount(measure.sample(state, plain.Shared(200_000)), minlength=4)
-    assert checks.frequencies(drawn, measure.probabilities(state))
-    assert not checks.frequencies(drawn, WeightsMeasure(4, 0.63).probabilities(state))
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e6, 1e12])

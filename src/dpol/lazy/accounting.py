@@ -15,7 +15,6 @@ from typing import Literal
 
 import numpy as np
 
-from dpol.core.randomness import Floats
 from dpol.lazy.transform import NORMALISERS, Normaliser
 
 Accountant = Literal["published", "sound"]
@@ -161,14 +160,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
     if rho == 0:
         return 0.0
-    orders = _orders()
-    return float(rdp.compute_epsilon(orders, rho * orders, delta)[0])
+    return float(rdp.compute_epsilon(_ORDERS, rho * _ORDERS, delta)[0])
 
 
-@lru_cache(maxsize=1)
-def _orders() -> Floats:
-    return 1.0 + np.geomspace(1e-2, 1e9, 265)
-
+_ORDERS = 1.0 + np.geomspace(1e-2, 1e9, 265)
 
 ACCOUNTANTS: dict[str, AccountantFunction] = {
     "published": published_epsilon,

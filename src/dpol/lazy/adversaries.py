@@ -29,20 +29,18 @@ class GapLosses:
 
     def batches(self, size: int) -> Iterator[Floats]:
         """(rounds, d) losses of consecutive batches; the last may be shorter."""
-        rng = np.random.default_rng(seed_sequence(self.seed, ("gap losses", self.n_experts)))
-        # Chunks hold whole rounds, so that the numbers do not depend on the batch size.
-        chunk = max(1, 2_000_000 // self.n_experts)
-        bits = (
-            rng.integers(0, 2, (min(chunk, self.n_rounds - first), self.n_experts), np.int8)
-            for first in range(0, self.n_rounds, chunk)
-        )
-        best = np.random.default_rng(seed_sequence(self.seed, ("gap losses, best expert",)))
-        yield from _regroup((self._with_gap(block, best) for block in bits), size)
+        return _regroup(self._blocks(), size)
 
-    def _with_gap(self, block: Floats, rng: np.random.Generator) -> Floats:
-        losses = block.astype(float)
-        losses[:, 0] = rng.random(len(losses)) < 0.5 - self.gap
-        return losses
+    def _blocks(self) -> Iterator[Floats]:
+        rng = np.random.default_rng(seed_sequence(self.seed, ("gap losses", self.n_experts)))
+        best = np.random.default_rng(seed_sequence(self.seed, ("gap losses, best expert",)))
+        # Blocks do not depend on the batch size, so neither do the numbers.
+        chunk = max(1, 2_000_000 // self.n_experts)
+        for first in range(0, self.n_rounds, chunk):
+            rounds = min(chunk, self.n_rounds - first)
+            losses = rng.integers(0, 2, (rounds, self.n_experts), np.int8).astype(float)
+            losses[:, 0] = best.random(rounds) < 0.5 - self.gap
+            yield losses
 
 
 @dataclass(frozen=True)
@@ -72,13 +70,14 @@ class EpochLosses:
 
     def batches(self, size: int) -> Iterator[Floats]:
         """(rounds, d) losses of consecutive batches; the last may be shorter."""
+        return _regroup(self._blocks(), size)
+
+    def _blocks(self) -> Iterator[Floats]:
         rng = np.random.default_rng(seed_sequence(self.seed, ("epoch losses", self.n_experts)))
         edges = np.round(np.linspace(0, self.n_rounds, self.epochs + 1)).astype(int)
-        yield from _regroup((self._epoch(rng, rounds) for rounds in np.diff(edges)), size)
-
-    def _epoch(self, rng: np.random.Generator, rounds: int) -> Floats:
-        loss = rng.integers(0, 2, self.n_experts).astype(float)
-        return np.broadcast_to(loss, (rounds, self.n_experts))
+        for rounds in np.diff(edges):
+            loss = rng.integers(0, 2, self.n_experts).astype(float)
+            yield np.broadcast_to(loss, (rounds, self.n_experts))
 
 
 Losses = GapLosses | EpochLosses

@@ -18,6 +18,8 @@ from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee, Origin
 
+_parameters = lru_cache(maxsize=64)(choose_parameters)
+
 
 @dataclass(frozen=True)
 class LazyWeightsState:
@@ -100,7 +102,9 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         )
         epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:
-            return _parameters(game, epsilon, setup.n_experts, self.accountant)
+            return _parameters(
+                game, epsilon=epsilon, n_experts=setup.n_experts, accountant=self.accountant
+            )
         except ValueError as error:
             raise DataError(
                 f"L2P at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
@@ -151,10 +155,3 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
             sampler="seeded",
             epsilon_delta=(found.epsilon, self.delta) if private else None,
         )
-
-
-@lru_cache(maxsize=64)
-def _parameters(
-    game: LazyGame, epsilon: float, n_experts: int, accountant: Accountant
-) -> AccountedParameters:
-    return choose_parameters(game, epsilon=epsilon, n_experts=n_experts, accountant=accountant)

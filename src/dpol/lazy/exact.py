@@ -103,13 +103,10 @@ def neighbours(
     sequences = cells[indices]
     place = len(cells) ** np.arange(rest)[::-1]
     gaps = np.abs(cells[:, None] - cells[None]).max(axis=2)
+    close = np.argwhere((gaps > 0) & (gaps <= largest_change + 1e-12))
     for s in range(rest):
-        first, second = [], []
-        for a, b in itertools.permutations(range(len(cells)), 2):
-            if gaps[a, b] <= largest_change + 1e-12:
-                rows = np.flatnonzero(indices[:, s] == a)
-                first.append(rows)
-                second.append(rows + (b - a) * place[s])
+        first = [np.flatnonzero(indices[:, s] == a) for a, _ in close]
+        second = [rows + (b - a) * place[s] for rows, (a, b) in zip(first, close, strict=True)]
         yield sequences, np.concatenate(first), np.concatenate(second)
 
 

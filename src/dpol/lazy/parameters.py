@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,18 +40,9 @@ class AccountedParameters(LazyParameters):
 Chosen = TypeVar("Chosen", bound=AccountedParameters)
 
 
-class Game(Protocol):
-    """What every game has: T and the delta of its guarantee."""
-
-    @property
-    def n_rounds(self) -> int: ...
-    @property
-    def delta(self) -> float: ...
-
-
 def least_objective(
-    game: Game,
-    epsilon: float,
+    n_rounds: int,
+    goal: tuple[float, float],
     candidates: Callable[[int], Iterable[Chosen]],
     *,
     least: Callable[[int], float],
@@ -61,8 +52,8 @@ def least_objective(
     """The candidate of least objective, over a geometric grid of batch sizes.
 
     Args:
-        game: what is played.
-        epsilon: what the candidates reach, for the message of the error.
+        n_rounds: T, the number of rounds.
+        goal: the (epsilon, delta) that the candidates reach, for the message of the error.
         candidates: private parameters of a batch size, maybe none.
         least: the objective of a batch size without privacy; it rises with the batch size.
         sizes: number of batch sizes from 4 to T.
@@ -72,15 +63,15 @@ def least_objective(
         ValueError: there is no candidate.
     """
     best: Chosen | None = None
-    grid = {1, 2, 3, *np.round(np.geomspace(4, game.n_rounds, sizes)).astype(int).tolist()}
-    for batch_size in sorted(size for size in grid if size <= game.n_rounds):
+    grid = {1, 2, 3, *np.round(np.geomspace(4, n_rounds, sizes)).astype(int).tolist()}
+    for batch_size in sorted(size for size in grid if size <= n_rounds):
         if best and least(batch_size) >= best.objective:
             break
-        found = [best] if best else []
-        best = min([*found, *candidates(batch_size)], key=lambda it: it.objective, default=None)
+        found = filter(None, [best, *candidates(batch_size)])
+        best = min(found, key=lambda it: it.objective, default=None)
     if best is None:
         raise ValueError(
-            f"L2P cannot be ({epsilon:g}, {game.delta:g})-private over {game.n_rounds} rounds by"
+            f"L2P cannot be ({goal[0]:g}, {goal[1]:g})-private over {n_rounds} rounds by"
             f" the {accountant} accountant; take a larger epsilon or delta, or more rounds"
         )
     return best
@@ -135,7 +126,10 @@ def choose_parameters(
         return _objective(game, batch_size, _best_eta(game, batch_size, n_experts), n_experts)
 
     candidates = partial(_candidates, game, epsilon, n_experts, ACCOUNTANTS[accountant])
-    return least_objective(game, epsilon, candidates, least=free, sizes=25, accountant=accountant)
+    goal = (epsilon, game.delta)
+    return least_objective(
+        game.n_rounds, goal, candidates, least=free, sizes=25, accountant=accountant
+    )
 
 
 def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> AccountedParameters:

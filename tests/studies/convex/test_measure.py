@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -62,16 +60,3 @@ def test_l2p_keeps_the_law_of_the_measure() -> None:
     np.testing.assert_allclose(state.measure, [3.0])
     uniform = uniform_if_drawn_from(measure, state.measure, state.played)
     assert stats.kstest(uniform, "uniform").pvalue > ERROR
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ((2, 1.0, 0.0, 1.0), "beta must be a positive number, got 0"),
-        ((2, 1.0, 1.0, math.inf), "regulariser must be a positive number, got inf"),
-        ((0, 1.0, 1.0, 1.0), "dimension must be a whole number"),
-    ],
-)
-def test_nonsense_is_refused(fields: tuple[int, float, float, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RegularisedWeights(*fields)

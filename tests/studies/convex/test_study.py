@@ -11,7 +11,7 @@ import pytest
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.lazy import LazyParameters, advance, play, start
+from dpol.lazy import LazyParameters, play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.convex import STUDY
@@ -42,24 +42,6 @@ def generators(replicates: int, seed: int = 0) -> ReplicateGenerators:
 
 
 # ---- L2P -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("normaliser", ["published", "tight"])
-@pytest.mark.parametrize("B", [1, 4, 50])
-def test_l2p_is_that_of_the_library_played_by_hand(normaliser, B):
-    losses, measure = drifting_losses(30, 2, 1.0, 0), RegularisedWeights(2, 2.0, 0.025, 20.0)
-    parameters = LazyParameters(B, 0.05, 0.3, normaliser)
-    total, redraws = play(measure, parameters, losses, generators(6))
-    own = generators(6)
-    state, expected = start(measure, own), np.zeros(6)
-    for t in range(30):
-        if t and t % B == 0:
-            batch = losses.gradients[t - B : t].sum(axis=0)
-            state = advance(measure, parameters, state, batch, own)
-        expected += [float(losses.gradients[t] @ point) for point in state.played]
-    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(redraws, state.redraws)
-    assert np.any(redraws > 0) == (B < 30)
 
 
 def test_regret_is_below_its_bound():

@@ -206,12 +206,3 @@ def test_a_replicate_depends_on_its_own_generator_only(d: int, centre: float, si
     assert len(np.unique(together[:, 0])) == 5
     pairs = np.array([run([2 * i, 2 * i + 1])[:, 0] for i in range(400)])
     assert abs(np.corrcoef(pairs.T)[0, 1]) < 5 / 400**0.5
-
-
-def test_nonsense_is_refused() -> None:
-    with pytest.raises(ValueError, match="mean must be a vector of finite"):
-        sample_truncated_gaussian(np.array([math.nan]), 1.0, 2.0, many(1))
-    with pytest.raises(ValueError, match="sigma must be a positive number, got 0"):
-        sample_truncated_gaussian(np.zeros(2), 0.0, 2.0, many(1))
-    with pytest.raises(ValueError, match="diameter must be a positive number, got inf"):
-        sample_truncated_gaussian(np.zeros(2), 1.0, math.inf, many(1))

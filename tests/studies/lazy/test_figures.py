@@ -15,11 +15,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpol.show import style
-from dpol.studies.convex.shown import CONVEX, convex_rate
-from dpol.studies.lazy.figures import draw_regret
-from dpol.studies.lazy.rates import RATE_PANELS, draw_lazy_rates
-from dpol.studies.lazy.shown import EXPERTS, Game
+from dpol.studies.lazy import STUDY
+from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
+from dpol.studies.lazy.shown import GAMES, Game, convex_rate, draw_regret
+from dpol.studies.study import Facts
 
+EXPERTS, CONVEX = GAMES["lazy"], GAMES["convex"]
+SETTINGS = STUDY.settings.model_construct()
+FACTS = Facts({}, False, 0.9)
 ROUNDS = (10_000, 100, 1000)
 ALGORITHMS = {
     "experts": ("l2p-sound", "l2p-published", "tree-ftpl-min-noise", "multiplicative-weights"),
@@ -44,6 +47,10 @@ def table(game: Game, sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
         rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
     found = pd.DataFrame(rows).assign(delta=1e-6, replicates=20, confidence=0.9, ci_comparisons=48)
     return found if len(game.losses) > 1 else found.drop(columns="adversary")
+
+
+def draw(rows: pd.DataFrame, game: Game) -> Figure:
+    return draw_regret({"lazy" if game is EXPERTS else "convex": rows}, SETTINGS, FACTS)
 
 
 def panels(figure: Figure) -> list[list[Axes]]:
@@ -76,7 +83,7 @@ def bars(ax: Axes) -> list[float]:
 
 @BOTH
 def test_there_is_a_panel_for_each_size_and_epsilon(game: Game) -> None:
-    figure = draw_regret(table(game), game)
+    figure = draw(table(game), game)
     grid = panels(figure)
     assert [len(row) for row in grid] == [2, 2, 2]
     assert [ax.get_title() for ax in grid[0]] == ["ε = 0.5", "ε = 4"]
@@ -89,7 +96,7 @@ def test_there_is_a_panel_for_each_size_and_epsilon(game: Game) -> None:
 
 @BOTH
 def test_every_line_has_the_regrets_of_its_setting(game: Game) -> None:
-    grid = panels(draw_regret(table(game), game))
+    grid = panels(draw(table(game), game))
     settings = itertools.product(enumerate((2, 10, 30)), enumerate((0.5, 4.0)))
     for (row, d), (column, epsilon) in settings:
         ax = grid[row][column]
@@ -115,7 +122,7 @@ def test_every_line_has_the_regrets_of_its_setting(game: Game) -> None:
 @BOTH
 def test_two_horizons_are_no_rate_and_have_no_line(game: Game) -> None:
     rows = table(game).query("T != 100")
-    figure, kinds = draw_regret(rows, game), len(game.losses)
+    figure, kinds = draw(rows, game), len(game.losses)
     for ax in figure.axes:
         found = [line for line in ax.lines if line.get_color() != style.BLACK]
         assert {line.get_linestyle() for line in found} == {"None"}
@@ -130,19 +137,19 @@ def test_two_horizons_are_no_rate_and_have_no_line(game: Game) -> None:
 
 
 def test_one_kind_of_losses_is_not_in_the_legend() -> None:
-    legend = draw_regret(table(CONVEX), CONVEX).legends[0]
+    legend = draw(table(CONVEX), CONVEX).legends[0]
     assert not any("losses" in text.get_text() for text in legend.get_texts())
 
 
 @BOTH
 def test_the_title_says_how_many_runs_and_intervals(game: Game) -> None:
-    title = draw_regret(table(game), game).get_suptitle().replace("\xa0", " ").replace("\n", " ")
+    title = draw(table(game), game).get_suptitle().replace("\xa0", " ").replace("\n", " ")
     assert "means over 20 runs; bars: 90% intervals (Student's t), all 48 together" in title
 
 
 def test_all_regrets_are_inside_their_panel() -> None:
     for game in (EXPERTS, CONVEX):
-        figure = draw_regret(table(game), game)
+        figure = draw(table(game), game)
         for row in panels(figure):
             assert len({ax.get_ylim() for ax in row}) == 1
         for ax in figure.axes:
@@ -155,12 +162,12 @@ def test_all_regrets_are_inside_their_panel() -> None:
 @BOTH
 def test_a_run_that_is_missing_is_a_line_less(game: Game) -> None:
     rows = table(game).query(f"algorithm != '{ALGORITHMS[game.name][1]}'")
-    figure = draw_regret(rows, game)
+    figure = draw(rows, game)
     for ax in figure.axes:
         missing, there = (style.VARIANT_STYLES[name].colour for name in ALGORITHMS[game.name][1:3])
         assert not shown(ax, missing, "-")
         assert shown(ax, there, "-")
-    full = [text.get_text() for text in draw_regret(table(game), game).legends[0].get_texts()]
+    full = [text.get_text() for text in draw(table(game), game).legends[0].get_texts()]
     found = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(full) == (6 if game is EXPERTS else 5)
     assert len(found) == len(full) - 1
@@ -171,7 +178,7 @@ def test_negative_regrets_are_not_drawn() -> None:
     rows = table(EXPERTS, sizes=(2,)).query("adversary == 'stochastic'")
     chosen = (rows["algorithm"] == "multiplicative-weights") & (rows["T"] == 1000)
     rows.loc[chosen, "mean_regret"] = -5.0
-    for ax in draw_regret(rows, EXPERTS).axes:
+    for ax in draw(rows, EXPERTS).axes:
         (line,) = shown(ax, style.GREY, "-")
         np.testing.assert_allclose(np.asarray(line.get_xdata()), [100, 10_000], rtol=0.16)
 
@@ -184,7 +191,7 @@ def test_rate_of_theorem_3_12_by_hand() -> None:
 
 
 def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
-    grid = panels(draw_regret(table(CONVEX), CONVEX))
+    grid = panels(draw(table(CONVEX), CONVEX))
     for (row, d), (column, epsilon) in itertools.product(
         enumerate((2, 10, 30)), enumerate((0.5, 4.0))
     ):
@@ -198,7 +205,7 @@ def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
             for T in sorted(ROUNDS)
         ]
         np.testing.assert_allclose(ys / ys[0], np.array(rates) / rates[0])
-    for ax in draw_regret(table(EXPERTS), EXPERTS).axes:
+    for ax in draw(table(EXPERTS), EXPERTS).axes:
         assert not shown(ax, style.BLACK, ":")
 
 
@@ -207,13 +214,10 @@ def test_files_are_byte_stable(game: Game, tmp_path: Path) -> None:
     rows = table(game, sizes=(2,))
     other = rows.assign(mean_regret=rows["mean_regret"] * 1.5)
     for name, shown_rows in (("one", rows), ("two", rows), ("other", other)):
-        figure = draw_regret(shown_rows, game)
-        style.save_figure(figure, [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])
-    for suffix in ("svg", "png"):
-        one, two, three = (
-            (tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two", "other")
-        )
-        assert one == two != three
+        figure = draw(shown_rows, game)
+        style.save_figure(figure, [tmp_path / f"{name}.svg"])
+    one, two, three = ((tmp_path / f"{it}.svg").read_bytes() for it in ("one", "two", "other"))
+    assert one == two != three
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------
@@ -253,8 +257,8 @@ def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
             assert curve.min() >= 0.5
 
 
-def test_the_figure_of_rates_shows_them(tmp_path: Path) -> None:
-    figure = draw_lazy_rates()
+def test_the_figure_of_rates_shows_them() -> None:
+    figure = draw_rates({}, SETTINGS, FACTS)
     (row,) = panels(figure)
     assert [ax.get_title() for ax in row] == [title for title, _, _ in RATES]
     for ax, (_, new, prior) in zip(row, RATES, strict=True):
@@ -268,6 +272,3 @@ def test_the_figure_of_rates_shows_them(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         np.interp(POINTS, *np.asarray(bounds[2][0].get_xydata()).T), RATES[2][1], rtol=1e-9
     )
-    for name in ("one", "two"):
-        style.save_figure(draw_lazy_rates(), [tmp_path / f"{name}.svg"])
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -66,19 +66,6 @@ def test_l2p_is_that_of_the_library_played_by_hand(losses, normaliser, B, p, eta
     np.testing.assert_array_equal(redraws, state.redraws)
 
 
-@pytest.mark.parametrize(("normaliser", "c"), [("published", 2.0), ("tight", 1.0)])
-def test_l2p_is_algorithm_1(normaliser, c):
-    """The plain version on the same uniform numbers."""
-    losses, parameters = ADVERSARIES[0], LazyParameters(4, 0.1, 0.2, normaliser)
-    tapes = np.random.default_rng(0).random((30, 400)).tolist()
-    shared = ReplicateGenerators(tuple(plain.Tape(tape) for tape in tapes))
-    found, _ = play(WeightsMeasure(4, 0.1), parameters, losses, shared)
-    rounds = matrix(losses)
-    for total, tape in zip(found, tapes, strict=True):
-        actions, _ = plain.play(rounds.tolist(), tape, B=4, eta=0.1, p=0.2, c=c)
-        assert total == pytest.approx(sum(rounds[t][a] for t, a in enumerate(actions)))
-
-
 # ---- multiplicative weights ----------------------------------------------------------------------
 
 
@@ -179,16 +166,6 @@ def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
         for factor in (0.9, 1.1):
             rate = stats.norm.cdf(-factor)
             assert stats.binomtest(chosen, replicates, rate).pvalue < ERROR
-
-
-def test_the_tree_without_noise_follows_the_leader():
-    losses = GapLosses(40, 3, 0.2, 5)
-    rounds = matrix(losses)
-    leaders = [int(rounds[:t].sum(axis=0).argmin()) for t in range(40)]
-    found, switched = play_tree(losses, math.inf, generators(2))
-    assert found.tolist() == [sum(rounds[t, i] for t, i in enumerate(leaders))] * 2
-    switches = sum(a != b for a, b in itertools.pairwise(leaders))
-    assert switched.tolist() == [switches] * 2
 
 
 # ---- the study -----------------------------------------------------------------------------------

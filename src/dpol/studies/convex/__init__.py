@@ -16,7 +16,7 @@ _REGRET = Figure(
     name="convex-regret",
     title="Regret against the best point of a ball",
     description=REGRETS,
-    draw=f"{_HERE}.shown:draw",
+    draw="dpol.studies.lazy.shown:draw_regret",
 )
 
 
@@ -44,5 +44,7 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_REGRET,),
-    tables=(Table("convex-regret", "Regret, convex losses", f"{_HERE}.shown:build"),),
+    tables=(
+        Table("convex-regret", "Regret, convex losses", "dpol.studies.lazy.shown:regret_table"),
+    ),
 )

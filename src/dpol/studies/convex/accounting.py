@@ -5,6 +5,7 @@ Ours; the preset of the paper's Theorem 3.12 is here too, with what it really gu
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,9 +27,6 @@ class ConvexGame:
         diameter: D of the ball.
         lipschitz: L of the losses.
         delta: delta of the guarantee, in (0, 1).
-
-    Raises:
-        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -36,14 +34,6 @@ class ConvexGame:
     diameter: float
     lipschitz: float
     delta: float
-
-    def __post_init__(self) -> None:
-        if self.n_rounds < 1 or self.dimension < 1:
-            raise ValueError("n_rounds and dimension must be at least 1")
-        if not (0 < self.diameter < math.inf and 0 < self.lipschitz < math.inf):
-            raise ValueError("diameter and lipschitz must be positive numbers")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,49 +106,50 @@ def choose_convex_parameters(game: ConvexGame, *, epsilon: float) -> ConvexParam
     bound on regret has a further logarithm in its last term; this is a stand-in for it.
 
     Raises:
-        ValueError: epsilon is not positive, or no parameters reach it.
+        ValueError: no parameters reach epsilon.
     """
-    if not 0 < epsilon < math.inf:
-        raise ValueError(f"epsilon must be a positive number, got {epsilon}")
 
     def least(batch_size: int) -> float:
         return game.lipschitz * game.diameter * math.sqrt(batch_size * game.n_rounds / 2)
 
     candidates = partial(_candidates, game, epsilon)
-    return least_objective(game, epsilon, candidates, least=least, sizes=18)
+    return least_objective(game.n_rounds, (epsilon, game.delta), candidates, least=least, sizes=18)
 
 
 def _candidates(game: ConvexGame, epsilon: float, batch_size: int) -> Iterator[ConvexParameters]:
     """Parameters of one batch size on a grid over lambda and p, with the largest beta each."""
     T, L, D = game.n_rounds, game.lipschitz, game.diameter
     ideal = (L / D) * math.sqrt(2 * batch_size * T)
-    for regulariser in (ideal * np.geomspace(0.25, 64, 13)).tolist():
-        for p in np.geomspace(1e-3, 1.0, 10).tolist():
 
-            def accounted(beta: float, p: float = p, regulariser: float = regulariser) -> float:
-                return convex_epsilon(
-                    game,
-                    batch_size=batch_size,
-                    eta=beta * (L * D),
-                    fake_switch=p,
-                    beta=beta,
-                    regulariser=regulariser,
-                )
-
-            low, high = 1e-9 / (L * D), 10 / (L * D)
-            beta = largest_within(accounted, epsilon, low=low, high=high, ratio=1.02)
-            if beta is None:
-                continue
-            stability = batch_size * T * L**2 / (2 * regulariser)
-            yield ConvexParameters(
-                batch_size,
-                beta * (L * D),
-                p,
-                epsilon=accounted(beta),
-                objective=regulariser * D**2 / 4 + stability + game.dimension / beta,
+    def candidate(regulariser: float, p: float) -> ConvexParameters | None:
+        def accounted(beta: float) -> float:
+            return convex_epsilon(
+                game,
+                batch_size=batch_size,
+                eta=beta * (L * D),
+                fake_switch=p,
                 beta=beta,
                 regulariser=regulariser,
             )
+
+        low, high = 1e-9 / (L * D), 10 / (L * D)
+        beta = largest_within(accounted, epsilon, low=low, high=high, ratio=1.02)
+        if beta is None:
+            return None
+        stability = batch_size * T * L**2 / (2 * regulariser)
+        return ConvexParameters(
+            batch_size,
+            beta * (L * D),
+            p,
+            epsilon=accounted(beta),
+            objective=regulariser * D**2 / 4 + stability + game.dimension / beta,
+            beta=beta,
+            regulariser=regulariser,
+        )
+
+    regularisers, switches = ideal * np.geomspace(0.25, 64, 13), np.geomspace(1e-3, 1.0, 10)
+    pairs = itertools.product(regularisers.tolist(), switches.tolist())
+    return filter(None, itertools.starmap(candidate, pairs))
 
 
 def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:

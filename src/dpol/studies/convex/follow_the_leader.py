@@ -10,8 +10,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.studies.convex.ball import check_positive, into_ball
-from dpol.studies.convex.losses import LinearLosses
+from dpol.studies.convex.losses import LinearLosses, into_ball
 
 
 @dataclass(frozen=True)
@@ -33,21 +32,11 @@ class PrivateFTRL:
         mu: privacy parameter, inf for none; privacy.gaussian_dp relates it to (eps, delta).
         diameter: D of the ball around 0.
         regulariser: lambda; None for the default.
-
-    Raises:
-        ValueError: a parameter is not above 0.
     """
 
     mu: float
     diameter: float
     regulariser: float | None = None
-
-    def __post_init__(self) -> None:
-        if not self.mu > 0:
-            raise ValueError(f"mu must be positive, got {self.mu}")
-        check_positive(diameter=self.diameter)
-        if self.regulariser is not None:
-            check_positive(regulariser=self.regulariser)
 
     def node_scale(self, losses: LinearLosses) -> float:
         """sigma."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.studies.convex.ball import check_positive, into_ball
-from dpol.studies.convex.losses import LinearLosses
+from dpol.studies.convex.losses import LinearLosses, into_ball
 
 
 @dataclass(frozen=True)
@@ -24,18 +23,12 @@ class OnlineGradientDescent:
     Args:
         diameter: D of the ball around 0.
 
-    Raises:
-        ValueError: the diameter is not above 0.
-
     >>> losses = LinearLosses(np.tile([1.0, 0.0], (4, 1)), lipschitz=1.0)
     >>> losses.total(OnlineGradientDescent(diameter=2.0).points(losses)).round(6).tolist()
     [-3.0]
     """
 
     diameter: float
-
-    def __post_init__(self) -> None:
-        check_positive(diameter=self.diameter)
 
     def points(self, losses: LinearLosses) -> Iterator[Floats]:
         """(1, d) the point of each round."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.convex.ball import check_positive
 from dpol.studies.convex.truncated_gaussian import sample_truncated_gaussian
 
 
@@ -29,20 +28,12 @@ class RegularisedWeights:
         diameter: D of the ball around 0.
         beta: inverse temperature.
         regulariser: lambda.
-
-    Raises:
-        ValueError: a parameter is not above 0.
     """
 
     dimension: int
     diameter: float
     beta: float
     regulariser: float
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.dimension, int) and self.dimension >= 1):
-            raise ValueError(f"dimension must be a whole number >= 1, got {self.dimension!r}")
-        check_positive(diameter=self.diameter, beta=self.beta, regulariser=self.regulariser)
 
     def initial(self) -> Floats:
         return np.zeros(self.dimension)

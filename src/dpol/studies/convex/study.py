@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
@@ -11,7 +11,6 @@ from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.convex.accounting import (
     ConvexGame,
     ConvexParameters,
@@ -23,8 +22,10 @@ from dpol.studies.convex.gradient_descent import OnlineGradientDescent
 from dpol.studies.convex.losses import LinearLosses, drifting_losses
 from dpol.studies.convex.measure import RegularisedWeights
 from dpol.studies.convex.settings import Convex
-from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row
+from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Frames, Inputs, Point
+
+_row = partial(regret_row, ("batch_size", "eta", "fake_switch", "beta", "regulariser"))
 
 
 def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -34,23 +35,15 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     """
     T, d, D = point["n_rounds"], point["dimension"], settings.diameter
     losses = drifting_losses(T, d, settings.lipschitz, inputs.seed)
-    least = losses.least_total(D)
     # It has no randomness: every replicate is the same.
     plain = losses.total(OnlineGradientDescent(D).points(losses)).repeat(settings.replicates)
-    without = ("gradient-descent", Run(plain, None, NO_PRIVACY))
-    names = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
+    without = ("gradient-descent", _row(plain - losses.least_total(D)))
     rows = []
     for epsilon in settings.epsilons:
-        for algorithm, found in (*_private_runs(settings, losses, epsilon, inputs.seed), without):
-            setting = {
-                "T": T,
-                "d": d,
-                "epsilon": epsilon,
-                "delta": settings.delta,
-                "algorithm": algorithm,
-                "accountant": "sound" if found.parameters else "",
-            }
-            rows.append(regret_row(setting, found, least, names))
+        for algorithm, found in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
+            setting = {"T": T, "d": d, "epsilon": epsilon, "delta": settings.delta}
+            accountant = "sound" if algorithm.startswith("l2p") else ""
+            rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **found})
     return {"convex": pd.DataFrame(rows)}
 
 
@@ -60,10 +53,11 @@ def collect(frames: Frames, settings: Convex, facts: Facts) -> dict[str, pd.Data
     return {"convex": add_intervals(frames["convex"], errors, facts.confidence)}
 
 
-def _private_runs(
+def _private_rows(
     settings: Convex, losses: LinearLosses, epsilon: float, seed: int
-) -> Iterator[tuple[str, Run]]:
+) -> Iterator[tuple[str, dict[str, object]]]:
     d, D, L, delta = losses.dimension, settings.diameter, losses.lipschitz, settings.delta
+    least = losses.least_total(D)
 
     def generators(name: str) -> ReplicateGenerators:
         key = ("convex", "linear", losses.n_rounds, d, float(epsilon))
@@ -80,12 +74,11 @@ def _private_runs(
             mechanism="lazy resampling from regularised multiplicative weights (L2P)",
             sensitivity=L,
             sensitivity_unit="Lipschitz constant, loss",
-            mu=math.nan,
             epsilon_delta=(parameters.epsilon, delta),
         )
         measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
-        played = play(measure, parameters, losses, generators(name))
-        yield name, Run(*played, guarantee, parameters)
+        total, redraws = play(measure, parameters, losses, generators(name))
+        yield name, _row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     guarantee = central_guarantee(
         mechanism="Gaussian noise on tree-aggregated sums of gradients",
@@ -94,7 +87,7 @@ def _private_runs(
         mu=mu,
     )
     private = losses.total(PrivateFTRL(mu, D).points(losses, generators("dp-ftrl")))
-    yield "dp-ftrl", Run(private, None, guarantee)
+    yield "dp-ftrl", _row(private - least, guarantee=guarantee)
 
 
 def _reaching(game: ConvexGame, epsilon: float) -> ConvexParameters | None:

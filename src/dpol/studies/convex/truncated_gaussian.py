@@ -23,7 +23,7 @@ import numpy as np
 from scipy import special
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.convex.ball import check_positive, into_ball
+from dpol.studies.convex.losses import into_ball
 
 # Tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
@@ -42,13 +42,10 @@ def sample_truncated_gaussian(
     they are drawn until one does; elsewhere the decomposition at the top is used.
 
     Args:
-        mean: (d,), anywhere.
+        mean: (d,), finite, anywhere.
         sigma: standard deviation of each coordinate before truncation, above 0.
         diameter: D of the ball around 0, above 0.
         generators: one for each draw.
-
-    Raises:
-        ValueError: an argument is out of range.
 
     >>> from dpol.core.randomness import replicate_generators
     >>> generators = replicate_generators(1, ("ball",), range(3), "draws")
@@ -56,7 +53,6 @@ def sample_truncated_gaussian(
     >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())
     ((3, 2), True)
     """
-    mean = _checked(mean, sigma, diameter)
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
         return _by_rejection(mean, sigma, diameter / 2, generators)
@@ -297,11 +293,3 @@ def _first_axis_to(mean: Floats, points: Floats) -> Floats:
         return points
     along = (points * normal).sum(axis=1)
     return np.asarray(points - (2 / square) * along[:, None] * normal)
-
-
-def _checked(mean: Floats, sigma: float, diameter: float) -> Floats:
-    mean = np.asarray(mean, dtype=float)
-    if mean.ndim != 1 or not len(mean) or not np.isfinite(mean).all():
-        raise ValueError(f"mean must be a vector of finite numbers, got {mean}")
-    check_positive(sigma=sigma, diameter=diameter)
-    return mean

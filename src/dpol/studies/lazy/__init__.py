@@ -30,13 +30,13 @@ _FIGURES = (
         " d = T^(1/3), and prediction with d = T experts. Each draws the exponent b of the regret"
         " T^b against a, where ε = T^(−a): L2P, prior work, and the lower bound for few switches"
         " where one is known. Formulas of the paper are drawn; nothing is measured.",
-        draw=f"{_HERE}.rates:draw",
+        draw=f"{_HERE}.rates:draw_rates",
     ),
     Figure(
         name="lazy-regret",
         title="Regret against the best of d experts",
         description=REGRETS,
-        draw=f"{_HERE}.figures:draw_experts",
+        draw=f"{_HERE}.shown:draw_regret",
     ),
 )
 
@@ -76,5 +76,5 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: _FIGURES,
-    tables=(Table("lazy-regret", "Regret, experts", f"{_HERE}.table:experts"),),
+    tables=(Table("lazy-regret", "Regret, experts", f"{_HERE}.shown:regret_table"),),
 )

@@ -63,13 +63,11 @@ RATE_PANELS = (
 """Rates of "Private Online Learning via Lazy Algorithms", Figure 1; logarithms dropped."""
 
 
-def draw(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
-    """The figure of rates, which no result changes."""
-    return draw_lazy_rates()
+def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
+    """The paper's Figure 1: rates of L2P beside prior work, and the lower bound where known.
 
-
-def draw_lazy_rates() -> Figure:
-    """The paper's Figure 1: rates of L2P beside prior work, and the lower bound where known."""
+    No result changes it.
+    """
     a = np.linspace(0, 1, 401)
     with style.figure_style():
         figure = style.new_figure(7.0, 2.8)

@@ -3,58 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
+
+import numpy as np
 
 from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
-from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES, Guarantee
+from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
 central_guarantee = partial(
-    Guarantee, adjacency=WHOLE_LOSSES, unit=ONE_ROUND, model="central", sampler="seeded"
+    Guarantee,
+    adjacency=WHOLE_LOSSES,
+    unit=ONE_ROUND,
+    mu=math.nan,
+    model="central",
+    sampler="seeded",
 )
 """A guarantee of what is played, for a change of one round's whole losses."""
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What one algorithm did in one game.
+def regret_row(
+    names: Sequence[str],
+    regret: Floats,
+    redraws: Floats | float = math.nan,
+    guarantee: Guarantee = NO_PRIVACY,
+    parameters: AccountedParameters | None = None,
+) -> dict[str, object]:
+    """What one algorithm did in one game, without interval (columns: docs/reference/tables.md).
 
     Args:
-        losses: (R,) total losses.
-        redraws: (R,) how often what is played was drawn afresh; None if nothing is.
+        names: the parameters of L2P that have a column.
+        regret: (R,) of each run.
+        redraws: (R,) how often what is played was drawn afresh, if it is now and then.
         guarantee: what the algorithm guarantees.
         parameters: those of L2P.
     """
-
-    losses: Floats
-    redraws: Floats | None
-    guarantee: Guarantee
-    parameters: AccountedParameters | None = None
-
-
-def regret_row(
-    setting: Mapping[str, object], run: Run, least: float, names: Sequence[str]
-) -> dict[str, object]:
-    """One row of a table of regrets, without interval (columns: docs/reference/tables.md).
-
-    Args:
-        setting: the first columns.
-        run: what the algorithm did.
-        least: total loss of what regret is measured against.
-        names: the parameters of L2P that have a column.
-    """
-    regret = run.losses - least
-    chosen = asdict(run.parameters) if run.parameters else {}
+    chosen = asdict(parameters) if parameters else {}
     return {
-        **setting,
         **{name: float(chosen.get(name, math.nan)) for name in names},
         "accounted_epsilon": chosen.get("epsilon", math.nan),
         "replicates": len(regret),
         "mean_regret": regret.mean(),
         "standard_error": float(standard_error(regret)),
-        "redraws": math.nan if run.redraws is None else run.redraws.mean(),
-        **run.guarantee.as_columns(),
+        "redraws": np.mean(redraws),
+        **guarantee.as_columns(),
     }

@@ -1,17 +1,35 @@
-"""What the table and the figure of measured regrets share, for experts and for convex losses."""
+"""The table and the figure of measured regrets, for experts and for convex losses."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 
 from dpol.core.randomness import Floats
+from dpol.core.settings import Settings
+from dpol.show import footers, style
 from dpol.show.papers import LAZY
+from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.titles import add_title
+from dpol.studies.study import Facts, Frames
 
-PAPER = f"“{LAZY}”"
-OURS = "†: ours, not in the paper"
+_OURS = "†: ours, not in the paper"
+_DASHES = ("-", "--")
+"""Line styles of the adversaries; markers of the first are filled."""
+_FEW = 2
+"""Up to so many values of T are no rate: markers stand alone."""
+_RATE: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 1.3}
+_COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
+_Shifts = dict[tuple[str, str], tuple[float, str]]
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
     "l2p-published": "L2P, published accountant",
@@ -30,13 +48,12 @@ class Game:
     """What the games of a study have in common.
 
     Args:
-        name: in titles and messages.
+        name: in titles.
         against: what regret is measured against.
-        losses: names of the losses by adversary; one alone has no column.
+        losses: names of the losses by adversary.
         rates: the paper's Table 1: rates of L2P and of prior work; logarithms of T and 1/delta
             left out.
         rate: a curve (rounds, d, epsilon, delta) to draw through the first point of L2P.
-        rate_title: its name.
     """
 
     name: str
@@ -44,20 +61,196 @@ class Game:
     losses: Mapping[str, str]
     rates: tuple[str, str]
     rate: Callable[[Floats, float, float, float], Floats] | None = None
-    rate_title: str = ""
-
-    def checked(self, regrets: pd.DataFrame) -> pd.DataFrame:
-        """The regrets, with an adversary in every row."""
-        several = len(self.losses) > 1
-        return regrets if several else regrets.assign(adversary=next(iter(self.losses)))
 
 
-EXPERTS = Game(
-    "experts",
-    "the best of d experts",
-    {"stochastic": "stochastic losses", "lower-bound": "adversary of the lower bound"},
-    (
-        "sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
-        "sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
+def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) -> Floats:
+    """The rate of Theorem 3.12, sqrt(T) + T^(1/3) sqrt(d log T) log(T/delta) / eps^(2/3)."""
+    private = np.cbrt(rounds) * np.sqrt(dimension * np.log(rounds)) * np.log(rounds / delta)
+    return np.asarray(np.sqrt(rounds) + private / epsilon ** (2 / 3))
+
+
+GAMES: Mapping[str, Game] = {
+    "lazy": Game(
+        "experts",
+        "the best of d experts",
+        {"stochastic": "stochastic losses", "lower-bound": "adversary of the lower bound"},
+        (
+            "sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
+            "sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
+        ),
     ),
-)
+    "convex": Game(
+        "convex",
+        "the best point of a ball",
+        {"linear": "linear losses"},
+        (
+            "sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
+            "min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε"
+            " + T^(3/8) sqrt(d) / ε^(3/4))",
+        ),
+        convex_rate,
+    ),
+}
+"""Games by result table."""
+
+
+def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
+    """The game of the only result table, and its rows, each with an adversary."""
+    ((name, regrets),) = frames.items()
+    if "adversary" not in regrets:
+        regrets = regrets.assign(adversary="linear")
+    return GAMES[name], regrets
+
+
+def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
+    """Measured regrets beside the rates that the paper states."""
+    game, regrets = _game_of(frames)
+    algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
+    new, prior = game.rates
+    first = regrets.iloc[0]
+    return Table(
+        caption=f"Measured regret, {game.name}",
+        name=f"lazy-{game.name}",
+        corner=("losses", "T", "privacy"),
+        headers=tuple(TITLES[name] for name in algorithms),
+        sections=tuple(
+            Section(f"{adversary} losses", f"d = {d}", _groups(rows, algorithms))
+            for (adversary, d), rows in regrets.groupby(["adversary", "d"], sort=False)
+        ),
+        footers=(
+            f"Means over {first['replicates']} runs. Central model, δ = {first['delta']:g};"
+            " adjacent: two sequences that differ in one round's loss. Accounted ε: by the"
+            " accountant of the column, for the parameters of a theorem by the sound one. A dash:"
+            " not run, or no parameters reach this ε.",
+            footers.describe_interval(
+                first["confidence"], first["ci_comparisons"], "regrets", _COVERS
+            ),
+            f"Rate that the paper states for L2P: {new}; for prior work: {prior}. Not measured;"
+            " logarithms of T and 1/δ are left out.",
+            f"“{LAZY}”, Table 1. {_OURS}.",
+        ),
+        numbers=next(iter(frames.values())),
+    )
+
+
+def _groups(regrets: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]:
+    """A group for each T, a line for each epsilon, a cell for each algorithm."""
+    groups = []
+    for T, of_rounds in regrets.groupby("T"):
+        lines = [
+            (f"ε = {epsilon:g}", tuple(_cell(rows, name) for name in algorithms))
+            for epsilon, rows in of_rounds.groupby("epsilon")
+        ]
+        groups.append(Group(f"{T:,}", tuple(lines)))
+    return tuple(groups)
+
+
+def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
+    rows = rows[rows["algorithm"] == algorithm]
+    if rows.empty:
+        return Entry("—")
+    row = rows.iloc[0]
+    text = f"{row['mean_regret']:,.0f}{footers.plus_minus(row['ci_half_width'], 0)}"
+    accounted = row["accounted_epsilon"]
+    return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
+
+
+def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
+    """Measured regret against T: a panel per d (rows) and epsilon (columns)."""
+    game, regrets = _game_of(frames)
+    sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
+    with style.figure_style():
+        figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2.4), 1.7 + 1.8 * len(sizes))
+        shifts = _shifts(regrets, game)
+        axes = figure.subplots(len(sizes), len(epsilons), squeeze=False, sharex=True, sharey="row")
+        for row, d in zip(axes, sizes, strict=True):
+            of_size = regrets[regrets["d"] == d]
+            for ax, epsilon in zip(row, epsilons, strict=True):
+                _draw_panel(ax, of_size[of_size["epsilon"] == epsilon], game, shifts)
+            row[0].set_ylabel(f"d = {d}\nmean regret")
+            positive = of_size["mean_regret"][of_size["mean_regret"] > 0]
+            if not positive.empty:
+                row[0].set_ylim(bottom=positive.min() / 2)
+        for ax, epsilon in zip(axes[0], epsilons, strict=True):
+            ax.set_title(f"ε = {epsilon:g}")
+        for ax in axes[-1]:
+            ax.set_xlabel("rounds T")
+            _label_rounds(ax, sorted(set(regrets["T"])))
+        _add_legend(figure, regrets, game, shifts)
+        style.freeze_layout(figure)
+    return figure
+
+
+def _label_rounds(ax: Axes, rounds: list[int]) -> None:
+    """A tick for every T that was run, and no others."""
+    powers = [round(np.log10(T)) for T in rounds]
+    short = [10**power for power in powers] == rounds
+    labels = [f"$10^{{{power}}}$" for power in powers] if short else [f"{T:,}" for T in rounds]
+    ax.set_xticks(rounds, labels)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
+
+
+def _shifts(regrets: pd.DataFrame, game: Game) -> _Shifts:
+    """By algorithm and adversary: a factor of T, so that points of one T stand side by side, and
+    the line style."""
+    played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
+    found = [(name, own) for name in TITLES for own in game.losses if (name, own) in played]
+    lines = regrets["T"].nunique() > _FEW
+    reach = 1.15 if lines else 1.6
+    places = np.geomspace(1 / reach, reach, len(found)) if len(found) > 1 else np.ones(1)
+    dashes = dict(zip(game.losses, _DASHES if lines else ("none", "none"), strict=False))
+    return {key: (shift, dashes[key[1]]) for key, shift in zip(found, places.tolist(), strict=True)}
+
+
+def _draw_panel(ax: Axes, panel: pd.DataFrame, game: Game, shifts: _Shifts) -> None:
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    first = next(iter(game.losses))
+    shown = panel[panel["mean_regret"] > 0].sort_values("T")
+    for (algorithm, adversary), (shift, dashes) in shifts.items():
+        look = style.VARIANT_STYLES[algorithm]
+        own = shown[(shown["algorithm"] == algorithm) & (shown["adversary"] == adversary)]
+        ax.plot(
+            shift * own["T"],
+            own["mean_regret"],
+            color=look.colour,
+            marker=look.marker,
+            markersize=3.5,
+            markerfacecolor=look.colour if adversary == first else "white",
+            linestyle=dashes,
+            linewidth=1.1,
+        )
+        # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
+        low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
+        high = own["mean_regret"] + own["ci_half_width"]
+        ax.vlines(shift * own["T"], low, high, color=look.colour, linewidth=0.9)
+    ours = shown[(shown["algorithm"] == "l2p-sound") & (shown["adversary"] == first)]
+    if game.rate and not ours.empty:
+        shape = game.rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
+        ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE)
+
+
+def _add_legend(figure: Figure, regrets: pd.DataFrame, game: Game, shifts: _Shifts) -> None:
+    dashes = {adversary: own for (_, adversary), (_, own) in shifts.items()}
+    solid = "-" if regrets["T"].nunique() > _FEW else "none"
+    looks: list[dict[str, Any]] = []
+    for name in dict.fromkeys(algorithm for algorithm, _ in shifts):
+        look = style.VARIANT_STYLES[name]
+        own = {"color": look.colour, "marker": look.marker, "ls": solid}
+        looks.append({**own, "label": TITLES[name]})
+    if len(dashes) > 1:
+        for fill, (name, title) in zip((style.BLACK, "white"), game.losses.items(), strict=True):
+            own = {"color": style.BLACK, "marker": "o", "mfc": fill, "ls": dashes[name]}
+            looks.append({**own, "label": title})
+    if game.rate:
+        looks.append({**_RATE, "label": "rate of Theorem 3.12, scaled to the first point"})
+    handles = [Line2D([], [], markersize=3.5, **look) for look in looks]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    first = regrets.iloc[0]
+    bars = (
+        f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
+        f" (Student's t), all {first['ci_comparisons']} together"
+    )
+    title = f"Regret against {game.against}, at (ε, δ) for one round's losses"
+    add_title(figure, (title, bars, "points of one T stand side by side", _OURS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,8 @@ from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem
 from dpol.lazy.transform import NORMALISERS, play
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.studies.lazy.regrets import Run, central_guarantee, regret_row
+from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import ADVERSARIES, PRESET, TREE, WEIGHTS, Lazy, algorithms_of
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
@@ -39,18 +38,9 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
         if adversary == "stochastic":
             losses = GapLosses(T, d, settings.gap, inputs.seed)
         found = _play(settings, losses, algorithm, epsilon, inputs.seed)
-        if found is None:
-            continue
-        setting = {
-            "adversary": adversary,
-            "T": T,
-            "d": d,
-            "epsilon": epsilon,
-            "delta": settings.delta,
-            "algorithm": algorithm,
-        }
-        names = ("batch_size", "eta", "fake_switch")
-        rows.append(regret_row(setting, found, best_loss(losses), names))
+        if found is not None:
+            setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
+            rows.append({**setting, "delta": settings.delta, "algorithm": algorithm, **found})
     return {"lazy": pd.DataFrame(rows)}
 
 
@@ -105,11 +95,14 @@ def play_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> tup
     return total, switches - 1
 
 
-def _play(settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: int) -> Run | None:
-    """One algorithm; None where no parameters reach epsilon."""
-    d, delta = losses.n_experts, settings.delta
+def _play(
+    settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: int
+) -> dict[str, object] | None:
+    """What one algorithm did; None where no parameters reach epsilon."""
+    d, delta, least = losses.n_experts, settings.delta, best_loss(losses)
+    row = partial(regret_row, ("batch_size", "eta", "fake_switch"))
     if algorithm == WEIGHTS:
-        return Run(np.full(settings.replicates, weights_loss(losses)), None, NO_PRIVACY)
+        return row(np.full(settings.replicates, weights_loss(losses)) - least)
     key = (type(losses).__name__, losses.n_rounds, d, float(epsilon))
     generators = replicate_generators(
         seed, key, range(settings.replicates), f"algorithm {algorithm}"
@@ -122,7 +115,8 @@ def _play(settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: 
             sensitivity_unit="L2, loss",
             mu=mu,
         )
-        return Run(*play_tree(losses, mu, generators), guarantee)
+        total, switches = play_tree(losses, mu, generators)
+        return row(total - least, switches, guarantee)
     parameters = _parameters(losses, algorithm, epsilon, delta)
     if parameters is None:
         return None
@@ -130,11 +124,10 @@ def _play(settings: Lazy, losses: Losses, algorithm: str, epsilon: float, seed: 
         mechanism="lazy resampling from multiplicative weights (L2P)",
         sensitivity=1.0,
         sensitivity_unit="L-infinity, loss",
-        mu=math.nan,
         epsilon_delta=(parameters.epsilon, delta),
     )
-    measure = WeightsMeasure(d, parameters.eta)
-    return Run(*play(measure, parameters, losses, generators), guarantee, parameters)
+    total, redraws = play(WeightsMeasure(d, parameters.eta), parameters, losses, generators)
+    return row(total - least, redraws, guarantee, parameters)
 
 
 def _parameters(
