@@ -12,9 +12,8 @@ from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells
 from dpol.data.stream import GainStream
 from dpol.show.table import Entry, Table, to_markdown, write_table
 from dpol.studies.hospitals.ablation import ablate
-from dpol.studies.hospitals.ablation_table import ablation_table
 from dpol.studies.hospitals.comparison import compare
-from dpol.studies.hospitals.comparison_table import comparison_table
+from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
 from dpol.studies.hospitals.summary import Cell, summarize
 
 SHARED: dict[str, Any] = {"levels": LEVELS, "confidence": 0.95}
