@@ -13,7 +13,7 @@ from dpol.report.answers import (
     answer_on_privacy,
 )
 from dpol.report.costs import cost_table, shown_costs
-from dpol.studies.audits.table import audit_table
+from dpol.studies.audits.table import build as audit_table
 from dpol.studies.hospitals.findings import rank_meta, with_costs
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, run, shown, texts
@@ -173,25 +173,25 @@ def test_six_numbers_of_the_paper_stand_beside_ours() -> None:
 
 
 def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
-    found = texts(audit_table(audits()))
+    found = texts(audit_table({"audits": audits()}, None, None))
     assert found[0] == [
         *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
         *("event, 3,000 runs", "stands"),
     ]
     assert found[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
     exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
-    assert texts(audit_table(exact))[0][3:7] == [
+    assert texts(audit_table({"audits": exact}, None, None))[0][3:7] == [
         *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),
     ]
     fit = audits().assign(method="fit", parameter="distance", claimed=0.0, lower_bound=0.0)
-    assert texts(audit_table(fit.assign(recorded=0.0)))[0][3:7] == [
+    assert texts(audit_table({"audits": fit.assign(recorded=0.0)}, None, None))[0][3:7] == [
         *("TV = 0", "TV ≥ 0", "–", "fit, 3,000 runs"),
     ]
     admitted = audits().assign(recorded=1.5)
-    assert texts(audit_table(admitted))[0][3] == "μ = 1, recorded: 1.5"
+    assert texts(audit_table({"audits": admitted}, None, None))[0][3] == "μ = 1, recorded: 1.5"
     assert "where 1 is claimed (its record says 1.5)." in "\n".join(
         answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
     )
-    notes = "\n".join(audit_table(audits()).footers)
+    notes = "\n".join(audit_table({"audits": audits()}, None, None).footers)
     assert "noise, event: two hospitals. Code: dpol.noise.privatize. Statistic: an event." in notes
     assert "All bounds hold together with 90% confidence." in notes

@@ -6,8 +6,8 @@ import itertools
 
 import pandas as pd
 
-from dpol.show.table import to_html, to_latex, to_markdown
-from dpol.studies.batching.tables import amplification_table, batching_table
+from dpol.show.table import Table, to_html, to_latex, to_markdown
+from dpol.studies.batching.tables import amplification, batching
 from tables_by_hand import lines
 
 BOUNDS = ("borell-tis", "reflection")
@@ -60,6 +60,14 @@ def costs(streams: tuple[str, ...] = ("all-zero", "two-rivals")) -> pd.DataFrame
             }
         )
     return pd.DataFrame(rows)
+
+
+def amplification_table(frame: pd.DataFrame) -> Table:
+    return amplification({"amplification": frame}, Batching(n_experts=[2], mus=[1]), NO_FACTS)
+
+
+def batching_table(frame: pd.DataFrame) -> Table:
+    return batching({"batching": frame}, Batching(n_experts=[2], mus=[1]), NO_FACTS)
 
 
 AMPLIFIED = r"""**ε at δ = 1e-06 of RW-AdaBatch in the central model**
