@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,11 +148,3 @@ def test_any_number_of_streams_has_a_panel_each(number: int) -> None:
     figure = draw_comparison(*frames, shown(**names))
     titles = [f"{name} (n = 2)" for name in names.values()]
     assert [ax.get_title(loc="left") for ax in figure.axes] == titles
-
-
-def test_equal_figures_are_equal_files(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{name}{suffix}" for name in "ab" for suffix in (".svg", ".pdf", ".png")]
-    style.save_figure(draw(), paths[:3])
-    style.save_figure(draw(), paths[3:])
-    for first, second in zip(paths[:3], paths[3:], strict=True):
-        assert first.read_bytes() == second.read_bytes()
