@@ -10,7 +10,7 @@ import pytest
 from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, shown
 from dpol.data.stream import GainStream
 from dpol.show.table import Entry, Table, to_latex, to_markdown
-from dpol.studies.hospitals.ablation import ablate
+from dpol.studies.hospitals.ablation import TERMS, ablate
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
 from dpol.studies.hospitals.summary import Cell, summarize
@@ -124,18 +124,14 @@ def test_the_verdict_on_the_papers_way(frame, summary, verdict, word):
     assert entry == Entry(f"{word} the paper's way")
 
 
-def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(frame, summary):
     frame = change(frame, at(frame, "other", 1.0, "tree", "isotropic"), verdict="undecided")
     notes = lines(build(frame, summary))["μ = 1"][-1].notes
     assert notes[0].startswith("Above 2 of 3 rows of the papers; not above tree (a curator): +8.50")
     assert notes[0].endswith(", undecided.")
 
 
-def test_it_is_above_every_other_row_only_if_all_are_beaten(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_it_is_above_every_other_row_only_if_all_are_beaten(frame, summary):
     frame = change(frame, at(frame, "other", 1.0), verdict="above")
     entry = lines(build(frame, summary))["μ = 1"][-1]
     assert entry.text == "above the paper's way; above every other private row"
@@ -145,9 +141,7 @@ def test_it_is_above_every_other_row_only_if_all_are_beaten(
     )
 
 
-def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(frame, summary):
     others = at(frame, "other", 1.0)
     frame = change(frame, others & frame["other_ours"], verdict="below")
     notes = lines(build(frame, summary))["μ = 1"][-1].notes
@@ -202,19 +196,12 @@ def test_losses_of_every_system_at_every_level(losses: pd.DataFrame, summary: pd
     assert ABLATED in to_markdown(build_ablation(losses, summary))
 
 
-def test_half_widths_are_those_of_their_terms(losses: pd.DataFrame, summary: pd.DataFrame) -> None:
-    terms = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
-    for number, term in enumerate(terms):
-        losses[f"{term}_half_width"] = 0.11 * (number + 1)
-    (first, *_), *_ = (
-        section.groups[0].lines for section in build_ablation(losses, summary).sections
-    )
-    widths = [entry.text.split("± ")[1] for entry in first[1][1:6]]
-    assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]
-
-
-def test_a_loss_that_rounds_to_nothing_has_no_sign(
-    losses: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(losses, summary):
+    for number, term in enumerate(TERMS, start=1):
+        losses[f"{term}_half_width"] = 0.11 * number
     losses["selection_loss"] = -0.001
-    assert "-0.00" not in to_markdown(build_ablation(losses, summary))
+    table = build_ablation(losses, summary)
+    (_, entries), *_ = table.sections[0].groups[0].lines
+    widths = [entry.text.split(" ± ")[1] for entry in entries[1:6]]
+    assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]
+    assert "-0.00" not in to_markdown(table)
