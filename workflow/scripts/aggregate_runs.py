@@ -1,5 +1,5 @@
 from dpol.core.logs import job_log
-from dpol.studies.hospitals.jobs import write_summary
+from dpol.studies.hospitals.findings import write_summary
 
 with job_log(snakemake.log[0]):
     write_summary(
