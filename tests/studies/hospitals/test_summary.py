@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpol.core.errors import DataError
 from dpol.core.intervals import student_factor
+from dpol.core.schemas import read_frame
 from dpol.data.settings import Stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.hospitals import schema
+from dpol.studies.hospitals import schema, write_tables
 from dpol.studies.hospitals.findings import conclude
 from dpol.studies.hospitals.runs import Played, RunBlock
 from dpol.studies.hospitals.settings import Report
@@ -246,3 +248,12 @@ def test_tables_are_what_their_schemas_say(streams, curves):
     )
     for name, frame in {"summary": together, "cumulative": curves}.items():
         pd.testing.assert_frame_equal(schema(name).check(frame, "here"), frame)
+
+
+def test_a_table_that_its_schema_refuses_is_not_written(curves, tmp_path):
+    path = tmp_path / "cumulative.parquet"
+    with pytest.raises(DataError, match="hospitals: cumulative: lacks column mu"):
+        write_tables({"cumulative": curves.drop(columns="mu")}, {"cumulative": str(path)})
+    assert not path.exists()
+    write_tables({"cumulative": curves}, {"cumulative": str(path)})
+    pd.testing.assert_frame_equal(read_frame(path, schema("cumulative")), curves)
