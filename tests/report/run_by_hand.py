@@ -16,7 +16,7 @@ from dpol.report.page import build_page
 from dpol.report.provenance import Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies import hospitals
-from dpol.studies.audits.table import audit_table
+from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import claims_table
 from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.findings import rank_meta
@@ -179,7 +179,7 @@ def write_run(folder: Path) -> None:
     }
     tables |= {
         "claims": claims_table(claims()),
-        "audits": audit_table(audits()),
+        "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": average_gain_table(shown()),
     }
     for name, table in tables.items():

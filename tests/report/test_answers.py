@@ -13,7 +13,7 @@ from dpol.report.answers import (
     answer_on_privacy,
 )
 from dpol.report.costs import cost_table, shown_costs
-from dpol.studies.audits.table import audit_table
+from dpol.studies.audits.table import build as audit_table
 from dpol.studies.hospitals.findings import rank_meta, with_costs
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, run, shown, texts
@@ -29,6 +29,7 @@ def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.Da
 
 def test_claims_of_the_papers_are_counted_without_ours() -> None:
     answer = answer_on_papers(claims(), SUMMARY, RANKING)
+    assert "of 6 of our intervals meet" in "".join(answer.more)
     found_by_hand = [answer.found, *answer.more]
     # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
     assert found_by_hand[:3] == [
@@ -81,7 +82,7 @@ def test_without_rw_meta_no_ranking_is_told() -> None:
 def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     summary = [
         run("rw-meta", INF, 1.0),
-        run("rw-meta", 1.0, 1.0, epsilon=4.5),
+        run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list"),
         run("rw-ftpl", 1.0, 1.0, epsilon=4.886, mechanism="other noise"),
         run("tree", 0.5, 1.0, epsilon=2.25, model="central"),
         run("worst-case", INF, 1.0, epsilon=0.98),  # noise, though none was asked for
@@ -91,17 +92,12 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
         "Protected is one person in one round: μ = 1 means ε ≤ 4.89, μ = 0.5 means ε ≤ 2.25 at δ ="
         " 1e-06."
     )
+    assert "Taken as public, and not covered by any μ: the list." in answer.more
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
     assert "whoever has the seed can take it off" in text
     assert "Audits: 1 of 2 claims stand. Confidence of all bounds together: 90%." in text
     assert "μ ≥ 1.25 where 1 is claimed" in text
-
-
-def test_the_privacy_of_a_list_made_from_counts_is_not_claimed() -> None:
-    summary = pd.DataFrame([run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list")])
-    said = "Taken as public, and not covered by any μ: the list."
-    assert said in answer_on_privacy(summary, None).more
 
 
 def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
@@ -168,30 +164,26 @@ def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
     assert list(lost["noise"]) == ["isotropic", "capacity"]
 
 
-def test_six_numbers_of_the_paper_stand_beside_ours() -> None:
-    assert "of 6 of our intervals meet" in answer_on_papers(None, SUMMARY, RANKING).found
-
-
 def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
-    found = texts(audit_table(audits()))
+    found = texts(audit_table({"audits": audits()}, None, None))
     assert found[0] == [
         *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
         *("event, 3,000 runs", "stands"),
     ]
     assert found[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
     exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
-    assert texts(audit_table(exact))[0][3:7] == [
+    assert texts(audit_table({"audits": exact}, None, None))[0][3:7] == [
         *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),
     ]
     fit = audits().assign(method="fit", parameter="distance", claimed=0.0, lower_bound=0.0)
-    assert texts(audit_table(fit.assign(recorded=0.0)))[0][3:7] == [
+    assert texts(audit_table({"audits": fit.assign(recorded=0.0)}, None, None))[0][3:7] == [
         *("TV = 0", "TV ≥ 0", "–", "fit, 3,000 runs"),
     ]
     admitted = audits().assign(recorded=1.5)
-    assert texts(audit_table(admitted))[0][3] == "μ = 1, recorded: 1.5"
+    assert texts(audit_table({"audits": admitted}, None, None))[0][3] == "μ = 1, recorded: 1.5"
     assert "where 1 is claimed (its record says 1.5)." in "\n".join(
         answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
     )
-    notes = "\n".join(audit_table(audits()).footers)
+    notes = "\n".join(audit_table({"audits": audits()}, None, None).footers)
     assert "noise, event: two hospitals. Code: dpol.noise.privatize. Statistic: an event." in notes
     assert "All bounds hold together with 90% confidence." in notes

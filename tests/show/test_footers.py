@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pandas as pd
+import pytest
 
 from dpol.show.footers import (
     amount,
@@ -59,12 +60,52 @@ def guarantee(**columns: pd.DataFrame) -> list[str]:
     return describe_guarantee(columns, list(EPSILON))
 
 
-def test_guarantee_of_one_mechanism() -> None:
-    assert guarantee(a=column(), b=column()) == [
-        GENERAL,
-        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
-        SEEDED,
-    ]
+BOTH = "μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06"
+WEAK = {"guaranteed_mu": 0.2, "epsilon": 0.834}
+FREE = {"guaranteed_mu": INF, "epsilon": INF}
+TREE = {"mechanism": "Tree", "model": "central"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines"),
+    [
+        ({"a": column(), "b": column()}, [f"Noise (local): {BOTH}"]),
+        (  # the weakest of all streams
+            {"a": pd.concat([pd.DataFrame([run(1.0, **WEAK), run(0.5)]), column()])},
+            ["Noise (local): μ = 1: ε at most 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06"],
+        ),
+        (  # noise that stays where no privacy is asked for
+            {"a": pd.concat([column(**WEAK), column(guaranteed_mu=0.1, epsilon=0.4)])},
+            [
+                "Noise (local): μ = ∞, 1, 0.5: ε at most 0.834 (guaranteed μ at most 0.2);"
+                " at δ = 1e-06"
+            ],
+        ),
+        (  # columns are named where one mechanism guarantees them different things
+            {
+                **{"a": column(), "noise": column(**TREE)},
+                **dict.fromkeys(("regret", "other"), column(**TREE, **WEAK)),
+            },
+            [
+                f"Noise (local): {BOTH}",
+                f"Tree (central, noise): {BOTH}",
+                "Tree (central, regret, other): μ = ∞, 1, 0.5: ε = 0.834 (guaranteed μ = 0.2);"
+                " at δ = 1e-06",
+            ],
+        ),
+        (
+            {
+                "leader": column(model="none", mechanism="none", **FREE),
+                "a": pd.concat([column(), column(mechanism="Other noise", **FREE)]),
+            },
+            [f"Noise (local): {BOTH}", "Other noise (local): none"],
+        ),
+    ],
+    ids=["one", "weakest", "stays", "named", "several"],
+)
+def test_the_guarantee(columns: dict[str, pd.DataFrame], lines: list[str]) -> None:
+    found = describe_guarantee(columns, list(EPSILON))
+    assert found == [GENERAL, *(f"{line}{MOVED}" for line in lines), SEEDED]
 
 
 def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
@@ -72,44 +113,8 @@ def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
     assert found[1] == f"Noise (local): μ = 0.5: ε = 2.26; μ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
 
 
-def test_guarantee_is_the_weakest_of_all_streams() -> None:
-    better = pd.DataFrame([run(1.0, guaranteed_mu=0.757, epsilon=3.57), run(0.5)])
-    assert guarantee(a=pd.concat([better, column()]))[1] == (
-        f"Noise (local): μ = 1: ε at most 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}"
-    )
-
-
-def test_noise_that_stays_without_a_level_of_privacy_is_said() -> None:
-    streams = [column(guaranteed_mu=0.2, epsilon=0.834), column(guaranteed_mu=0.1, epsilon=0.4)]
-    assert guarantee(a=pd.concat(streams))[1] == (
-        "Noise (local): μ = ∞, 1, 0.5: ε at most 0.834 (guaranteed μ at most 0.2); at δ = 1e-06"
-        f"{MOVED}"
-    )
-
-
 def test_a_level_without_noise_in_some_stream_has_no_guarantee() -> None:
-    streams = [column(), column(guaranteed_mu=0.2, epsilon=0.834)]
-    assert "∞" not in guarantee(a=pd.concat(streams))[1]
-
-
-def test_columns_are_named_where_one_mechanism_guarantees_them_different_things() -> None:
-    tree = {"mechanism": "Tree", "model": "central"}
-    regret = column(**tree, guaranteed_mu=0.2, epsilon=0.834)
-    assert guarantee(a=column(), noise=column(**tree), regret=regret, other=regret)[1:-1] == [
-        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
-        f"Tree (central, noise): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
-        "Tree (central, regret, other): μ = ∞, 1, 0.5: ε = 0.834 (guaranteed μ = 0.2);"
-        f" at δ = 1e-06{MOVED}",
-    ]
-
-
-def test_guarantee_has_a_line_per_noise() -> None:
-    both = pd.concat([column(), column(mechanism="Other noise", guaranteed_mu=INF, epsilon=INF)])
-    leader = column(model="none", mechanism="none", guaranteed_mu=INF, epsilon=INF)
-    assert guarantee(leader=leader, a=both)[1:-1] == [
-        f"Noise (local): μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06{MOVED}",
-        f"Other noise (local): none{MOVED}",
-    ]
+    assert "∞" not in guarantee(a=pd.concat([column(), column(**WEAK)]))[1]
 
 
 def test_no_guarantee_without_noise() -> None:
@@ -153,7 +158,3 @@ def test_what_is_taken_as_public_is_said_once() -> None:
     one, other = column(taken_as_public="the list"), column(taken_as_public="the list")
     assert guarantee(a=one, b=other)[-2:] == [said, SEEDED]
     assert not any("public" in line for line in guarantee(a=column()))
-
-
-def test_parameters_are_rounded_up() -> None:
-    assert "ε = 2.26;" in guarantee(a=column(epsilon=2.2501))[1]

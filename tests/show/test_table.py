@@ -64,13 +64,6 @@ def test_markdown() -> None:
     assert text == f"**Gains**\n\n{GRID}\n- ±: half width\n- †: ours\n"
 
 
-def test_markdown_without_group_column() -> None:
-    lines = to_markdown(table(grouped=False)).splitlines()
-    assert lines[2] == "| stream | privacy | a | b † |"
-    assert lines[4].startswith("| **NM** (n = 2) | μ = 1 | 1.00")
-    assert lines[6] == "|  | μ = 1 | 3 |  |"
-
-
 def test_markdown_escapes() -> None:
     text = to_markdown(table(NASTY))
     line = next(line for line in text.splitlines() if line.startswith("| **"))
@@ -96,11 +89,15 @@ def test_latex() -> None:
     ]
 
 
-def test_latex_without_group_column() -> None:
-    text = to_latex(table(grouped=False))
-    assert r"\begin{tabular}{@{}llrr@{}}" in text
-    assert {line.count("&") for line in text.splitlines() if line.endswith(r" \\")} == {3}
-    assert r"\addlinespace" not in text
+def test_without_group_column() -> None:
+    lines = to_markdown(table(grouped=False)).splitlines()
+    assert lines[2] == "| stream | privacy | a | b † |"
+    assert lines[4].startswith("| **NM** (n = 2) | μ = 1 | 1.00")
+    assert lines[6] == "|  | μ = 1 | 3 |  |"
+    latex = to_latex(table(grouped=False))
+    assert r"\begin{tabular}{@{}llrr@{}}" in latex
+    assert {line.count("&") for line in latex.splitlines() if line.endswith(r" \\")} == {3}
+    assert r"\addlinespace" not in latex
 
 
 def test_latex_escapes() -> None:

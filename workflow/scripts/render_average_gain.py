@@ -4,5 +4,5 @@ from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.shown import read_shown
 
 with job_log(snakemake.log[0]):
-    shown = read_shown(snakemake.input.summary, snakemake.params)
+    shown, _ = read_shown(snakemake.input, snakemake.params)
     write_table(average_gain_table(shown), *snakemake.output)

@@ -11,7 +11,7 @@ import pandas as pd
 from dpol.core.rounding import rounded_up
 from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
-from dpol.show.words import counted, joint_confidence, mu_title, proved
+from dpol.show.words import counted, each, joint_confidence, mu_title, proved
 from dpol.studies.claims.table import count_verdicts
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
 
@@ -99,8 +99,8 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
     if private.empty:
         found = "Not at all: no run has privacy noise."
     else:
-        found = f"Protected is {_each(private['unit'])}: {_levels(private)}."
-        more.append(f"Adjacent: {_each(private['adjacency'])}.")
+        found = f"Protected is {each(private['unit'])}: {_levels(private)}."
+        more.append(f"Adjacent: {each(private['adjacency'])}.")
         more += describe_public(private)
         more.append(_models(private))
         more += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
@@ -121,7 +121,7 @@ def _levels(private: pd.DataFrame) -> str:
     texts = [
         f"{_mu(mu)} means ε\xa0≤\xa0{rounded_up(epsilon, 3)}" for mu, epsilon in largest.items()
     ]
-    delta = " / ".join(f"{value:g}" for value in dict.fromkeys(private["delta"]))
+    delta = each(f"{value:g}" for value in private["delta"])
     return f"{', '.join(texts)} at δ = {delta}"
 
 
@@ -186,7 +186,3 @@ def _cost(costs: pd.DataFrame) -> str:
 def _mu(mu: object) -> str:
     """A level that no line break divides."""
     return mu_title(float(str(mu))).replace(" ", "\xa0")
-
-
-def _each(values: pd.Series) -> str:
-    return " / ".join(dict.fromkeys(values))

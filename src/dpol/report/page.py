@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import yaml
+
+from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
+from dpol.core.files import write_text
 from dpol.data.stream import read_stream
 from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
 from dpol.report.data import cleaning_table, dropped_table, source_facts
-from dpol.report.provenance import Provenance, stage_table
+from dpol.report.provenance import (
+    Provenance,
+    commit_of,
+    installed_versions,
+    read_stages,
+    stage_table,
+)
 from dpol.report.reading import read_fragment, read_json, read_results, read_text, unreadable
-from dpol.report.sections import SectionOf, sections_of
 from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.study import Figure
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN, Section
+from dpol.studies.registry import load_studies
+from dpol.studies.study import Figure, Study
 
 # One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
 _REM_A_POINT, _WIDEST = 62 / 504, 62.0
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure as it stands in the page: the image as base64, its width in rem."""
-
-    figure: Figure
-    image: str
-    width: float
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Part:
         key: its anchor.
         title: its heading.
         intro: what stands above all else.
-        pictures: its figures.
+        pictures: its figures, each with its image as base64 and its width in rem.
         tables: its tables as HTML.
         folded: captions and tables that only those see who open them.
         facts: terms and texts, if it has any.
@@ -52,11 +55,34 @@ class Part:
     key: str
     title: str
     intro: str
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[tuple[Figure, str, float], ...] = ()
     tables: tuple[str, ...] = ()
     folded: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     code: tuple[str, str] | None = None
+
+
+def write_page(page: Path, params: Any, checkout: Path) -> None:
+    """Write the page of a run.
+
+    Args:
+        page: results/<run>/report/index.html.
+        params: name and text of the config, and the benchmarks of the jobs.
+        checkout: the folder whose commit is told.
+
+    Raises:
+        DataError: a file of the run is missing, or is not what it should be.
+    """
+    folder = page.parents[1]
+    provenance = Provenance(
+        config_name=params.config_name,
+        config_text=params.config_text,
+        versions=installed_versions(),
+        commit=commit_of(checkout),
+        stages=read_stages(map(Path, params.benchmarks), folder / "benchmarks"),
+    )
+    config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
+    write_text(page, build_page(folder, config, provenance))
 
 
 def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
@@ -72,42 +98,48 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     """
     titles = {label: stream.title or label for label, stream in config.streams.items()}
     results = read_results(folder, config)
-    costs = shown_costs(results.summary, config)
-    parts = [_part(folder, section) for section in sections_of(config)]
+    summary = results["summary"]
+    costs = shown_costs(summary, config)
+    parts = [_part(folder, it, it.figures) for it in (TOTAL_GAIN, GAIN_OVER_TIME)]
     if not costs.empty:
-        parts.insert(2, _cost_part(cost_table(costs, titles)))
+        parts.append(_cost_part(cost_table(costs, titles)))
+    if config.comparison is not None:
+        parts.append(_part(folder, BEYOND, BEYOND.figures))
+    for study in load_studies().values():
+        if (block := config.block(study.name)) is not None:
+            parts.append(_part(folder, study, study.figures(block)))
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     return load_template("report.html.j2", "dpol.report").render(
         run=config.run,
         simulated=config.dataset.simulated,
         answers=(
-            answer_on_papers(results.claims, results.summary, results.ranking),
-            answer_on_privacy(results.summary, results.audits),
+            answer_on_papers(results.get("claims"), summary, results["ranking"]),
+            answer_on_privacy(summary, results.get("audits")),
             answer_on_cost(costs),
         ),
-        setting=describe_setting(config, results.summary),
+        setting=describe_setting(config, summary),
         parts=parts,
     )
 
 
-def _part(folder: Path, section: SectionOf) -> Part:
+def _part(folder: Path, shown: Section | Study, figures: Iterable[Figure]) -> Part:
     return Part(
-        section.key,
-        section.title,
-        section.intro,
-        tuple(_picture(folder / f"figures/{it.name}.svg", it) for it in section.figures),
-        tuple(read_fragment(folder / f"tables/{it}.fragment.html") for it in section.tables),
+        shown.name,
+        shown.title,
+        shown.about,
+        tuple((it, *_image(folder / f"figures/{it.name}.svg")) for it in figures),
+        tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in shown.tables),
     )
 
 
-def _picture(path: Path, figure: Figure) -> Picture:
+def _image(path: Path) -> tuple[str, float]:
+    """A figure as base64, and its width in rem."""
     text = read_text(path)
     try:
         width = float(ElementTree.fromstring(text).attrib["viewBox"].split()[2])
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise unreadable(path, error) from None
-    image = base64.b64encode(text.encode()).decode()
-    return Picture(figure, image, min(width * _REM_A_POINT, _WIDEST))
+    return base64.b64encode(text.encode()).decode(), min(width * _REM_A_POINT, _WIDEST)
 
 
 def _cost_part(table: Table) -> Part:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,42 +16,19 @@ from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
 
 
-@dataclass(frozen=True)
-class Results:
-    """Tables of a run that the answers are computed from.
+def read_results(folder: Path, config: Config) -> dict[str, pd.DataFrame]:
+    """The tables of a run that the answers are computed from, by name.
 
-    Args:
-        summary: table of `dpol.studies.hospitals.findings.conclude`.
-        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
-        claims: the ledger; None if it was not made.
-        audits: None if there were none.
-    """
-
-    summary: pd.DataFrame
-    ranking: pd.DataFrame
-    claims: pd.DataFrame | None
-    audits: pd.DataFrame | None
-
-
-def read_results(folder: Path, config: Config) -> Results:
-    """The tables of the run in `folder`, by what its config asks for.
+    They are `summary`, `ranking`, and `claims` and `audits` if the config asks for them.
 
     Raises:
         DataError: a table is missing, cannot be read, or is not what its schema says.
     """
     schemas = {name: hospitals.schema(name) for name in ("summary", "ranking")}
-    for study in (load_study(name) for name in ("claims", "audits") if config.block(name)):
-        schemas |= schemas_of(study)
-
-    def table(name: str) -> pd.DataFrame:
-        return read_frame(folder / f"{name}.parquet", schemas[name])
-
-    return Results(
-        table("summary"),
-        table("ranking"),
-        table("claims") if "claims" in schemas else None,
-        table("audits") if "audits" in schemas else None,
-    )
+    for name in ("claims", "audits"):
+        if config.block(name) is not None:
+            schemas[name] = schemas_of(load_study(name))[name]
+    return {name: read_frame(folder / f"{name}.parquet", it) for name, it in schemas.items()}
 
 
 def read_fragment(path: Path) -> str:

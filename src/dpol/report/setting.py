@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpol.config.models import Config
 from dpol.show.footers import COVERS
-from dpol.show.words import mu_title
+from dpol.show.words import each, mu_title
 
 
 def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
@@ -75,8 +75,7 @@ def _protected(config: Config, summary: pd.DataFrame) -> str:
     if private.empty:
         return "Nothing is protected: no run has privacy noise."
     levels = [mu_title(mu) for mu in config.privacy.levels.values() if mu < float("inf")]
-    unit = " / ".join(dict.fromkeys(private["unit"]))
     return (
-        f"Protected is {unit}, at {', '.join(levels)}: telling two adjacent inputs apart is at"
-        " least as hard as telling N(0, 1) from N(μ, 1)."
+        f"Protected is {each(private['unit'])}, at {', '.join(levels)}: telling two adjacent"
+        " inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
     )

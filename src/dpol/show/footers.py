@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.show.words import mu_title
+from dpol.show.words import each, mu_title
 
 
 def amount(mean: float, half_width: float) -> str:
@@ -103,8 +103,8 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
     if private.empty:
         return ["Guarantee: none, no run has privacy noise."]
     lines = [
-        f"Guarantee: μ-Gaussian differential privacy of {_each(private['unit'])}; adjacent:"
-        f" {_each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
+        f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}; adjacent:"
+        f" {each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
         " telling N(0, 1) from N(μ, 1). The μ of a row is the level asked for; what each mechanism"
         " guarantees there, to three digits:"
     ]
@@ -159,7 +159,7 @@ def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
         found.setdefault(text, []).append(mu_title(mu).removeprefix("μ = "))
     if not found:
         return "none"
-    delta = _each(f"{value:g}" for value in runs["delta"])
+    delta = each(f"{value:g}" for value in runs["delta"])
     texts = [f"μ = {', '.join(same)}: {text}" for text, same in found.items()]
     return f"{'; '.join(texts)}; at δ = {delta}"
 
@@ -168,7 +168,3 @@ def _at_most(values: pd.Series) -> str:
     """The largest value, rounded up, and whether others were smaller."""
     shown = {rounded_up(value, 3) for value in values}
     return f"{'=' if len(shown) == 1 else 'at most'} {rounded_up(values.max(), 3)}"
-
-
-def _each(values: Iterable[str]) -> str:
-    return " / ".join(dict.fromkeys(values))

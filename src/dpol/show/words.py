@@ -36,6 +36,15 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
+def each(texts: Iterable[str]) -> str:
+    """Texts that differ, in their order.
+
+    >>> each(["person", "hospital", "person"])
+    'person / hospital'
+    """
+    return " / ".join(dict.fromkeys(texts))
+
+
 def mu_title(mu: float) -> str:
     """A Gaussian-DP parameter.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+import pandas as pd
 import pytest
 
 from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells
 from dpol.core.intervals import student_factor
+from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.ablation import TERMS, ablate
 from dpol.studies.hospitals.settings import System
 
@@ -132,14 +132,5 @@ def test_the_privacy_of_the_system_is_beside_its_losses():
     assert found["model"] == "local"
 
 
-def test_learners_that_were_not_run_are_named():
-    found = [it for it in cells() if (it.played.family, it.noise) != ("kalman", "capacity")]
-    with pytest.raises(ValueError, match="no runs of family kalman with capacity noise"):
-        table(found)
-
-
-def test_one_replicate_has_no_interval():
-    single = [
-        cell(it.played.label, it.noise, it.mu, [1.0], family=it.played.family) for it in cells()
-    ]
-    assert (table(single)["total_loss_half_width"] == math.inf).all()
+def test_the_table_is_what_its_schema_says():
+    pd.testing.assert_frame_equal(schema("ablation").check(table(), "here"), table())

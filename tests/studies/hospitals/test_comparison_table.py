@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,11 +9,10 @@ import pytest
 
 from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, shown
 from dpol.data.stream import GainStream
-from dpol.show.table import Entry, Table, to_markdown, write_table
-from dpol.studies.hospitals.ablation import ablate
-from dpol.studies.hospitals.ablation_table import ablation_table
+from dpol.show.table import Entry, Table, to_latex, to_markdown
+from dpol.studies.hospitals.ablation import TERMS, ablate
 from dpol.studies.hospitals.comparison import compare
-from dpol.studies.hospitals.comparison_table import comparison_table
+from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
 from dpol.studies.hospitals.summary import Cell, summarize
 
 SHARED: dict[str, Any] = {"levels": LEVELS, "confidence": 0.95}
@@ -97,7 +95,10 @@ def test_the_comparison(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
     Rows of the papers: ridge-a, ridge-b and the tree; with parts of ours: 2 ridge, meta and 2
     kalman with our noise, 3 others of ours. Intervals: 36 pairs, 3 of the aims, 39 means.
     """
-    assert COMPARED in to_markdown(build(frame, summary))
+    table = build(frame, summary)
+    assert COMPARED in to_markdown(table)
+    assert r"\begin{longtable}" in to_latex(table)
+    assert table.numbers is frame
 
 
 def test_half_widths_are_those_of_their_numbers(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
@@ -109,34 +110,28 @@ def test_half_widths_are_those_of_their_numbers(frame: pd.DataFrame, summary: pd
 
 
 @pytest.mark.parametrize(
-    ("verdict", "text"),
+    ("verdict", "word"),
     [
-        ("above", "above the paper's way"),
-        ("equal", "equal to the paper's way"),
-        ("below", "below the paper's way"),
-        ("undecided", "undecided against the paper's way"),
+        ("above", "above"),
+        ("equal", "equal to"),
+        ("below", "below"),
+        ("undecided", "undecided against"),
     ],
 )
-def test_the_verdict_on_the_papers_way(
-    frame: pd.DataFrame, summary: pd.DataFrame, verdict: str, text: str
-) -> None:
+def test_the_verdict_on_the_papers_way(frame, summary, verdict, word):
     frame = change(frame, at(frame, "paper", INF), verdict=verdict)
     entry = lines(build(frame, summary))["no privacy (μ = ∞)"][-1]
-    assert entry == Entry(text)
+    assert entry == Entry(f"{word} the paper's way")
 
 
-def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(frame, summary):
     frame = change(frame, at(frame, "other", 1.0, "tree", "isotropic"), verdict="undecided")
     notes = lines(build(frame, summary))["μ = 1"][-1].notes
     assert notes[0].startswith("Above 2 of 3 rows of the papers; not above tree (a curator): +8.50")
     assert notes[0].endswith(", undecided.")
 
 
-def test_it_is_above_every_other_row_only_if_all_are_beaten(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_it_is_above_every_other_row_only_if_all_are_beaten(frame, summary):
     frame = change(frame, at(frame, "other", 1.0), verdict="above")
     entry = lines(build(frame, summary))["μ = 1"][-1]
     assert entry.text == "above the paper's way; above every other private row"
@@ -146,9 +141,7 @@ def test_it_is_above_every_other_row_only_if_all_are_beaten(
     )
 
 
-def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(
-    frame: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(frame, summary):
     others = at(frame, "other", 1.0)
     frame = change(frame, others & frame["other_ours"], verdict="below")
     notes = lines(build(frame, summary))["μ = 1"][-1].notes
@@ -162,14 +155,6 @@ def test_common_noise_of_the_two_ways_is_said(summary: pd.DataFrame) -> None:
     same = COMPARISON.model_copy(update={"ours": OURS.model_copy(update={"noise": PAPER.noise})})
     text = "\n".join(build(compare(many(), same, **SHARED), summary).footers)
     assert "Of the paper's way and ours it is the same." in text
-
-
-def test_the_table_is_written_with_its_numbers(
-    frame: pd.DataFrame, summary: pd.DataFrame, tmp_path: Path
-) -> None:
-    write_table(build(frame, summary), tmp_path / "comparison.csv", tmp_path / "comparison.tex")
-    assert len(pd.read_csv(tmp_path / "comparison.csv")) == len(frame)
-    assert r"\begin{longtable}" in (tmp_path / "comparison.tex").read_text()
 
 
 # --- Ablations ---
@@ -211,19 +196,12 @@ def test_losses_of_every_system_at_every_level(losses: pd.DataFrame, summary: pd
     assert ABLATED in to_markdown(build_ablation(losses, summary))
 
 
-def test_half_widths_are_those_of_their_terms(losses: pd.DataFrame, summary: pd.DataFrame) -> None:
-    terms = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
-    for number, term in enumerate(terms):
-        losses[f"{term}_half_width"] = 0.11 * (number + 1)
-    (first, *_), *_ = (
-        section.groups[0].lines for section in build_ablation(losses, summary).sections
-    )
-    widths = [entry.text.split("± ")[1] for entry in first[1][1:6]]
-    assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]
-
-
-def test_a_loss_that_rounds_to_nothing_has_no_sign(
-    losses: pd.DataFrame, summary: pd.DataFrame
-) -> None:
+def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(losses, summary):
+    for number, term in enumerate(TERMS, start=1):
+        losses[f"{term}_half_width"] = 0.11 * number
     losses["selection_loss"] = -0.001
-    assert "-0.00" not in to_markdown(build_ablation(losses, summary))
+    table = build_ablation(losses, summary)
+    (_, entries), *_ = table.sections[0].groups[0].lines
+    widths = [entry.text.split(" ± ")[1] for entry in entries[1:6]]
+    assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]
+    assert "-0.00" not in to_markdown(table)

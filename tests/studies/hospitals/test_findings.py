@@ -206,8 +206,5 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
     # The paper's Table 2: three streams, three levels with noise.
     paper = ranking[ranking["source"] == "paper"]
     assert paper["verdict"].tolist() == ["above"] * 9
-
-
-def test_without_rw_meta_there_is_only_the_paper_s_ranking() -> None:
-    data = [row for row in rows() if row["algorithm"] != "rw-meta"]
-    assert set(rank_meta(pd.DataFrame(data))["source"]) == {"paper"}
+    without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])
+    assert set(rank_meta(without)["source"]) == {"paper"}

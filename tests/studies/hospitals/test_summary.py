@@ -7,11 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpol.core.errors import DataError
 from dpol.core.intervals import student_factor
-from dpol.core.schemas import write_frame
+from dpol.core.schemas import read_frame
+from dpol.data.settings import Stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.hospitals import schema, write_tables
+from dpol.studies.hospitals.findings import conclude
 from dpol.studies.hospitals.runs import Played, RunBlock
+from dpol.studies.hospitals.settings import Report
 from dpol.studies.hospitals.summary import (
     BEST_STATIC,
     Cell,
@@ -60,9 +65,9 @@ def summary_of(cells, streams, delta=1e-6):
 
 
 def test_blocks_are_joined_in_the_order_of_their_replicates():
-    blocks = [block((2, 3), played([[2.0], [3.0]])), block((0, 1), played([[0.0], [1.0]]))]
+    blocks = [block((r,), played([[float(r)]])) for r in (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)]
     (joined,) = collect_cells(blocks)
-    assert joined.gains.ravel().tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert joined.gains.ravel().tolist() == list(range(11))
     assert (joined.stream, joined.noise, joined.mu) == ("test", "isotropic", 0.5)
 
 
@@ -77,11 +82,6 @@ def test_a_cell_holds_actions_and_gains_of_all_blocks():
     assert joined.played.gains.tolist() == expected
     assert joined.gains is joined.played.gains
     assert joined.played.actions.dtype == np.int32
-
-
-def test_ten_blocks_are_not_sorted_as_words():
-    blocks = [block((r,), played([[float(r)]])) for r in (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)]
-    assert collect_cells(blocks)[0].gains.ravel().tolist() == list(range(11))
 
 
 def test_every_setting_and_algorithm_is_a_cell():
@@ -139,20 +139,13 @@ def test_scores_by_hand(streams):
     assert (row["confidence"], row["ci_comparisons"]) == (0.95, 3)
 
 
-def test_static_regret_can_be_of_both_signs(streams):
-    rows = summary_of([cell([[1.0, 0.5, 1.0]]), cell([[0.0, 0.0, 0.0]])], streams)
-    assert rows["static_regret"].tolist() == [-1.0, 1.5]
-
-
-def test_one_replicate_has_an_infinite_interval_and_no_deviation(streams):
-    row = summary_of([cell([[1.0, 0.0, 1.0]])], streams).iloc[0]
-    assert (row["replicates"], row["ci_half_width"]) == (1, math.inf)
-    assert math.isnan(row["std_gain"])
-
-
-def test_equal_replicates_have_a_width_of_0(streams):
-    row = summary_of([cell([[0.1, 0.0, 0.1]] * 3)], streams).iloc[0]
-    assert row["ci_half_width"] == 0.0
+def test_scores_of_one_replicate_and_of_equal_ones(streams):
+    cells = [cell([[1.0, 0.5, 1.0]]), cell([[0.1, 0.0, 0.1]] * 3)]
+    rows = summary_of(cells, streams)
+    assert rows["static_regret"].tolist() == pytest.approx([-1.0, 1.3])
+    assert rows["replicates"].tolist() == [1, 3]
+    assert rows["ci_half_width"].tolist() == [math.inf, 0.0]
+    assert rows["std_gain"].isna().tolist() == [True, False]
 
 
 def test_facts_of_the_stream(streams):
@@ -247,29 +240,20 @@ def test_curves_end_at_the_summary(streams):
     assert last["ci_half_width"] == pytest.approx(row["ci_half_width"])
 
 
-def test_curves_have_the_documented_columns(curves):
-    assert curves.columns.tolist() == [
-        "stream",
-        "algorithm",
-        "family",
-        "noise",
-        "level",
-        "mu",
-        "round",
-        "period",
-        "mean_cumulative_gain",
-        "ci_half_width",
-    ]
+def test_tables_are_what_their_schemas_say(streams, curves):
+    together = conclude(
+        summary_of([cell([[0.0] * 3]), cell([[0.0] * 3], mu=math.inf)], streams),
+        {"test": Stream(groups=["G"])},
+        Report(algorithms=["a"]),
+    )
+    for name, frame in {"summary": together, "cumulative": curves}.items():
+        pd.testing.assert_frame_equal(schema(name).check(frame, "here"), frame)
 
 
-# --- Files ---
-
-
-def test_a_written_table_can_be_read_and_equal_tables_are_equal_bytes(streams, curves, tmp_path):
-    summary = summary_of([cell([[0.0] * 3]), cell([[0.0] * 3], mu=math.inf)], streams)
-    for name, frame in {"summary": summary, "curves": curves}.items():
-        paths = [tmp_path / f"{name}-{copy}.parquet" for copy in range(2)]
-        for path in paths:
-            write_frame(frame.copy(), path)
-        assert paths[0].read_bytes() == paths[1].read_bytes()
-        pd.testing.assert_frame_equal(pd.read_parquet(paths[0]), frame, check_dtype=False)
+def test_a_table_that_its_schema_refuses_is_not_written(curves, tmp_path):
+    path = tmp_path / "cumulative.parquet"
+    with pytest.raises(DataError, match="hospitals: cumulative: lacks column mu"):
+        write_tables({"cumulative": curves.drop(columns="mu")}, {"cumulative": str(path)})
+    assert not path.exists()
+    write_tables({"cumulative": curves}, {"cumulative": str(path)})
+    pd.testing.assert_frame_equal(read_frame(path, schema("cumulative")), curves)

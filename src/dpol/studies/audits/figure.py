@@ -23,16 +23,8 @@ _FARTHEST = 1.5
 
 
 def draw(frames: Frames, settings: Audits, facts: Facts) -> Figure:
-    """The figure of all audits, see `draw_audit`."""
-    return draw_audit(frames["audits"])
-
-
-def draw_audit(audits: pd.DataFrame) -> Figure:
-    """One line per audit: the lower bound on its parameter as a share of the claim.
-
-    Args:
-        audits: table of `study_audits`.
-    """
+    """One line per audit: the lower bound on its parameter as a share of the claim."""
+    audits = frames["audits"]
     rows = audits.to_dict("records")
     largest = max(_drawn_share(row) for row in rows)
     with style.figure_style():

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from typing import Any
-
-import pandas as pd
 
 from dpol.privacy.audit import exceeds
 from dpol.show.names import name_of
@@ -17,16 +14,8 @@ from dpol.studies.study import Facts, Frames
 
 
 def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
-    """The table of all audits."""
-    return replace(audit_table(frames["audits"]), numbers=frames["audits"])
-
-
-def audit_table(audits: pd.DataFrame) -> Table:
-    """What is claimed of each mechanism, what its outputs prove, and the verdict.
-
-    Args:
-        audits: table of `dpol.studies.audits.study.study_audits`.
-    """
+    """What is claimed of each mechanism, what its outputs prove, and the verdict."""
+    audits = frames["audits"]
     rows = audits.to_dict("records")
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
     ran = (
@@ -34,14 +23,14 @@ def audit_table(audits: pd.DataFrame) -> Table:
         f" {row['statistic']}."
         for row in rows
     )
-    words = {name: Column(name, prose=True) for name in ("variant", "unit", "how", "verdict")}
     return Table(
         caption="Audits",
         name="audits",
         corner=("mechanism",),
-        headers=tuple(
-            words.get(name, name)
-            for name in ("variant", "unit", "claimed", "proved", "share", "how", "verdict")
+        headers=(
+            *(Column("variant", prose=True), Column("unit", prose=True)),
+            *("claimed", "proved", "share"),
+            *(Column("how", prose=True), Column("verdict", prose=True)),
         ),
         sections=(one_section(map(_line, rows)),),
         footers=(

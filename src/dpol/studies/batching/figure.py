@@ -25,18 +25,12 @@ _DASHES: Mapping[str, str] = {"analytic": "-", "monte-carlo": "--"}
 _SMALLEST = 1e-5
 
 
-def draw(frames: Frames, study: Batching, facts: Facts) -> Figure:
-    """The figure of trade-off curves, see `draw_amplification`."""
-    return draw_amplification(frames["amplification"])
-
-
-def draw_amplification(curves: pd.DataFrame) -> Figure:
+def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
     """Trade-off curves by number of experts and axes (rows) and mu (columns).
 
-    Args:
-        curves: as `dpol.studies.batching.study.study_amplification` makes them; the first
-            round t is drawn.
+    Of the table `amplification`, the first round t is drawn.
     """
+    curves = frames["amplification"]
     shown = curves[curves["t"] == curves["t"].iloc[0]]
     sizes, mus = list(dict.fromkeys(shown["n"])), sorted(set(shown["mu"]))
     with style.figure_style():

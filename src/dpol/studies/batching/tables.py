@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 
 import pandas as pd
@@ -21,33 +20,12 @@ PAPER = f"“{EXPERTS}”"
 _COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
 
 
-def settings_of(curves: pd.DataFrame) -> pd.DataFrame:
-    """One row per setting and kind: what the table of amplification shows.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
-    """
-    columns = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
-    numbers = [*columns, "epsilon_at_delta", "mean_batch"]
-    return curves[numbers].drop_duplicates(columns)
-
-
-def amplification(frames: Frames, study: Batching, facts: Facts) -> Table:
-    """The table of amplified privacy."""
-    curves = frames["amplification"]
-    return replace(amplification_table(curves), numbers=settings_of(curves))
-
-
-def batching(frames: Frames, study: Batching, facts: Facts) -> Table:
-    """The table of regrets."""
-    return replace(batching_table(frames["batching"]), numbers=frames["batching"])
-
-
-def amplification_table(curves: pd.DataFrame) -> Table:
+def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
     """Epsilon at the reported delta: not amplified, analytic bound and Monte Carlo estimate."""
-    settings = settings_of(curves)
-    shown = list(product(settings["bound"].unique(), ("analytic", "monte-carlo")))
-    first = settings.iloc[0]
+    key = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
+    curves = frames["amplification"][[*key, "epsilon_at_delta", "mean_batch"]].drop_duplicates(key)
+    shown = list(product(curves["bound"].unique(), ("analytic", "monte-carlo")))
+    first = curves.iloc[0]
 
     def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
         plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
@@ -65,7 +43,7 @@ def amplification_table(curves: pd.DataFrame) -> Table:
             name_of("un-amplified").short,
             *(f"{name_of(bound).marked}, {name_of(kind).short}" for bound, kind in shown),
         ),
-        sections=_sections(settings, "t", lambda t: f"t = {t}", entries),
+        sections=_sections(curves, "t", lambda t: f"t = {t}", entries),
         footers=(
             f"All-zero gains, the worst case for privacy; α = {first['alpha']:g}. Adjacent: two"
             " streams that differ in one round's whole gain vector in [0, 1]^n; Gaussian noise of"
@@ -74,18 +52,15 @@ def amplification_table(curves: pd.DataFrame) -> Table:
             " batch sizes of simulated runs; an estimate, not a guarantee.",
             f"Method: {PAPER}, section 3.1. {OURS}.",
         ),
-        numbers=settings,
+        numbers=curves,
     )
 
 
-def batching_table(batching: pd.DataFrame) -> Table:
-    """Regret of RW-AdaBatch beside RW-FTPL with the same noise, and the bound of Corollary 2.
-
-    Raises:
-        DataError: a column is missing, or the table is empty.
-    """
-    bounds = list(batching["bound"].unique())
-    first = batching.iloc[0]
+def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
+    """Regret of RW-AdaBatch beside RW-FTPL with the same noise, and the bound of Corollary 2."""
+    costs = frames["batching"]
+    bounds = list(costs["bound"].unique())
+    first = costs.iloc[0]
 
     def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
         plain = rows.iloc[0]
@@ -107,7 +82,7 @@ def batching_table(batching: pd.DataFrame) -> Table:
             *(f"extra, {name_of(bound).marked}" for bound in bounds),
             "bound on regret",
         ),
-        sections=_sections(batching, "stream", str, entries),
+        sections=_sections(costs, "stream", str, entries),
         footers=(
             f"Means over {first['replicates']} runs of T = {first['T']} rounds, α ="
             f" {first['alpha']:g}. Both algorithms see the same noise, so the interval of the"
@@ -118,7 +93,7 @@ def batching_table(batching: pd.DataFrame) -> Table:
             "Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for"
             f" RW-AdaBatch. {PAPER}, Corollary 2. {OURS}.",
         ),
-        numbers=batching,
+        numbers=costs,
     )
 
 

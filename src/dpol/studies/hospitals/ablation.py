@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from dpol.studies.hospitals import write_tables
 from dpol.studies.hospitals.comparison import (
     HalfWidth,
     by_stream,
+    compare,
     count_replicates,
     family_cells,
     find_cell,
     half_widths,
     totals_of,
 )
+from dpol.studies.hospitals.runs import read_runs
 from dpol.studies.hospitals.settings import Comparison, System
-from dpol.studies.hospitals.summary import Cell
+from dpol.studies.hospitals.summary import Cell, collect_cells
 
 TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
 """The losses; the first three add up to `total_loss`."""
+
+
+def write_comparison(runs: Iterable[Path | str], params: Any, files: Mapping[str, str]) -> None:
+    """Compare the paper's way with ours: `comparison` and `ablation`.
+
+    Args:
+        runs: files of all runs.
+        params: plain values of the config: comparison, levels and confidence.
+        files: where the result tables are written, by name.
+
+    Raises:
+        DataError: a file is not whole, or a table is not what its schema says.
+        ValueError: a system was not run.
+    """
+    systems = Comparison.model_validate(params.comparison)
+    cells = collect_cells(map(read_runs, runs))
+    together: dict[str, Any] = {"levels": params.levels, "confidence": params.confidence}
+    found = {
+        "comparison": compare(cells, systems, **together),
+        "ablation": ablate(cells, systems, **together),
+    }
+    write_tables(found, files)
 
 
 def ablate(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -26,13 +25,8 @@ Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
 AIMS: tuple[Kind, ...] = ("aim-paper", "aim-learner")
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Ours and what it is compared with."""
-
-    kind: Kind
-    ours: Cell
-    other: Cell
+_Pair = tuple[Kind, Cell, Cell]
+"""Ours, and what it is compared with."""
 
 
 def compare(
@@ -53,26 +47,26 @@ def compare(
         ValueError: a system was not run, or runs have different numbers of replicates.
     """
     pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
-    means = {id(cell) for pair in pairs for cell in (pair.ours, pair.other)}
+    means = {id(cell) for _, *both in pairs for cell in both}
     comparisons = len(pairs) + len(means)
     replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
     names = {mu: label for label, mu in levels.items()}
     families = {comparison.paper.learners, comparison.ours.learners}
     rows = [
         {
-            "stream": pair.ours.stream,
-            "kind": pair.kind,
-            **_side("", pair.ours, names, half),
-            **_side("other_", pair.other, names, half),
-            "other_ours": pair.other.ours,
-            "other_learner": pair.other.played.family in families,
-            "common_noise": _shares_noise(pair.ours, pair.other),
-            **_difference(pair, half),
+            "stream": ours.stream,
+            "kind": kind,
+            **_side("", ours, names, half),
+            **_side("other_", other, names, half),
+            "other_ours": other.ours,
+            "other_learner": other.played.family in families,
+            "common_noise": _shares_noise(ours, other),
+            **_difference(ours, other, half),
             "replicates": replicates,
             "confidence": confidence,
             "ci_comparisons": comparisons,
         }
-        for pair in pairs
+        for kind, ours, other in pairs
     ]
     return _with_verdicts_of_aims(pd.DataFrame(rows))
 
@@ -111,19 +105,19 @@ def _pairs(
     for mu in levels.values():
         ours = find_cell(cells, comparison.ours, mu)
         paper = find_cell(cells, comparison.paper, mu)
-        yield _Pair("paper", ours, paper)
+        yield "paper", ours, paper
         for cell in cells:
             noisy = cell.mu == mu and cell.played.guarantee.model != "none"
             if noisy and cell is not ours and cell is not paper:
-                yield _Pair("other", ours, cell)
+                yield "other", ours, cell
     for aim in comparison.aims:
         ours, mu = find_cell(cells, comparison.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "paper":
-            yield _Pair("aim-paper", ours, find_cell(cells, comparison.paper, mu))
+            yield "aim-paper", ours, find_cell(cells, comparison.paper, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
         for cell in family_cells(cells, comparison.paper.learners, comparison.paper.noise, mu):
-            yield _Pair("aim-learner", ours, cell)
+            yield "aim-learner", ours, cell
 
 
 def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
@@ -183,7 +177,7 @@ def _shares_noise(one: Cell, two: Cell) -> bool:
     return same and models == {"local"} and one.mu < math.inf
 
 
-def _difference(pair: _Pair, half: HalfWidth) -> dict[str, Any]:
-    differences = totals_of(pair.ours) - totals_of(pair.other)
+def _difference(ours: Cell, other: Cell, half: HalfWidth) -> dict[str, Any]:
+    differences = totals_of(ours) - totals_of(other)
     mean, width = float(differences.mean()), half(differences)
     return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

@@ -18,7 +18,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dpol.core.errors import DataError
 from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
@@ -50,9 +49,6 @@ def draw_cumulative_gain(
             stream and round one of the algorithm `best-static-expert`.
         shown: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
         central_noise: noise of central algorithms' own noise, by label.
-
-    Raises:
-        DataError: an algorithm has no runs.
     """
     report, levels = shown.report, list(shown.levels.values())
     lines = _lines(cumulative, report, central_noise)
@@ -93,11 +89,6 @@ def _lines(
     lines = []
     for label, look in styles.items():
         found = sorted(set(cumulative.loc[cumulative["algorithm"] == label, "noise"]))
-        if not found:
-            raise DataError(
-                f"the table of cumulative gains has no runs of {label} (report.algorithms);"
-                " run them, or leave it out of the report"
-            )
         noise = report.noise if report.noise in found else found[0]
         noise = central_noise.get(label, noise)
         name = label if noise in (report.noise, "none") else f"{label} ({noise})"

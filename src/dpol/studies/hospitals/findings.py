@@ -7,22 +7,65 @@ those of the summary do.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpol.data.settings import Stream
+from dpol.data.stream import read_stream
+from dpol.studies.hospitals import write_tables
 from dpol.studies.hospitals.reported import (
     BEST_LINEAR,
     PAPER_NOISE,
     has_papers_periods,
     load_reported,
 )
+from dpol.studies.hospitals.runs import read_runs
 from dpol.studies.hospitals.settings import Report
+from dpol.studies.hospitals.summary import (
+    collect_cells,
+    count_comparisons,
+    cumulative_curves,
+    summarize,
+)
 from dpol.studies.hospitals.verdicts import verdict_on
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
+
+
+def write_summary(
+    runs: Iterable[Path | str], streams: Iterable[Path | str], params: Any, files: Mapping[str, str]
+) -> None:
+    """Sum up all runs: `summary`, `ranking` and `cumulative`.
+
+    Args:
+        runs: files of all runs.
+        streams: files of the gain streams.
+        params: plain values of the config: streams, levels, delta and report.
+        files: where the result tables are written, by name.
+
+    Raises:
+        DataError: a file is not whole, or a table is not what its schema says.
+    """
+    report = Report.model_validate(params.report)
+    played = {stream.label: stream for stream in map(read_stream, streams)}
+    cells = collect_cells(map(read_runs, runs))
+    together: dict[str, Any] = {
+        "levels": params.levels,
+        "confidence": report.confidence,
+        "comparisons": count_comparisons(cells, report.algorithms, report.envelope),
+    }
+    summary = summarize(cells, played, delta=params.delta, **together)
+    blocks = {label: Stream.model_validate(block) for label, block in params.streams.items()}
+    found = {
+        "summary": conclude(summary, blocks, report),
+        "ranking": rank_meta(summary),
+        "cumulative": cumulative_curves(cells, played, **together),
+    }
+    write_tables(found, files)
 
 
 def conclude(summary: pd.DataFrame, streams: Mapping[str, Stream], report: Report) -> pd.DataFrame:

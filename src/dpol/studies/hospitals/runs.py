@@ -180,7 +180,7 @@ def read_runs(path: Path | str) -> RunBlock:
         gains = table.column("gain").to_numpy().reshape(shape)
         replicates = table.column("replicate").to_numpy().reshape(shape)[0, :, 0]
         first = {name: table.column(name)[0].as_py() for name in ("stream", "noise", "mu")}
-        played = _read_members(members, actions, gains)
+        played = tuple(map(_read_member, members, actions, gains))
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
     return RunBlock(
@@ -188,21 +188,11 @@ def read_runs(path: Path | str) -> RunBlock:
     )
 
 
-def _read_members(
-    members: Sequence[dict[str, Any]], actions: Actions, gains: Floats
-) -> tuple[Played, ...]:
-    """The members from the file's metadata, with their (R, T) slices of the columns."""
-    return tuple(
-        Played(
-            label=member["label"],
-            family=member["family"],
-            origin=member["origin"],
-            guarantee=Guarantee(**member["guarantee"]),
-            actions=actions[index],
-            gains=gains[index],
-            amplification=(
-                BatchMixture.from_dict(found) if (found := member["amplification"]) else None
-            ),
-        )
-        for index, member in enumerate(members)
-    )
+def _read_member(member: dict[str, Any], actions: Actions, gains: Floats) -> Played:
+    """A member from the file's metadata, with its (R, T) slices of the columns."""
+    mixture = member["amplification"]
+    whole = {
+        "guarantee": Guarantee(**member["guarantee"]),
+        "amplification": mixture and BatchMixture.from_dict(mixture),
+    }
+    return Played(**member | whole, actions=actions, gains=gains)

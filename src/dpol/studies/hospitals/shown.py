@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from dpol.core.schemas import read_frame
 from dpol.data.settings import Stream
+from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.settings import Report
 
 
@@ -51,11 +54,21 @@ class Shown:
         return {title: bool(found[label]) for label, title in self.titles.items()}
 
 
-def read_shown(summary: str, params: Any) -> Shown:
-    """What a job shows: the file of the summary, and plain values of the config as its params."""
-    return Shown(
-        pd.read_parquet(summary),
+def read_shown(files: Any, params: Any) -> tuple[Shown, dict[str, pd.DataFrame]]:
+    """What a job shows, and the result tables by name.
+
+    Args:
+        files: result tables by name, the summary among them.
+        params: plain values of the config: streams, levels and report.
+
+    Raises:
+        DataError: a table is missing, or is not what its schema says.
+    """
+    frames = {name: read_frame(Path(path), schema(name)) for name, path in files.items()}
+    shown = Shown(
+        frames["summary"],
         {label: Stream.model_validate(block) for label, block in params.streams.items()},
         params.levels,
         Report.model_validate(params.report),
     )
+    return shown, frames

@@ -93,11 +93,7 @@ def summarize(
     rows = [
         {
             **_stream_facts(streams[cell.stream]),
-            "algorithm": cell.played.label,
-            "family": cell.played.family,
-            "noise": cell.noise,
-            "level": names[cell.mu],
-            "mu": cell.mu,
+            **_setting(cell, names),
             **_score(cell.gains, streams[cell.stream], confidence, comparisons),
             "confidence": confidence,
             "ci_comparisons": comparisons,
@@ -166,50 +162,44 @@ def cumulative_curves(
     """Mean cumulative gain by round, with half-widths, and that of the best static expert.
 
     In each round the intervals hold for all `comparisons` cells together, as in `summarize`.
-
-    Columns: stream, algorithm, family, noise, level, mu, round (from 1), period,
-    mean_cumulative_gain, ci_half_width.
+    The columns: docs/reference/tables.md.
     """
     names = {mu: label for label, mu in levels.items()}
-    frames = [_static_curve(stream) for stream in streams.values()]
+    best: dict[str, Any] = dict.fromkeys(("algorithm", "family"), BEST_STATIC)
+    best |= {"noise": "none", "level": "", "mu": math.nan}
+    frames = [
+        _curve(it, best, it.gains[:, it.best_static_expert()].cumsum(), 0.0)
+        for it in streams.values()
+    ]
     for cell in cells:
         running = cell.gains.cumsum(axis=1)
-        frames.append(
-            _curve(
-                streams[cell.stream],
-                algorithm=cell.played.label,
-                family=cell.played.family,
-                noise=cell.noise,
-                level=names[cell.mu],
-                mu=cell.mu,
-                mean_cumulative_gain=running.mean(axis=0),
-                ci_half_width=half_width(running, confidence, comparisons),
-            )
-        )
+        half = half_width(running, confidence, comparisons)
+        stream = streams[cell.stream]
+        frames.append(_curve(stream, _setting(cell, names), running.mean(axis=0), half))
     return pd.concat(frames, ignore_index=True)
 
 
-def _static_curve(stream: GainStream) -> pd.DataFrame:
-    return _curve(
-        stream,
-        algorithm=BEST_STATIC,
-        family=BEST_STATIC,
-        noise="none",
-        level="",
-        mu=math.nan,
-        mean_cumulative_gain=stream.gains[:, stream.best_static_expert()].cumsum(),
-        ci_half_width=0.0,
-    )
+def _setting(cell: Cell, names: Mapping[float, str]) -> dict[str, Any]:
+    """What was played, and under which noise."""
+    return {
+        "algorithm": cell.played.label,
+        "family": cell.played.family,
+        "noise": cell.noise,
+        "level": names[cell.mu],
+        "mu": cell.mu,
+    }
 
 
-def _curve(stream: GainStream, **columns: Any) -> pd.DataFrame:
-    head = {key: columns.pop(key) for key in ("algorithm", "family", "noise", "level", "mu")}
+def _curve(
+    stream: GainStream, setting: Mapping[str, Any], mean: Floats, half: Floats | float
+) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "stream": stream.label,
-            **head,
+            **setting,
             "round": np.arange(1, stream.n_rounds + 1, dtype=np.int32),
             "period": _dates(stream).astype("datetime64[ms]"),
-            **columns,
+            "mean_cumulative_gain": mean,
+            "ci_half_width": half,
         }
     )

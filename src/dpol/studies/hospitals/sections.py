@@ -1,50 +1,32 @@
-"""Which figures and tables a run has, in what order, and what each shows."""
+"""The sections of the report that show the main experiment."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from dpol.config.models import Config
-from dpol.studies.hospitals.reported import PAPER as TABLE_TWO
-from dpol.studies.registry import load_studies
-from dpol.studies.study import Figure, Study
+from dpol.studies.hospitals.reported import PAPER
+from dpol.studies.study import Figure, Table
+
+_HERE = "dpol.studies.hospitals"
 
 
 @dataclass(frozen=True)
-class SectionOf:
-    """A section of the page.
+class Section:
+    """Figures and tables of the main experiment that are shown together.
 
     Args:
-        key: its anchor.
+        name: its anchor.
         title: its heading.
-        intro: what it is about.
-        figures: figures of the run.
-        tables: files below tables/, without suffix.
+        about: what it is about, in one or two sentences.
+        figures: its figures.
+        tables: its tables.
     """
 
-    key: str
+    name: str
     title: str
-    intro: str
+    about: str
     figures: tuple[Figure, ...] = ()
-    tables: tuple[str, ...] = ()
-
-
-def sections_of(config: Config) -> tuple[SectionOf, ...]:
-    """The sections with figures and tables of a run: the main experiment, then the studies."""
-    beyond = () if config.comparison is None else (_BEYOND,)
-    asked = ((study, config.block(name)) for name, study in load_studies().items())
-    return (
-        _TOTAL_GAIN,
-        _GAIN_OVER_TIME,
-        *beyond,
-        *(_section_of(study, block) for study, block in asked if block is not None),
-    )
-
-
-def _section_of(study: Study, block: Any) -> SectionOf:
-    tables = tuple(table.name for table in study.tables)
-    return SectionOf(study.name, study.title, study.about, study.figures(block), tables)
+    tables: tuple[Table, ...] = ()
 
 
 _CUMULATIVE = Figure(
@@ -55,7 +37,7 @@ _CUMULATIVE = Figure(
     " dotted line for the best single expert in hindsight, a shade for the range of the single"
     " learners. In each round the bands hold for all cells of the table of total gains together,"
     " where the lines end; they cover the noise on this one data set, not other states or years.",
-    "dpol.studies.hospitals.cumulative_gain:draw_cumulative_gain",
+    f"{_HERE}.cumulative_gain:draw_cumulative_gain",
 )
 _COMPARISON = Figure(
     "comparison",
@@ -65,27 +47,34 @@ _COMPARISON = Figure(
     " best with a curator; dotted: the best of the paper’s learners without noise. Intervals cover"
     " the noise on this one data set, not other states or years. The numbers are in the table"
     " below.",
-    "dpol.studies.hospitals.comparison_figure:draw_comparison",
+    f"{_HERE}.comparison_figure:draw_comparison",
 )
 
-_TOTAL_GAIN = SectionOf(
+TOTAL_GAIN = Section(
     "average-gain",
     "Total gain (the paper’s Table\u00a02)",
-    f"Each algorithm at each privacy level, as in {TABLE_TWO}. Numbers in brackets are the"
+    f"Each algorithm at each privacy level, as in {PAPER}. Numbers in brackets are the"
     " paper’s, where it has comparable ones; all others were computed by this run.",
-    tables=("average-gain",),
+    tables=(Table("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
 )
-_GAIN_OVER_TIME = SectionOf(
+GAIN_OVER_TIME = Section(
     "cumulative-gain",
     "Gain over time (the paper’s Figure\u00a02)",
     "How the gains add up, and when noise begins to cost. The paper has no numbers for its"
     " figure but those of its Table 2.",
     figures=(_CUMULATIVE,),
 )
-_BEYOND = SectionOf(
+BEYOND = Section(
     "beyond",
     "Beyond the paper, at the same privacy",
     "The paper’s way beside ours, and what noise, learners and selection each cost.",
     figures=(_COMPARISON,),
-    tables=("comparison", "ablation"),
+    tables=(
+        Table(
+            "comparison",
+            "The paper's way and ours",
+            f"{_HERE}.comparison_tables:comparison_table",
+        ),
+        Table("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
+    ),
 )
