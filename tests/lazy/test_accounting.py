@@ -435,3 +435,13 @@ def test_theorem_3_10_is_private_by_the_sound_accounting_only(T, d, epsilon):
     independent = plain.sound_epsilon(T, 1e-6, B=B, eta=eta, p=p, c=2.0, s=1.0)
     assert independent <= found.epsilon * (1 + 1e-9) < epsilon
     assert eta * B * math.log(2 * T / 1e-6) / p > 1  # precondition of Theorem 3.2
+
+
+def test_the_independent_computation_tells_wrong_constants_apart():
+    T, delta, B, eta, p = POINTS[1]
+    found = sound_epsilon(LazyGame(T, delta, 1.0, 1.0), B, eta, p)
+    facts = {"B": B, "eta": eta, "p": p, "c": 1.0, "s": 1.0}
+    for wrong in ({"c": 2.0}, {"s": 0.98}, {"p": 0.08}, {"B": 2}):
+        other = plain.sound_epsilon(T, delta, **{**facts, **wrong})
+        assert abs(found / other - 1) > 0.005
+    assert abs(found / plain.sound_epsilon(T, delta / 2, **facts) - 1) > 0.005

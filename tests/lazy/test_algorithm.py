@@ -249,3 +249,9 @@ def test_a_mu_that_cannot_be_reached_is_an_error(algorithm, mu, epsilon):
     message = f"L2P at mu = {mu:g}, which is epsilon = {epsilon} at delta.* take a larger mu"
     with pytest.raises(DataError, match=message):
         algorithm.parameters_for(setup_with(n_rounds=2, mu=mu))
+
+
+def test_the_bound_is_broken_by_an_expert_who_never_learns(one_good):
+    """The check above can fail: a random expert's regret is beyond the bound at mu = 0.3."""
+    _, _, bound = regret_and_bound(one_good, 0.3, 2)
+    assert bound < 300 * (0.9 - 0.18)

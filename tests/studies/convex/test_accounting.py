@@ -233,3 +233,23 @@ def test_theorem_3_12_does_not_depend_on_units(diameter: float, lipschitz: float
     assert other.epsilon == pytest.approx(one.epsilon, rel=1e-12)
     assert other.regulariser == pytest.approx(one.regulariser * lipschitz / diameter, rel=1e-12)
     assert other.beta == pytest.approx(one.beta / (lipschitz * diameter), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lipschitz": 1.48},
+        {"diameter": 1.9},
+        {"delta": DELTA / 2},
+        {"n_rounds": 900},
+        {"beta": 0.0098},
+        {"regulariser": 206.0},
+        {"fake_switch": 0.06},
+        {"batch_size": 2},
+    ],
+)
+def test_the_independent_computation_tells_wrong_numbers_apart(wrong: dict[str, float]) -> None:
+    found = convex_epsilon(ConvexGame(**GAME), **names_of(POINTS[0]))
+    facts = {**names_of(POINTS[0]), **{k: v for k, v in wrong.items() if k not in GAME}}
+    game = ConvexGame(**{**GAME, **{k: v for k, v in wrong.items() if k in GAME}})
+    assert abs(found / by_hand(game, tuple(facts.values()), 1.0) - 1) > 0.005
