@@ -21,12 +21,8 @@ _CURVES = Figure(
 
 
 def points(settings: Batching, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each number of experts and mu."""
-    return {
-        f"n-{n}-mu-{number}": {"n": n, "mu": mu}
-        for n in settings.n_experts
-        for number, mu in enumerate(settings.mus, start=1)
-    }
+    """A point for each number of experts."""
+    return {f"n-{n}": {"n": n} for n in settings.n_experts}
 
 
 STUDY = Study(

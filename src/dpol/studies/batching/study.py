@@ -59,10 +59,14 @@ def noisy_game(
 
 
 def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Rows of both tables for one number of experts and one mu."""
-    n, mu = point["n"], point["mu"]
-    curves = amplified_curves(study, n, mu, delta=inputs.delta, seed=inputs.seed)
-    return {"amplification": curves, "batching": batching_regrets(study, n, mu, seed=inputs.seed)}
+    """Rows of both tables for one number of experts, at every mu."""
+    n, seed = point["n"], inputs.seed
+    curves = [amplified_curves(study, n, mu, delta=inputs.delta, seed=seed) for mu in study.mus]
+    regrets = [batching_regrets(study, n, mu, seed=seed) for mu in study.mus]
+    return {
+        "amplification": pd.concat(curves, ignore_index=True),
+        "batching": pd.concat(regrets, ignore_index=True),
+    }
 
 
 def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
