@@ -31,7 +31,7 @@ from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN, Section
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Figure, Study
+from dpol.studies.study import FigureSpec, Study
 
 # One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
 _REM_A_POINT, _WIDEST = 62 / 504, 62.0
@@ -55,7 +55,7 @@ class Part:
     key: str
     title: str
     intro: str
-    pictures: tuple[tuple[Figure, str, float], ...] = ()
+    pictures: tuple[tuple[FigureSpec, str, float], ...] = ()
     tables: tuple[str, ...] = ()
     folded: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
@@ -122,7 +122,7 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     )
 
 
-def _part(folder: Path, shown: Section | Study, figures: Iterable[Figure]) -> Part:
+def _part(folder: Path, shown: Section | Study, figures: Iterable[FigureSpec]) -> Part:
     return Part(
         shown.name,
         shown.title,

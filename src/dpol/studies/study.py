@@ -63,7 +63,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureSpec:
     """A figure of a study.
 
     Args:
@@ -80,7 +80,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSpec:
     """A table of a study.
 
     Args:
@@ -94,7 +94,7 @@ class Table:
     build: str
 
 
-def no_figures(settings: Any) -> tuple[Figure, ...]:
+def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
     """Figures of a study that draws none."""
     return ()
 
@@ -128,8 +128,8 @@ class Study:
     points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
     run: str
     collect: str = ""
-    figures: Callable[[Any], tuple[Figure, ...]] = no_figures
-    tables: tuple[Table, ...] = ()
+    figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
+    tables: tuple[TableSpec, ...] = ()
 
 
 def load(reference: str) -> Any:

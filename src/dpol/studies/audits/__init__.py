@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Figure, Point, Study, Table
+from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.audits"
 _AUDITORS = ("noisy-gains", "tree", "rw-adabatch", "l2p", "labels")
-_FIGURE = Figure(
+_FIGURE = FigureSpec(
     name="audits",
     title="What the outputs prove, compared with what is claimed",
     description="A line for each audit: its lower bound as a share of the claimed parameter; a"
@@ -37,5 +37,5 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_FIGURE,),
-    tables=(Table("audits", "Audits of privacy", f"{_HERE}.table:build"),),
+    tables=(TableSpec("audits", "Audits of privacy", f"{_HERE}.table:build"),),
 )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.batching.settings import Batching
-from dpol.studies.study import Figure, Point, Study, Table
+from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.batching"
-_CURVES = Figure(
+_CURVES = FigureSpec(
     name="amplification",
     title="Trade-off curves of RW-AdaBatch",
     description="Error rates of the best attack on one round: false negative against false positive"
@@ -38,7 +38,7 @@ STUDY = Study(
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_CURVES,),
     tables=(
-        Table("amplification", "Amplified privacy", f"{_HERE}.tables:amplification"),
-        Table("batching", "What batching costs", f"{_HERE}.tables:batching"),
+        TableSpec("amplification", "Amplified privacy", f"{_HERE}.tables:amplification"),
+        TableSpec("batching", "What batching costs", f"{_HERE}.tables:batching"),
     ),
 )

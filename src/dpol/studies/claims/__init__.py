@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.claims.settings import Claims
-from dpol.studies.study import Point, Study, Table
+from dpol.studies.study import Point, Study, TableSpec
 
 _HERE = "dpol.studies.claims"
 
@@ -25,5 +25,5 @@ STUDY = Study(
     results=("claims",),
     points=points,
     run=f"{_HERE}.study:run",
-    tables=(Table("claims", "Claims of the papers", f"{_HERE}.table:build"),),
+    tables=(TableSpec("claims", "Claims of the papers", f"{_HERE}.table:build"),),
 )

@@ -9,10 +9,10 @@ from pathlib import Path
 from dpol.show.papers import LAZY
 from dpol.studies.convex.settings import Convex
 from dpol.studies.lazy import REGRETS
-from dpol.studies.study import Figure, Point, Study, Table
+from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.convex"
-_REGRET = Figure(
+_REGRET = FigureSpec(
     name="convex-regret",
     title="Regret against the best point of a ball",
     description=REGRETS,
@@ -45,6 +45,6 @@ STUDY = Study(
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_REGRET,),
     tables=(
-        Table("convex-regret", "Regret, convex losses", "dpol.studies.lazy.shown:regret_table"),
+        TableSpec("convex-regret", "Regret, convex losses", "dpol.studies.lazy.shown:regret_table"),
     ),
 )

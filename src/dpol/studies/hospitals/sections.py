@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpol.studies.hospitals.reported import PAPER
-from dpol.studies.study import Figure, Table
+from dpol.studies.study import FigureSpec, TableSpec
 
 _HERE = "dpol.studies.hospitals"
 
@@ -25,11 +25,11 @@ class Section:
     name: str
     title: str
     about: str
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
+    figures: tuple[FigureSpec, ...] = ()
+    tables: tuple[TableSpec, ...] = ()
 
 
-_CUMULATIVE = Figure(
+_CUMULATIVE = FigureSpec(
     "cumulative-gain",
     "Cumulative gain",
     "Mean cumulative gain against time, from the first round to the last. A row of panels for each"
@@ -39,7 +39,7 @@ _CUMULATIVE = Figure(
     " where the lines end; they cover the noise on this one data set, not other states or years.",
     f"{_HERE}.cumulative_gain:draw_cumulative_gain",
 )
-_COMPARISON = Figure(
+_COMPARISON = FigureSpec(
     "comparison",
     "The paper’s way and ours",
     "Total gain against the privacy level, from no privacy on the left to the most privacy on the"
@@ -55,7 +55,7 @@ TOTAL_GAIN = Section(
     "Total gain (the paper’s Table\u00a02)",
     f"Each algorithm at each privacy level, as in {PAPER}. Numbers in brackets are the"
     " paper’s, where it has comparable ones; all others were computed by this run.",
-    tables=(Table("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
+    tables=(TableSpec("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
 )
 GAIN_OVER_TIME = Section(
     "cumulative-gain",
@@ -70,11 +70,11 @@ BEYOND = Section(
     "The paper’s way beside ours, and what noise, learners and selection each cost.",
     figures=(_COMPARISON,),
     tables=(
-        Table(
+        TableSpec(
             "comparison",
             "The paper's way and ours",
             f"{_HERE}.comparison_tables:comparison_table",
         ),
-        Table("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
+        TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )

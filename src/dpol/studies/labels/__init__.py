@@ -7,10 +7,10 @@ from pathlib import Path
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.studies.labels.points import points
 from dpol.studies.labels.settings import Labels, LabelSweeps
-from dpol.studies.study import Figure, Study, Table
+from dpol.studies.study import FigureSpec, Study, TableSpec
 
 _HERE = "dpol.studies.labels"
-_RISK = Figure(
+_RISK = FigureSpec(
     name="labels-risk",
     title="KL risk of learning from private labels",
     description="KL risk in nats on a logarithmic axis, against the number of rounds T, labels M,"
@@ -19,7 +19,7 @@ _RISK = Figure(
     " table below.",
     draw=f"{_HERE}.figures:risk",
 )
-_SELECTION = Figure(
+_SELECTION = FigureSpec(
     name="labels-selection",
     title="Selecting the true hypothesis",
     description="Total variation distance between estimate and truth against the number of rounds"
@@ -28,7 +28,7 @@ _SELECTION = Figure(
     " and T^(−1/2).",
     draw=f"{_HERE}.figures:selection",
 )
-_HOSPITALS = Figure(
+_HOSPITALS = FigureSpec(
     name="labels-hospitals",
     title="In which hospital is a random patient?",
     description="Log loss minus that of the best forecast in hindsight, in nats per patient: a"
@@ -39,7 +39,7 @@ _HOSPITALS = Figure(
 )
 
 
-def _figures(settings: Labels) -> tuple[Figure, ...]:
+def _figures(settings: Labels) -> tuple[FigureSpec, ...]:
     sweeps = settings.sweeps
     shown = {
         _RISK: sweeps != LabelSweeps(),
@@ -61,5 +61,5 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=_figures,
-    tables=(Table("labels", "Learning from private labels", f"{_HERE}.table:labels"),),
+    tables=(TableSpec("labels", "Learning from private labels", f"{_HERE}.table:labels"),),
 )

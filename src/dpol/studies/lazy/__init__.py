@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpol.show.papers import LAZY
 from dpol.studies.lazy.settings import ADVERSARIES, Lazy, algorithms_of
-from dpol.studies.study import Figure, Point, Study, Table
+from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
@@ -23,7 +23,7 @@ REGRETS = (
 )
 """What figures of regret draw."""
 _FIGURES = (
-    Figure(
+    FigureSpec(
         name="lazy-rates",
         title="Rates that the paper of L2P states",
         description="Three panels: online convex optimisation with d = polylog T and with"
@@ -32,7 +32,7 @@ _FIGURES = (
         " where one is known. Formulas of the paper are drawn; nothing is measured.",
         draw=f"{_HERE}.rates:draw_rates",
     ),
-    Figure(
+    FigureSpec(
         name="lazy-regret",
         title="Regret against the best of d experts",
         description=REGRETS,
@@ -76,5 +76,5 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: _FIGURES,
-    tables=(Table("lazy-regret", "Regret, experts", f"{_HERE}.shown:regret_table"),),
+    tables=(TableSpec("lazy-regret", "Regret, experts", f"{_HERE}.shown:regret_table"),),
 )
