@@ -93,12 +93,12 @@ class GainStream:
 
     @property
     def n_rounds(self) -> int:
-        """T."""
+        """Number of rounds T."""
         return int(self.gains.shape[0])
 
     @property
     def n_experts(self) -> int:
-        """n."""
+        """Number of experts n."""
         return int(self.gains.shape[1])
 
     @property

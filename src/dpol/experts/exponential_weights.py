@@ -81,7 +81,7 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
 
     @property
     def n_learners(self) -> int:
-        """m."""
+        """Number of learners m."""
         return len(JoinedBank(self.learners).labels)
 
     def init(self, setup: LocalSetup) -> WeightsState:

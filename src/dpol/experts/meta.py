@@ -83,7 +83,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
 
     @property
     def n_learners(self) -> int:
-        """m."""
+        """Number of learners m."""
         return len(JoinedBank(self.learners).labels)
 
     def init(self, setup: LocalSetup) -> MetaState:

@@ -65,7 +65,7 @@ class RawGains:
 
     @property
     def n_replicates(self) -> int:
-        """R."""
+        """Number of replicates R."""
         return len(self.numbers)
 
 

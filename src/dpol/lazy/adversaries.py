@@ -64,7 +64,7 @@ class EpochLosses:
 
     @property
     def epochs(self) -> int:
-        """E."""
+        """Number of epochs E."""
         wanted: float = (self.n_rounds * self.epsilon) ** (4 / 3)
         return max(1, round(min(wanted, self.n_rounds)))
 

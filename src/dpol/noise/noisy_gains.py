@@ -40,17 +40,17 @@ class NoisyGains:
 
     @property
     def n_replicates(self) -> int:
-        """R."""
+        """Number of replicates R."""
         return int(self.gains.shape[0])
 
     @property
     def n_rounds(self) -> int:
-        """T."""
+        """Number of rounds T."""
         return int(self.gains.shape[1])
 
     @property
     def n_experts(self) -> int:
-        """n."""
+        """Number of experts n."""
         return int(self.gains.shape[2])
 
 

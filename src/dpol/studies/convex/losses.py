@@ -35,12 +35,12 @@ class LinearLosses:
 
     @property
     def n_rounds(self) -> int:
-        """T."""
+        """Number of rounds T."""
         return int(self.gradients.shape[0])
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """Dimension d."""
         return int(self.gradients.shape[1])
 
     def batches(self, size: int) -> Iterator[Floats]:
@@ -67,9 +67,9 @@ def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) 
     """Linear losses with a direction to learn: unit vectors around a drift of length 0.3, times L.
 
     Args:
-        n_rounds: T.
-        dimension: d.
-        lipschitz: L.
+        n_rounds: number of rounds T.
+        dimension: dimension d.
+        lipschitz: Lipschitz constant L of every loss.
         seed: root seed.
     """
     rng = np.random.default_rng(seed_sequence(seed, ("convex losses", "linear", dimension)))

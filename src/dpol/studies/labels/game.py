@@ -47,12 +47,12 @@ class LabelGame:
 
     @property
     def n_rounds(self) -> int:
-        """T."""
+        """Number of rounds T."""
         return len(self.features)
 
     @property
     def n_replicates(self) -> int:
-        """R."""
+        """Number of replicates R."""
         return len(self.law)
 
 

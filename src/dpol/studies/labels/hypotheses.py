@@ -61,17 +61,17 @@ class HypothesisClass:
 
     @property
     def n_features(self) -> int:
-        """X."""
+        """Number of features X."""
         return int(self.masses.shape[0])
 
     @property
     def n_hypotheses(self) -> int:
-        """K."""
+        """Number of hypotheses K."""
         return int(self.masses.shape[1])
 
     @property
     def n_labels(self) -> int:
-        """M."""
+        """Number of labels M."""
         return int(self.masses.shape[2])
 
 
