@@ -14,11 +14,12 @@ from scipy import special
 
 import dpol
 from dpol.core.intervals import (
+    add_intervals,
     half_width,
     mean_interval,
     share_interval,
+    standard_error,
     student_factor,
-    with_half_widths,
 )
 
 # --- Student's quantile ---
@@ -75,17 +76,24 @@ def test_equal_replicates_have_a_width_of_exactly_0(value):
 
 
 def test_all_means_of_a_table_hold_together():
-    frame = pd.DataFrame({"T": [1, 2]})
-    rng = np.random.default_rng(0)
-    samples = {name: list(rng.random((2, 5))) for name in ("a_half_width", "b_half_width")}
-    found = with_half_widths(frame, samples, 0.9)
-    assert found.columns.tolist() == ["T", *samples, "confidence", "ci_comparisons"]
+    samples = {name: np.random.default_rng(0).random((2, 5)) for name in ("a", "b")}
+    errors = {
+        f"{name}_error": [float(standard_error(it)) for it in samples[name]] for name in samples
+    }
+    frame = pd.DataFrame({"replicates": [5, 5], **errors})
+    columns = {f"{name}_error": f"{name}_half_width" for name in samples}
+    found = add_intervals(frame, columns, 0.9)
+    assert found.columns.tolist() == [*frame, *columns.values(), "confidence", "ci_comparisons"]
     assert (found["ci_comparisons"] == 4).all()
     assert (found["confidence"] == 0.9).all()
     for name, of_rows in samples.items():
         expected = [half_width(it, 0.9, comparisons=4) for it in of_rows]
-        assert found[name].tolist() == expected
-    assert frame.columns.tolist() == ["T"]
+        assert found[f"{name}_half_width"].tolist() == expected
+
+
+def test_a_single_replicate_has_no_interval():
+    frame = pd.DataFrame({"replicates": [1], "error": [float(standard_error(np.ones(1)))]})
+    assert add_intervals(frame, {"error": "half_width"}, 0.95)["half_width"].tolist() == [np.inf]
 
 
 # --- Coverage ---

@@ -8,7 +8,7 @@ at hand, not other data.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,24 +94,6 @@ def add_intervals(
     factors = [student_factor(confidence, comparisons, int(n)) for n in frame["replicates"]]
     # One replicate: infinity times infinity.
     added = {column: factors * frame[error] for error, column in errors.items()}
-    return frame.assign(**added, confidence=confidence, ci_comparisons=comparisons)
-
-
-def with_half_widths(
-    frame: pd.DataFrame, samples: Mapping[str, Sequence[Floats]], confidence: float
-) -> pd.DataFrame:
-    """The table with the half-widths of all its means, which hold together.
-
-    Args:
-        frame: one row per setting.
-        samples: the columns to add, each with a sample (R,) for each row.
-        confidence: of all intervals together; a column of the result, as `ci_comparisons` is.
-    """
-    comparisons = len(samples) * len(frame)
-    added = {
-        column: [float(half_width(it, confidence, comparisons)) for it in of_rows]
-        for column, of_rows in samples.items()
-    }
     return frame.assign(**added, confidence=confidence, ci_comparisons=comparisons)
 
 

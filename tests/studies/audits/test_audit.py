@@ -13,7 +13,8 @@ from dpol.privacy.audit import audit_loss, runs_needed
 from dpol.studies.audits import STUDY, adabatch, experts, labels
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED, study_audits
+from dpol.studies.audits.study import SAMPLED
+from dpol.studies.jobs import compute
 from dpol.studies.labels.clipping import Clipping
 from dpol.studies.study import schemas_of
 
@@ -24,7 +25,7 @@ EACH = 1 - 0.05 / SAMPLED
 @pytest.fixture(scope="module")
 def study():
     """With the seed of the shipped configs."""
-    return study_audits(Audits(), seed=20200809)
+    return compute(STUDY, Audits(), seed=20200809)["audits"]
 
 
 # ---- the study -----------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
 
 def test_a_study_depends_on_its_seed_only():
     tiny = Audits(runs=200)
-    one, same, other = (study_audits(tiny, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (compute(STUDY, tiny, seed=seed)["audits"] for seed in (1, 1, 2))
     assert one.equals(same)
     sampled = one.method.isin(["event", "covariance"])
     assert (one.lower_bound != other.lower_bound)[sampled].sum() >= 10

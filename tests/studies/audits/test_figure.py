@@ -4,15 +4,16 @@ import pandas as pd
 import pytest
 
 from dpol.show import style
+from dpol.studies.audits import STUDY
 from dpol.studies.audits.figure import draw
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import study_audits
+from dpol.studies.jobs import compute
 from dpol.studies.study import Facts
 
 
 @pytest.fixture(scope="module")
 def audits():
-    return study_audits(Audits(runs=300), seed=1)
+    return compute(STUDY, Audits(runs=300), seed=1)["audits"]
 
 
 def draw_audit(audits):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
@@ -41,10 +40,3 @@ def collect(frames: Frames, settings: Audits, facts: Facts) -> Frames:
     sampled = int((frames["audits"]["method"] != "exact").sum())
     assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
     return frames
-
-
-def study_audits(settings: Audits, *, seed: int) -> pd.DataFrame:
-    """All audits: one row each, whose sampled bounds hold together (Bonferroni)."""
-    inputs = Inputs(seed, delta=math.nan)
-    frames = [run(settings, {"auditor": name}, inputs)["audits"] for name in AUDITS]
-    return pd.concat(frames, ignore_index=True)
