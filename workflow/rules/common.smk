@@ -80,15 +80,15 @@ def code_of_suite(suite):
     return code_hash("dpol.studies.hospitals.runs", *modules)
 
 
-def outputs(folder, name, formats, category, title, caption="study"):
+def outputs(folder, name, formats, category, title, caption):
     """The files of a figure or table; `snakemake --report` shows the first."""
     first, *others = (f"{RESULTS}/{folder}/{name}.{suffix}" for suffix in formats)
     labels = {"what": title, "kind": folder.removesuffix("s")}
-    caption = f"../report/{caption}.rst"
+    caption = f"../report/{caption or name}.rst"
     return [report(first, caption=caption, category=category, labels=labels), *others]
 
 
-def figure(name, category, title, caption="study"):
+def figure(name, category, title, caption=None):
     """The files of a figure."""
     return outputs("figures", name, ("svg", "png", "pdf"), category, title, caption)
 
@@ -97,15 +97,15 @@ def figure(name, category, title, caption="study"):
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 
-def table(name, category, title, caption="study"):
+def table(name, category, title, caption=None):
     """The files of a table."""
     return outputs("tables", name, TABLE_FORMATS, category, title, caption)
 
 
 def shown_of(study, block):
     """The files of all figures and tables of a study."""
-    figures = [figure(it.name, study.title, it.title) for it in study.figures(block)]
-    tables = [table(it.name, study.title, it.title) for it in study.tables]
+    figures = [figure(it.name, study.title, it.title, "study") for it in study.figures(block)]
+    tables = [table(it.name, study.title, it.title, "study") for it in study.tables]
     return [path for paths in (*figures, *tables) for path in paths]
 
 
