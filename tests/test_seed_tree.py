@@ -13,10 +13,10 @@ import pytest
 
 from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
+from dpol.core.imports import load
 from dpol.data.simulator import simulate_hospitals
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.jobs import compute
-from dpol.studies.study import load
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -95,7 +95,7 @@ def run_studies(uses, experiment, random_stream):
     """Every study of the config at its smallest."""
     config = experiment.config
     streams = {label: random_stream(12, 3, label=label) for label in config.streams}
-    for study, block in experiment.studies():
+    for study, block in config.studies():
         load(study.run)  # What it imports is there before it is watched.
         with recording(uses, study.name):
             settings = changed(block, SMALL[study.name])

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from dpol.config.experiment import load_experiment
+from dpol.core.imports import load
 from dpol.studies.registry import STUDIES, load_study
-from dpol.studies.study import code_of, load, schemas_of
+from dpol.studies.study import code_of, schemas_of
 
 ROOT = Path(__file__).parents[2]
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -143,7 +143,7 @@ def run_files():
 
 def study_files():
     """Tables and figures of the studies that the config asks for."""
-    shown = [getattr(rules, f"{study.name}_shown").output for study, _ in experiment.studies()]
+    shown = [getattr(rules, f"{study.name}_shown").output for study, _ in settings.studies()]
     return shown + ([] if settings.comparison is None else [rules.render_comparison.output])
 
 
@@ -160,7 +160,7 @@ def benchmark_files():
         "build_stream": settings.streams,
         "run_suite": [job.name for job in experiment.jobs()],
     }
-    for study, block in experiment.studies():
+    for study, block in settings.studies():
         several[f"{study.name}_point"] = study.points(block, list(settings.streams))
     stages = {rule.name for rule in workflow.rules if rule.benchmark} - {"render_report"}
     # A table that is there is fetched by no rule any more, but it was.

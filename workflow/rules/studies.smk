@@ -1,5 +1,5 @@
 # The studies of the config: a job for each point, then their tables, then what is shown of them.
-for study, block in experiment.studies():
+for study, block in settings.studies():
     POINTS = study.points(block, list(settings.streams))
     results = {name: f"{RESULTS}/{name}.parquet" for name in study.results}
     parts = {name: f"{RESULTS}/points/{study.name}/{{point}}/{name}.parquet" for name in results}

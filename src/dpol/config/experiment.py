@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,8 +20,6 @@ from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import CentralAlgorithm, Member
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.privacy.guarantee import Model
-from dpol.studies.registry import load_studies
-from dpol.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,6 @@ class Experiment:
     def model(self, suite: str) -> Model:
         """The privacy model of a suite; all its algorithms share it."""
         return self.members[suite][0].algorithm.model
-
-    def studies(self) -> list[tuple[Study, Any]]:
-        """The studies that the config asks for, each with its block."""
-        found = ((study, self.config.block(name)) for name, study in load_studies().items())
-        return [(study, block) for study, block in found if block is not None]
 
     def central_noise(self) -> dict[str, str]:
         """Each central algorithm's own noise, by label; `none` if it has none.

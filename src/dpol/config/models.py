@@ -18,6 +18,7 @@ from dpol.data.settings import Dataset, Stream
 from dpol.noise import NO_NOISE
 from dpol.studies.hospitals.settings import Comparison, Report, Suite
 from dpol.studies.registry import load_studies
+from dpol.studies.study import Study
 
 
 class Privacy(Settings):
@@ -54,6 +55,11 @@ class Config(Settings):
     comparison: Comparison | None = None
     """The paper's way beside ours; without this block, no comparison."""
     report: Report
+
+    def studies(self) -> list[tuple[Study, Any]]:
+        """The studies that it asks for, each with its block."""
+        found = ((study, self.block(name)) for name, study in load_studies().items())
+        return [(study, block) for study, block in found if block is not None]
 
     def block(self, study: str) -> Any:
         """The settings of a study, None if the config does not ask for it."""

@@ -11,10 +11,18 @@ import ast
 import hashlib
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 NAME = PACKAGE.name
+
+
+def load(reference: str) -> Any:
+    """What "module:name" names, such as a function or a class."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
 
 
 def closure(*starts: str | Path) -> frozenset[Path]:

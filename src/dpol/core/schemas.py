@@ -135,6 +135,13 @@ def manual(schemas: Mapping[str, Schema]) -> str:
     return "\n".join(lines)
 
 
+def unreadable(path: Path, error: Exception) -> DataError:
+    """The error that says what is wrong with a file of a run, and the remedy."""
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"{path} is missing; run snakemake again, which makes it")
+    return DataError(f"{path} cannot be read ({error}); delete it and run snakemake again")
+
+
 def read_frame(path: Path, schema: Schema) -> pd.DataFrame:
     """A result table.
 
@@ -146,12 +153,8 @@ def read_frame(path: Path, schema: Schema) -> pd.DataFrame:
 
     try:
         frame = pd.read_parquet(path)
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing; run snakemake again, which makes it") from None
     except (OSError, ValueError, arrow.ArrowException) as error:
-        raise DataError(
-            f"{path} cannot be read ({error}); delete it and run snakemake again"
-        ) from None
+        raise unreadable(path, error) from None
     return schema.check(frame, str(path))
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from importlib import import_module
 from typing import Any
 
+from dpol.core.imports import load
 from dpol.experts.interface import (
     LABEL,
     Algorithm,
@@ -49,7 +49,7 @@ class Entry:
         Raises:
             ValueError: it is no whole algorithm or bank.
         """
-        kind: type = getattr(import_module(self.module), self.target.partition(":")[2])
+        kind: type = load(self.target)
         check_class(name, kind)
         return kind
 

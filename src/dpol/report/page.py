@@ -14,6 +14,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
+from dpol.core.schemas import unreadable
 from dpol.data.stream import read_stream
 from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
@@ -25,12 +26,11 @@ from dpol.report.provenance import (
     read_stages,
     stage_table,
 )
-from dpol.report.reading import read_fragment, read_json, read_results, read_text, unreadable
+from dpol.report.reading import read_fragment, read_json, read_results, read_text
 from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN, Section
-from dpol.studies.registry import load_studies
 from dpol.studies.study import FigureSpec, Study
 
 # One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
@@ -105,9 +105,7 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
         parts.append(_cost_part(cost_table(costs, titles)))
     if config.comparison is not None:
         parts.append(_part(folder, BEYOND, BEYOND.figures))
-    for study in load_studies().values():
-        if (block := config.block(study.name)) is not None:
-            parts.append(_part(folder, study, study.figures(block)))
+    parts += [_part(folder, study, study.figures(block)) for study, block in config.studies()]
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     return load_template("report.html.j2", "dpol.report").render(
         run=config.run,

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.config.models import Config
-from dpol.core.errors import DataError
-from dpol.core.schemas import read_frame
+from dpol.core.schemas import read_frame, unreadable
 from dpol.studies import hospitals
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
@@ -53,10 +52,3 @@ def read_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except ValueError as error:
         raise unreadable(path, error) from None
-
-
-def unreadable(path: Path, error: Exception) -> DataError:
-    """The error that tells what is wrong with a file, and what to do."""
-    if isinstance(error, FileNotFoundError):
-        return DataError(f"{path} is missing; run snakemake again, which makes it")
-    return DataError(f"{path} cannot be read ({error}); delete it and run snakemake again")

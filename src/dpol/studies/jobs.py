@@ -9,12 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.imports import load
 from dpol.core.logs import progress
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
-from dpol.studies.study import Facts, Inputs, Study, load, schemas_of
+from dpol.studies.study import Facts, Inputs, Study, schemas_of
 
 
 def write_point(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,12 +129,6 @@ class Study:
     collect: str = ""
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
-
-
-def load(reference: str) -> Any:
-    """The function that "module:function" names."""
-    module, _, name = reference.partition(":")
-    return getattr(import_module(module), name)
 
 
 def schemas_of(study: Study) -> Mapping[str, Schema]:
