@@ -143,7 +143,7 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
 
 
 def _problems(stream: GainStream) -> Iterator[str]:
-    """What is wrong with a stream; each problem takes for granted that those before are mended."""
+    """What is wrong with a stream; each check assumes that those before it passed."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
     if (capacity is None) == (given is None):
         yield "needs either capacities or sensitivities"
