@@ -192,7 +192,7 @@ OWN = ("min-noise", "capacity")
 
 def own_setup(rounds, mu, changes, gain_range=1.0):
     return dataclasses.replace(
-        setup_for(rounds, mu, gain_range), expert_changes=np.asarray(changes)
+        setup_for(rounds, mu, gain_range), changes=np.tile(changes, (rounds, 1))
     )
 
 

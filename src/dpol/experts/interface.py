@@ -62,16 +62,21 @@ class CuratorSetup(Setup):
     """Before round 1 of a game on raw gains: also what the curator must protect.
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
-    can move one gain, `mu` the privacy level, and `expert_changes` (n,) how far one person can
-    move each expert's gain in any round; None where whole rounds change, not persons.
+    can move one gain, `mu` the privacy level, and `changes` (T, n) how far one person can move
+    each gain; None where whole rounds change, not persons.
     `neighbours` says which inputs must be hard to tell apart.
     """
 
     sensitivity: float
     largest_change: float
     mu: float
-    expert_changes: Floats | None = None
+    changes: Floats | None = None
     neighbours: Neighbours = PERSONS
+
+    @property
+    def expert_changes(self) -> Floats | None:
+        """(n,) how far one person can move each expert's gain in any round."""
+        return None if self.changes is None else np.asarray(self.changes.max(axis=0))
 
 
 @dataclass(frozen=True)

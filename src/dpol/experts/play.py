@@ -92,7 +92,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         float(stream.sensitivity.max()),
         stream.largest_change,
         source.mu,
-        None if beds is None else stream.count_sensitivity / beds.min(axis=0),
+        None if beds is None else stream.count_sensitivity / beds,
         neighbours_of(stream),
     )
 

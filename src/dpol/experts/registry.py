@@ -111,6 +111,10 @@ _ALGORITHMS: Mapping[str, str | Entry] = {
     "tree-ftpl-min-regret": Entry(
         "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-regret"}
     ),
+    "mf-ftpl": Entry("dpol.experts.matrix_ftpl:MatrixFTPL", fixed={"window": None}),
+    "mf-window": Entry("dpol.experts.matrix_ftpl:MatrixFTPL", defaults={"window": 8}),
+    "mf-discounted": "dpol.experts.matrix_discounted:MatrixDiscounted",
+    "noisy-max": "dpol.experts.noisy_max:NoisyMax",
     "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",
     "multiplicative-weights": "dpol.experts.multiplicative_weights:MultiplicativeWeights",
 }

@@ -11,6 +11,7 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.noise import CAPACITY, ISOTROPIC, NOISES
+from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
@@ -135,8 +136,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         with np.errstate(divide="ignore"):
             if not self._by_capacity:
                 return float(np.divide(setup.sensitivity * levels, scale))
-            shifts = np.sort((_changes(setup) * levels / scale) ** 2)
-        return math.sqrt(float(shifts[-2:].sum()))
+            return mu_of_shifts(_changes(setup) * levels / scale)
 
     def _total_scale(self, setup: CuratorSetup) -> float | Floats:
         scale: float | Floats = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu

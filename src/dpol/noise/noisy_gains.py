@@ -14,6 +14,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
 from dpol.data.stream import GainStream
 from dpol.noise.noises import NOISES
+from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee, neighbours_of
 
 
@@ -86,9 +87,7 @@ def achieved_mu(stream: GainStream, scale: Floats) -> float:
     with np.errstate(divide="ignore"):
         if stream.capacity is None:
             return float((stream.sensitivity / scale.min(axis=1)).max())
-        shift = (stream.count_sensitivity / (stream.capacity * scale)) ** 2
-    worst_two = np.sort(shift, axis=1)[:, -2:]
-    return float(np.sqrt(worst_two.sum(axis=1).max()))
+        return mu_of_shifts(stream.count_sensitivity / (stream.capacity * scale))
 
 
 def privatize(

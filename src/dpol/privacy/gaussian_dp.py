@@ -146,6 +146,19 @@ def compose(mus: Iterable[float]) -> float:
     return math.hypot(*values) if values else 0.0
 
 
+def mu_of_shifts(shifts: Floats) -> float:
+    """The mu of Gaussian noise on vectors of which one person moves two coordinates at most.
+
+    Args:
+        shifts: (..., n) how far one person can move each coordinate, over its standard deviation.
+
+    >>> mu_of_shifts(np.array([[3.0, 1.0, 4.0], [0.0, 1.0, 1.0]]))
+    5.0
+    """
+    worst_two = np.sort(shifts**2, axis=-1)[..., -2:]
+    return float(np.sqrt(worst_two.sum(axis=-1).max()))
+
+
 def _check_mu(mu: ArrayLike) -> None:
     if not np.all(np.asarray(mu) >= 0):
         raise ValueError(f"mu must not be negative, got {np.min(mu)}")

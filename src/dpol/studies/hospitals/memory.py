@@ -24,10 +24,10 @@ _PER_PAIR = 8
 def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
     """Memory that one more replicate takes, at most, while a suite is played.
 
-    Noisy gains are held for all rounds, and once more by windows as long as the game.
+    Noise is held for all rounds, and once more by windows as long as the game.
     """
-    local = members[0].algorithm.model == "local"
-    held = _PER_EXPERT + (2 * stream.n_rounds if local else 0)
+    noisy = members[0].algorithm.model != "none"
+    held = _PER_EXPERT + (2 * stream.n_rounds if noisy else 0)
     learners = max(member.algorithm.n_learners for member in members)
     return _FLOAT * (held * stream.n_experts + _PER_PAIR * learners**2)
 

@@ -1,0 +1,37 @@
+"""Follow the leader of decayed sums released by a matrix factorisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dpol.core.randomness import Floats
+from dpol.experts.released_sums import ReleasedSums, SumsState
+from dpol.privacy.factorizations import Factorization, decayed_sums
+
+
+@dataclass(frozen=True)
+class MatrixDiscounted(ReleasedSums):
+    """The leader of sums in which every round counts `decay` times the next, factorised.
+
+    Source of the factorisation: Henzinger, Kalinin and Upadhyay (2025).
+
+    Args:
+        noise: `isotropic`, or `capacity` (ours).
+        decay: beta, in (0, 1).
+
+    Raises:
+        ValueError: the noise is unknown, or decay is out of range.
+    """
+
+    decay: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.decay < 1:
+            raise ValueError(f"decay must lie in (0, 1), got {self.decay}; see mf-ftpl for 1")
+
+    def factorization(self, n_rounds: int) -> Factorization:
+        return decayed_sums(n_rounds, self.decay)
+
+    def absorb(self, state: SumsState, gains: Floats) -> SumsState:
+        return replace(state, sums=self.decay * state.sums + gains)

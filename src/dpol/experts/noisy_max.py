@@ -1,0 +1,41 @@
+"""Report noisy max of the last rounds, with fresh central noise every round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+from dpol.experts.released_sums import ReleasedSums, SumsState
+from dpol.privacy.factorizations import Factorization, fresh_window_sums
+
+
+@dataclass(frozen=True)
+class NoisyMax(ReleasedSums):
+    """The leader of the last rounds, by sums with fresh noise in every round.
+
+    A round enters as many releases as the window is long, so that each needs noise sqrt(window)
+    Delta / mu: what noise is worth in which nothing cancels.
+
+    Args:
+        noise: `isotropic`, or `capacity` (ours).
+        window: number of last rounds.
+
+    Raises:
+        ValueError: the noise is unknown, or the window is empty.
+    """
+
+    window: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.window < 1:
+            raise ValueError(f"window must be at least 1, got {self.window}")
+
+    def factorization(self, n_rounds: int) -> Factorization:
+        return fresh_window_sums(n_rounds, self.window)
+
+    def absorb(self, state: SumsState, gains: Floats) -> SumsState:
+        kept = (*state.kept, gains)[-self.window :]
+        return replace(state, kept=kept, sums=np.sum(kept, axis=0))

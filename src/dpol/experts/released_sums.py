@@ -1,0 +1,128 @@
+"""What leaders of privately released sums share: their noise, state and record of privacy.
+
+A curator releases sums of the gains by the matrix mechanism, and anyone can name the leader. No
+curator is needed: hospitals that keep their own past can release the same sums, with the same law
+and the same mu (`dpol.privacy.matrix_mechanism.Silo`).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
+from dpol.noise import CAPACITY, ISOTROPIC, NOISES
+from dpol.privacy.factorizations import Factorization
+from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.matrix_mechanism import MatrixMechanism, scaled_to
+
+
+@dataclass(frozen=True)
+class SumsState:
+    """The raw sums so far, and the noise of all sums to come.
+
+    Args:
+        mechanism: what makes the noise.
+        rounds: number of rounds so far.
+        sums: (R, n) raw sums that the next release is made of.
+        noise: (T, R, n) noise of every release; none before round 1.
+        kept: (R, n) arrays of earlier rounds that the algorithm needs, the latest last.
+    """
+
+    mechanism: MatrixMechanism
+    rounds: int
+    sums: Floats
+    noise: Floats
+    kept: tuple[Floats, ...] = ()
+
+    @property
+    def released(self) -> Floats:
+        """(R, n) sums that are released after the last round, noise included."""
+        return np.asarray(self.sums + self.noise[self.rounds - 1])
+
+
+@dataclass(frozen=True)
+class ReleasedSums(CentralAlgorithm[SumsState]):
+    """The leader of sums that the matrix mechanism releases; expert 0 in round 1.
+
+    Args:
+        noise: `isotropic` gives every expert the same noise; `capacity`, ours, gives each expert
+            the noise that the largest change of its gain by one person needs.
+
+    Raises:
+        ValueError: the noise is unknown.
+    """
+
+    noise: str = ISOTROPIC.name
+
+    def __post_init__(self) -> None:
+        allowed = ISOTROPIC.name, CAPACITY.name
+        if self.noise not in allowed:
+            raise ValueError(f"noise must be {' or '.join(allowed)}, got {self.noise!r}")
+
+    @property
+    def origin(self) -> Origin:
+        return "ours" if self._by_capacity else "standard"
+
+    @property
+    def _by_capacity(self) -> bool:
+        """Whether the noise of an expert follows the change that one person makes there."""
+        return NOISES[self.noise].needs_capacities
+
+    @abstractmethod
+    def factorization(self, n_rounds: int) -> Factorization:
+        """How the sums of a game of T rounds are released."""
+
+    @abstractmethod
+    def absorb(self, state: SumsState, gains: Floats) -> SumsState:
+        """The state with the gains (R, n) of one more round, which is counted already."""
+
+    def scores(self, state: SumsState) -> Floats:
+        """(R, n) what the leader has most of, made from releases alone."""
+        return state.released
+
+    def mechanism(self, setup: CuratorSetup) -> MatrixMechanism:
+        """The mechanism at the privacy level of a game.
+
+        Raises:
+            ValueError: the capacity noise, for gains without capacities.
+        """
+        return scaled_to(
+            self.factorization(setup.n_rounds),
+            setup.sensitivity if setup.changes is None else setup.changes,
+            setup.n_experts,
+            setup.mu,
+            by_capacity=self._by_capacity,
+        )
+
+    def init(self, setup: CuratorSetup) -> SumsState:
+        nothing = np.zeros((setup.n_replicates, setup.n_experts))
+        return SumsState(self.mechanism(setup), 0, nothing, np.zeros((0, *nothing.shape)))
+
+    def step(
+        self, state: SumsState, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[SumsState, Actions]:
+        if not len(state.noise):
+            state = replace(state, noise=state.mechanism.noise(generators))
+        if observation is None:  # nothing is released yet: all experts tie
+            return state, np.zeros(len(state.sums), dtype=np.int32)
+        state = self.absorb(replace(state, rounds=state.rounds + 1), observation.gains)
+        return state, self.scores(state).argmax(axis=1).astype(np.int32)
+
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """Gaussian DP of all released sums, and of the actions made from them."""
+        mechanism, own = self.mechanism(setup), self._by_capacity
+        name = f"Gaussian noise on factorised sums ({mechanism.factorization.name})"
+        return Guarantee(
+            mechanism=name + (f", {self.noise} noise" if own else ""),
+            **setup.neighbours.as_fields(),
+            sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
+            sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
+            mu=mechanism.achieved_mu,
+            model="central",
+            sampler="seeded",
+        )

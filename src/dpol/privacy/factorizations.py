@@ -1,0 +1,159 @@
+"""Factorisations A = B C of the sums that a stream is released as.
+
+Noise is added to C G and multiplied by B: the columns of C say what one round costs, the rows of
+B how noisy each sum becomes. All matrices are lower triangular, because a sum may not wait for
+later rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Factorization:
+    """A workload of sums, written as a product.
+
+    Args:
+        name: what records of privacy call it.
+        left: B, (T, T), lower triangular; the noise of sum t is row t of B times the draws.
+        right: C, (T, T), lower triangular with a diagonal above 0.
+
+    Raises:
+        ValueError: a matrix has another shape, or a sum would need later rounds.
+    """
+
+    name: str
+    left: Floats
+    right: Floats
+
+    def __post_init__(self) -> None:
+        square = self.left.ndim == 2 and self.left.shape == self.left.shape[::-1]
+        if not square or self.left.shape != self.right.shape:
+            raise ValueError(
+                f"{self.name}: both factors must be (T, T), got {self.left.shape} and"
+                f" {self.right.shape}"
+            )
+        if np.triu(self.left, 1).any() or np.triu(self.right, 1).any():
+            raise ValueError(f"{self.name}: both factors must be lower triangular")
+        if not (np.diag(self.right) > 0).all():
+            raise ValueError(f"{self.name}: the diagonal of the right factor must be above 0")
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds T."""
+        return len(self.left)
+
+    @property
+    def workload(self) -> Floats:
+        """A, (T, T): row t is the sum that is released after round t."""
+        return self.left @ self.right
+
+    @cached_property
+    def column_norms(self) -> Floats:
+        """(T,) how far a gain that moves by 1 in round t moves C G."""
+        return np.asarray(np.linalg.norm(self.right, axis=0))
+
+    @cached_property
+    def row_norms(self) -> Floats:
+        """(T,) standard deviation of each sum for draws of standard deviation 1."""
+        return np.asarray(np.linalg.norm(self.left, axis=1))
+
+
+def prefix_sums(n_rounds: int) -> Factorization:
+    """The normalised square root of all prefix sums; columns of C have norm 1.
+
+    C is the square root of the triangle of ones, each column over its norm. Source: Henzinger,
+    Kalinin and Upadhyay, "Binned Group Algebra Factorization for Differentially Private Continual
+    Counting" (2025); without the norms Fichtenberger, Henzinger and Upadhyay, "Constant Matters"
+    (2023).
+
+    Args:
+        n_rounds: T, at least 1.
+
+    Raises:
+        ValueError: there is no round.
+
+    >>> prefix_sums(148).row_norms.max().round(3).item()  # independent noise: sqrt(148)
+    2.473
+    """
+    return decayed_sums(n_rounds, 1.0)
+
+
+def decayed_sums(n_rounds: int, decay: float) -> Factorization:
+    """The normalised square root of sums in which a round counts `decay` times the next.
+
+    Source: as `prefix_sums`; Toeplitz matrices with geometric coefficients have geometric roots.
+
+    Args:
+        n_rounds: T, at least 1.
+        decay: beta, in (0, 1].
+
+    Raises:
+        ValueError: there is no round, or decay is out of range.
+
+    >>> decayed_sums(148, 0.9).row_norms.max().round(3).item()
+    1.452
+    """
+    if not 0 < decay <= 1:
+        raise ValueError(f"decay must lie in (0, 1], got {decay}")
+    from scipy import linalg
+
+    lag = np.arange(_checked(n_rounds))
+    powers = decay**lag
+    # binom(2k, k) / 4^k, the coefficients of (1 - x)^(-1/2).
+    coefficients = np.cumprod(np.concatenate([[1.0], 1 - 0.5 / lag[1:]])) * powers
+    nothing = np.zeros(n_rounds)
+    root = linalg.toeplitz(coefficients, nothing)
+    right = root / np.linalg.norm(root, axis=0)
+    workload = linalg.toeplitz(powers, nothing)
+    left = linalg.solve_triangular(right.T, workload.T, lower=False).T
+    name = "normalised square root" + ("" if decay == 1 else f", decay {decay:g}")
+    return Factorization(name, np.tril(left), right)
+
+
+def fresh_window_sums(n_rounds: int, window: int) -> Factorization:
+    """Sums of the last `window` rounds with fresh noise on each: B is the identity.
+
+    Args:
+        n_rounds: T, at least 1.
+        window: w, at least 1; a sum of fewer rounds has what there is.
+
+    Raises:
+        ValueError: there is no round, or the window is empty.
+
+    >>> fresh_window_sums(3, 2).right.tolist()
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
+    """
+    if window < 1:
+        raise ValueError(f"window must be at least 1, got {window}")
+    ones = np.ones((_checked(n_rounds), n_rounds))
+    banded = np.tril(ones) - np.tril(ones, -window)
+    return Factorization(f"fresh noise, window {window}", np.eye(n_rounds), banded)
+
+
+def least_row_norm(workload: Floats) -> float:
+    """What the largest row norm of B cannot be below, if all columns of C have norm 1 at most.
+
+    The nuclear norm of A over T. Source: Edmonds, Nikolov and Ullman, "The Power of Factorization
+    Mechanisms in Local and Central Differential Privacy" (2020), for the mean square; the largest
+    is no smaller.
+
+    Args:
+        workload: A, (T, T).
+
+    >>> round(least_row_norm(np.tril(np.ones((148, 148)))), 3)
+    2.3
+    """
+    return float(np.linalg.norm(workload, "nuc") / len(workload))
+
+
+def _checked(n_rounds: int) -> int:
+    if n_rounds < 1:
+        raise ValueError(f"at least one round is needed, got {n_rounds}")
+    return n_rounds

@@ -1,0 +1,150 @@
+"""The matrix mechanism on a stream: sums A G = B C G, released as B (C G + Z).
+
+Column i of the (T, n) noise Z is N(0, sigma_i^2 I), independent of the others. One person in one
+round moves one row of G, in two columns at most. Source: Li, Miklau, Hay, McGregor and Rastogi,
+"The matrix mechanism" (2015), here with Gaussian noise. The guarantee also holds where gains
+depend on earlier releases: Denisov, McMahan, Rush, Smith and Thakurta, "Improved Differential
+Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams" (2022). The capacity
+noise is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.privacy.factorizations import Factorization
+from dpol.privacy.gaussian_dp import mu_of_shifts
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixMechanism:
+    """Noise on factorised sums.
+
+    Args:
+        factorization: A = B C.
+        changes: (T, n) how far one person can move each gain; or, where gains of a round change
+            together, a number: the L2 sensitivity of any round.
+        scale: (n,) sigma_i, not negative; 0 for no noise.
+
+    Raises:
+        ValueError: the changes do not fit the factorisation and the scale.
+
+    >>> from dpol.privacy.factorizations import prefix_sums
+    >>> changes = np.tile([0.05, 0.02, 0.025], (3, 1))  # one person of 20, 50 and 40 beds
+    >>> mechanism = scaled_to(prefix_sums(3), changes, 3, 0.5, by_capacity=True)
+    >>> mechanism.scale.round(4).tolist(), round(mechanism.achieved_mu, 6)
+    ([0.1414, 0.0566, 0.0707], 0.5)
+    """
+
+    factorization: Factorization
+    changes: Floats | float
+    scale: Floats
+
+    def __post_init__(self) -> None:
+        expected = (self.factorization.n_rounds, len(self.scale))
+        if np.shape(self.changes) not in ((), expected):
+            raise ValueError(f"changes must be {expected}, got {np.shape(self.changes)}")
+
+    @property
+    def achieved_mu(self) -> float:
+        """The exact Gaussian-DP parameter of the noise that is drawn.
+
+        A person who moves from i to j in round t moves C G by column t of C, times the changes of
+        i and j; the largest Mahalanobis distance over all t, i and j counts.
+        """
+        norms = self.factorization.column_norms
+        with np.errstate(divide="ignore"):
+            if isinstance(self.changes, float):
+                return float(norms.max() * self.changes / self.scale.min())
+            return mu_of_shifts(norms[:, None] * self.changes / self.scale)
+
+    def noise(self, generators: ReplicateGenerators) -> Floats:
+        """(T, R, n) noise on every released sum: B Z. Rounds lead, as they are read one by one."""
+        t, n = self.factorization.n_rounds, len(self.scale)
+        out = np.zeros((t, generators.n_replicates, n))
+        if not self.scale.any():
+            return out
+        draws = np.empty((t, n))
+        for r, generator in enumerate(generators.generators):
+            generator.standard_normal(out=draws)
+            draws *= self.scale
+            out[:, r] = self.factorization.left @ draws
+        return out
+
+
+def scaled_to(
+    factorization: Factorization,
+    changes: Floats | float,
+    n_experts: int,
+    mu: float,
+    *,
+    by_capacity: bool,
+) -> MatrixMechanism:
+    """The matrix mechanism with the least noise of its kind that reaches mu.
+
+    Args:
+        factorization: A = B C, with columns c_t of C.
+        changes: as in `MatrixMechanism`.
+        n_experts: n.
+        mu: the privacy level, above 0; inf for no noise.
+        by_capacity: whether sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
+            own change; otherwise all experts have the largest of these.
+
+    Raises:
+        ValueError: noise by capacity is asked for where the changes of single gains are unknown.
+    """
+    norms = factorization.column_norms
+    if isinstance(changes, float):
+        if by_capacity:
+            raise ValueError("the capacity noise needs expert_changes: gains with capacities")
+        scale = np.full(n_experts, norms.max() * changes / mu)
+        return MatrixMechanism(factorization, changes, scale)
+    moved = (norms[:, None] * changes).max(axis=0)
+    if not by_capacity:
+        moved = np.full(n_experts, moved.max())
+    return MatrixMechanism(factorization, changes, math.sqrt(2.0) * moved / mu)
+
+
+@dataclass(frozen=True, eq=False)
+class Silo:
+    """A holder of one expert's gains, who releases its sums without a curator.
+
+    Column i of B (C G + Z) depends on expert i's gains and noise only. So a hospital that keeps
+    its own past, and knows the public scale, releases what a curator would have released.
+
+    Args:
+        factorization: A = B C, public.
+        scale: sigma of this expert, public.
+        gains: its gains so far, each a number or (R,).
+        noisy: its entries of C G + Z so far, likewise.
+
+    >>> from dpol.privacy.factorizations import prefix_sums
+    >>> silo = Silo(prefix_sums(3), 0.0)
+    >>> for gain in (0.5, 0.25):
+    ...     silo, released = silo.release(np.array(gain), np.array(0.0))
+    >>> round(released.item(), 6)  # no noise: the sum itself
+    0.75
+    """
+
+    factorization: Factorization
+    scale: float
+    gains: tuple[Floats, ...] = ()
+    noisy: tuple[Floats, ...] = ()
+
+    def release(self, gain: Floats, normal: Floats) -> tuple[Silo, Floats]:
+        """The silo after one more round, and the sum that it releases.
+
+        Args:
+            gain: of this round.
+            normal: a fresh standard normal number, of the same shape.
+        """
+        t = len(self.gains)
+        gains = (*self.gains, gain)
+        right = self.factorization.right[t, : t + 1]
+        noisy = (*self.noisy, np.tensordot(right, gains, axes=1) + self.scale * normal)
+        released = np.tensordot(self.factorization.left[t, : t + 1], noisy, axes=1)
+        return Silo(self.factorization, self.scale, gains, noisy), np.asarray(released)

@@ -1,0 +1,82 @@
+"""Leaders of released sums, against loops over rounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpol.experts.matrix_discounted import MatrixDiscounted
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.noisy_max import NoisyMax
+from dpol.experts.play import RawGains, play_rounds, setup_of
+from dpol.experts.registry import make_members
+from dpol.privacy.factorizations import decayed_sums, prefix_sums
+from replicates import many
+
+T, N, R = 12, 4, 50
+
+
+def scores_of(algorithm, gains, noise):
+    """(T, R, n) what the leader of rounds 2, ..., T + 1 has most of, one round after another."""
+    prefix = gains.cumsum(axis=0)[:, None] + noise
+    if isinstance(algorithm, NoisyMax):
+        sums = [gains[max(0, t + 1 - algorithm.window) : t + 1].sum(axis=0) for t in range(T)]
+        return np.array(sums)[:, None] + noise
+    if isinstance(algorithm, MatrixDiscounted):
+        powers = [algorithm.decay ** np.arange(t + 1)[::-1] for t in range(T)]
+        return np.array([p @ gains[: t + 1] for t, p in enumerate(powers)])[:, None] + noise
+    window = algorithm.window or T + 1
+    return np.array([prefix[t] - (prefix[t - window] if t >= window else 0) for t in range(T)])
+
+
+ALGORITHMS = {
+    "prefix": MatrixFTPL(),
+    "window 1": MatrixFTPL(window=1),
+    "window 4": MatrixFTPL("capacity", window=4),
+    "window 20": MatrixFTPL(window=20),
+    "discounted": MatrixDiscounted("capacity", decay=0.8),
+    "noisy max": NoisyMax("capacity", window=3),
+    "noisy max of one": NoisyMax(window=1),
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+@pytest.mark.parametrize("mu", [2.0, math.inf])
+def test_fast_equals_plain(random_stream, algorithm, mu):
+    source = RawGains(random_stream(T, N), mu, R)
+    noise = algorithm.mechanism(setup_of(source)).noise(many(R))
+    scores = scores_of(algorithm, source.stream.gains, noise)
+    expected = np.vstack([np.zeros((1, R), int), scores[:-1].argmax(axis=2)])
+    np.testing.assert_array_equal(play_rounds(algorithm, source, many(R)), expected.T)
+
+
+def test_each_has_its_factorization():
+    for made, expected in (
+        (MatrixFTPL(window=5).factorization(7), prefix_sums(7)),
+        (MatrixDiscounted(decay=0.7).factorization(7), decayed_sums(7, 0.7)),
+    ):
+        np.testing.assert_array_equal(made.left, expected.left)
+    assert NoisyMax(window=3).factorization(7).column_norms[0] == pytest.approx(math.sqrt(3))
+
+
+def test_names_and_origins():
+    (whole,) = make_members("mf-ftpl")
+    (window,) = make_members({"algorithm": "mf-window", "window": 16, "noise": "capacity"})
+    assert (whole.algorithm, window.algorithm.window) == (MatrixFTPL(), 16)
+    assert (whole.algorithm.origin, window.algorithm.origin) == ("standard", "ours")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MatrixFTPL("isotropic-constant"), "noise must be isotropic or capacity"),
+        (lambda: MatrixFTPL(window=0), "window must be at least 1"),
+        (lambda: NoisyMax(window=0), "window must be at least 1"),
+        (lambda: MatrixDiscounted(decay=1.0), "see mf-ftpl for 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

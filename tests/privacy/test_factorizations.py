@@ -1,0 +1,108 @@
+"""Factorisations of sums: what they multiply to, how noisy they are, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.privacy.factorizations import (
+    Factorization,
+    decayed_sums,
+    fresh_window_sums,
+    least_row_norm,
+    prefix_sums,
+)
+
+rounds = st.integers(1, 60)
+
+
+def decayed(t, decay):
+    """A, written as a loop over its entries."""
+    return np.array([[decay ** (i - j) if i >= j else 0.0 for j in range(t)] for i in range(t)])
+
+
+@given(rounds, st.floats(0.01, 1.0))
+def test_factors_multiply_to_the_sums_and_columns_have_norm_one(t, decay):
+    found = decayed_sums(t, decay)
+    np.testing.assert_allclose(found.workload, decayed(t, decay), atol=1e-12)
+    np.testing.assert_allclose(found.column_norms, 1.0, rtol=1e-14)
+    assert found.row_norms.max() >= least_row_norm(found.workload) * (1 - 1e-12)
+
+
+@given(rounds, st.integers(1, 70))
+def test_fresh_windows(t, window):
+    found = fresh_window_sums(t, window)
+    gains = np.random.default_rng(t).random(t)
+    sums = [gains[max(0, s - window + 1) : s + 1].sum() for s in range(t)]
+    np.testing.assert_allclose(found.workload @ gains, sums)
+    assert found.row_norms.tolist() == [1.0] * t
+    assert found.column_norms.max() == pytest.approx(math.sqrt(min(window, t)))
+
+
+def test_two_rounds_by_hand():
+    """C0 = [[1, 0], [1/2, 1]] with column norms sqrt(5)/2 and 1."""
+    found, root = prefix_sums(2), math.sqrt(5) / 2
+    np.testing.assert_allclose(found.right, [[1 / root, 0], [0.5 / root, 1]])
+    np.testing.assert_allclose(found.left, [[root, 0], [root - 0.5, 1]])
+
+
+@pytest.mark.parametrize(
+    ("t", "largest", "root_mean_square", "bound"),
+    [(67, 2.226, 2.142, 2.054), (148, 2.473, 2.387, 2.300), (1024, 3.081, 2.991, 2.910)],
+)
+def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bound):
+    """To the last digit given; the square root that is not normalised has more noise."""
+    norms = prefix_sums(t).row_norms
+    least = least_row_norm(np.tril(np.ones((t, t))))
+    found = norms.max(), math.sqrt((norms**2).mean()), least
+    np.testing.assert_allclose(found, (largest, root_mean_square, bound), atol=5.1e-4)
+    assert norms.max() / least <= {67: 1.09, 148: 1.08, 1024: 1.06}[t]
+    root = prefix_sums(t).right * np.linalg.norm(_square_root(t), axis=0)
+    np.testing.assert_allclose(root, _square_root(t), atol=1e-12)
+    assert np.linalg.norm(root, axis=1).max() * np.linalg.norm(root, axis=0).max() > norms.max()
+
+
+def _square_root(t):
+    """The root of the triangle of ones, with coefficients of exact integers."""
+    own = [math.comb(2 * k, k) / 4**k if k < 500 else 0.0 for k in range(t)]
+    for k in range(500, t):  # larger ones by their ratio
+        own[k] = own[k - 1] * (2 * k - 1) / (2 * k)
+    return np.array([[own[i - j] if i >= j else 0.0 for j in range(t)] for i in range(t)])
+
+
+@pytest.mark.parametrize(
+    ("decay", "independent", "factorised", "bound"),
+    [
+        (0.7, 1.400, 1.175, 1.173),
+        (0.8, 1.667, 1.270, 1.267),
+        (0.9, 2.294, 1.452, 1.443),
+        (0.95, 3.203, 1.649, 1.628),
+        (0.98, 5.019, 1.920, 1.867),
+    ],
+)
+def test_noise_on_decayed_sums_by_the_literature(decay, independent, factorised, bound):
+    found = decayed_sums(148, decay)
+    fresh = np.linalg.norm(found.workload, axis=1).max()
+    given = fresh, found.row_norms.max(), least_row_norm(found.workload)
+    np.testing.assert_allclose(given, (independent, factorised, bound), atol=5.1e-4)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: prefix_sums(0), "at least one round"),
+        (lambda: decayed_sums(3, 0.0), r"decay must lie in \(0, 1\]"),
+        (lambda: decayed_sums(3, math.nan), r"decay must lie in \(0, 1\]"),
+        (lambda: fresh_window_sums(3, 0), "window must be at least 1"),
+        (lambda: Factorization("x", np.eye(2), np.eye(3)), r"both factors must be \(T, T\)"),
+        (lambda: Factorization("x", np.eye(2), np.ones((2, 2))), "lower triangular"),
+        (lambda: Factorization("x", np.eye(2), np.tril(np.ones((2, 2)), -1)), "diagonal"),
+    ],
+)
+def test_what_is_no_factorisation_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

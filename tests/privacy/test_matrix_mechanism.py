@@ -1,0 +1,142 @@
+"""The matrix mechanism: its mu, its noise, and the same without a curator."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpol.core.intervals import standard_error
+from dpol.privacy.factorizations import decayed_sums, fresh_window_sums, prefix_sums
+from dpol.privacy.matrix_mechanism import MatrixMechanism, Silo, scaled_to
+from replicates import many
+
+T, N, MU = 9, 4, 0.7
+FACTORIZATIONS = [prefix_sums(T), decayed_sums(T, 0.8), fresh_window_sums(T, 3)]
+every_factorization = pytest.mark.parametrize(
+    "factorization", FACTORIZATIONS, ids=lambda it: it.name
+)
+every_noise = pytest.mark.parametrize("by_capacity", [False, True])
+
+
+def changes_of(t=T, n=N, seed=0):
+    return 1 / np.random.default_rng(seed).integers(5, 60, (t, n))
+
+
+def plain_mu(mechanism):
+    """By a loop over rounds and pairs; a person may also come or go."""
+    found = 0.0
+    for t, column in enumerate(mechanism.factorization.right.T):
+        moves = [np.zeros(len(mechanism.scale)) for _ in range(len(mechanism.scale) + 1)]
+        for i, v in enumerate(moves[:-1]):
+            v[i] = mechanism.changes[t, i]
+        for one, other in itertools.combinations(moves, 2):
+            moved = np.outer(column, one - other) / mechanism.scale
+            found = max(found, float(np.sqrt((moved**2).sum())))
+    return found
+
+
+@every_noise
+@every_factorization
+def test_the_achieved_mu_is_that_of_the_worst_person(factorization, by_capacity):
+    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=by_capacity)
+    assert mechanism.achieved_mu == pytest.approx(plain_mu(mechanism), rel=1e-12)
+    assert mechanism.achieved_mu <= MU * (1 + 1e-12)
+
+
+@every_noise
+@every_factorization
+def test_mu_is_met_where_two_experts_have_their_worst_round_together(factorization, by_capacity):
+    changes = changes_of()
+    middle = int(factorization.column_norms.argmax())
+    changes[middle, :2] = 1.0
+    assert scaled_to(
+        factorization, changes, N, MU, by_capacity=by_capacity
+    ).achieved_mu == pytest.approx(MU)
+
+
+def test_scales_by_hand():
+    """Two rounds of two gains; columns of norm 1; mu = 1/2."""
+    changes = np.array([[0.5, 0.1], [0.2, 0.4]])
+    isotropic, capacity = (
+        scaled_to(prefix_sums(2), changes, 2, 0.5, by_capacity=it) for it in (False, True)
+    )
+    np.testing.assert_allclose(isotropic.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.5]))
+    np.testing.assert_allclose(capacity.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.4]))
+    assert isotropic.achieved_mu == pytest.approx(0.5 / math.sqrt(2) * math.hypot(1, 0.2))
+    assert capacity.achieved_mu == pytest.approx(
+        0.5 / math.sqrt(2) * math.hypot(1, 0.25) * 1.0
+    ) or (capacity.achieved_mu == pytest.approx(0.5 / math.sqrt(2) * math.hypot(0.4, 1.0)))
+
+
+def test_a_given_sensitivity_holds_for_any_change_of_a_round():
+    mechanism = scaled_to(fresh_window_sums(T, 4), 0.3, 1, MU, by_capacity=False)
+    assert mechanism.scale.tolist() == pytest.approx([2 * 0.3 / MU])
+    assert mechanism.achieved_mu == pytest.approx(MU)
+    with pytest.raises(ValueError, match="needs expert_changes: gains with capacities"):
+        scaled_to(prefix_sums(T), 0.3, 2, MU, by_capacity=True)
+    with pytest.raises(ValueError, match=r"changes must be \(9, 4\), got \(8, 4\)"):
+        MatrixMechanism(prefix_sums(T), changes_of(T - 1), np.ones(N))
+
+
+def test_no_noise_without_privacy():
+    mechanism = scaled_to(prefix_sums(T), changes_of(), N, math.inf, by_capacity=True)
+    assert mechanism.achieved_mu == math.inf
+    assert not mechanism.noise(many(2)).any()
+
+
+# ---- law of the noise ----------------------------------------------------------------------------
+
+RUNS = 20_000
+Z = 6.0  # of 9 * 10 / 2 covariances of 4 experts, one exceeds it with probability below 1e-6
+
+
+def has_the_law(noise, mechanism):
+    """Whether (T, R, n) noise has covariance sigma_i^2 B B' within, and 0 between, experts."""
+    left = mechanism.factorization.left
+    covariance = left @ left.T
+    for i, j in itertools.combinations_with_replacement(range(len(mechanism.scale)), 2):
+        products = noise[:, None, :, i] * noise[None, :, :, j]
+        expected = covariance * mechanism.scale[i] ** 2 if i == j else np.zeros((T, T))
+        errors = np.abs(products.mean(axis=2) - expected)
+        if (errors > Z * standard_error(products.transpose(2, 0, 1))).any():
+            return False
+    return True
+
+
+@every_factorization
+def test_the_noise_has_its_law(factorization):
+    """Error probability below 1e-6. Rejected: factors swapped, noise shared by two experts."""
+    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=True)
+    noise = mechanism.noise(many(RUNS))
+    assert has_the_law(noise, mechanism)
+    swapped = dataclasses.replace(
+        factorization, left=factorization.right, right=np.eye(T), name="swapped"
+    )
+    wrong = dataclasses.replace(mechanism, factorization=swapped)
+    assert not has_the_law(wrong.noise(many(RUNS)), mechanism)
+    relative = mechanism.scale / mechanism.scale[0]
+    assert not has_the_law(noise[:, :, :1] * relative, mechanism)
+
+
+# ---- without a curator ---------------------------------------------------------------------------
+
+
+@every_noise
+@every_factorization
+def test_hospitals_release_what_a_curator_would(factorization, by_capacity):
+    """Equal seeds, to 1e-12: a curator's B (C G + Z), and each hospital by itself."""
+    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=by_capacity)
+    gains, replicates = np.random.default_rng(5).random((T, N)), 3
+    sums = factorization.workload @ gains
+    curator = sums[:, None] + mechanism.noise(many(replicates))
+    draws = many(replicates).standard_normal(T, N)
+    for i in range(N):
+        silo = Silo(factorization, float(mechanism.scale[i]))
+        for t in range(T):
+            gain = np.full(replicates, gains[t, i])
+            silo, released = silo.release(gain, draws[:, t, i])
+            np.testing.assert_allclose(released, curator[t, :, i], rtol=0, atol=1e-12)
