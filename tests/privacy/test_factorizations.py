@@ -15,6 +15,7 @@ from dpol.privacy.factorizations import (
     fresh_window_sums,
     least_row_norm,
     prefix_sums,
+    prefix_sums_times,
 )
 
 rounds = st.integers(1, 60)
@@ -41,6 +42,13 @@ def test_fresh_windows(t, window):
     np.testing.assert_allclose(found.workload @ gains, sums)
     assert found.row_norms.tolist() == [1.0] * t
     assert found.column_norms.max() == pytest.approx(math.sqrt(min(window, t)))
+
+
+@given(st.integers(1, 300))
+def test_many_rounds_need_no_matrix(t):
+    draws = np.random.default_rng(t).standard_normal((t, 2, 3))
+    expected = np.tensordot(prefix_sums(t).left, draws, axes=1)
+    np.testing.assert_allclose(prefix_sums_times(draws), expected, atol=1e-11)
 
 
 def test_two_rounds_by_hand():

@@ -93,6 +93,7 @@ _ALGORITHMS: Mapping[str, str | Entry] = {
     "rw-ftpl": "dpol.experts.ftpl:RandomWalkFTPL",
     "rw-adabatch": "dpol.experts.adabatch:RWAdaBatch",
     "rw-meta": "dpol.experts.meta:RWMeta",
+    "persistence": "dpol.experts.persistence:Persistence",
     "ridge": _LEARNERS["ridge"],
     "kalman": _LEARNERS["kalman"],
     "empirical-bayes": _LEARNERS["empirical-bayes"],
