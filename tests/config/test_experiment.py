@@ -50,25 +50,14 @@ def test_every_shipped_config_is_good_and_has_jobs(path: Path) -> None:
     assert len(set(jobs)) == len(jobs)
 
 
-def test_the_noise_of_central_algorithms_is_their_own() -> None:
-    assert load_experiment(CONFIG / "beyond.yaml").central_noise() == {
-        "tree-ftpl-min-noise": "isotropic",
-        "tree-ftpl-min-regret": "isotropic",
-        "tree-ftpl-min-noise-capacity": "capacity",
-        "tree-ftpl-min-regret-capacity": "capacity",
-    }
-    suites = {"local": {"algorithms": ["rw-ftpl", "ridge"]}, "curator": {"algorithms": ["l2p"]}}
-    assert tiny(suites=suites).central_noise() == {"l2p": "none"}
-
-
-def test_the_demo_has_63_jobs() -> None:
-    # A stream: 3 noises x 4 levels, 1 x 4 batched, 1 x 4 central, 1 at the level .inf only.
+def test_the_demo_has_87_jobs() -> None:
+    # A stream: 3 noises x 4 levels, 1 x 4 batched, 2 x 4 central, 1 x 4 lazy, 1 at .inf only.
     demo = load_experiment(CONFIG / "demo.yaml")
     by_suite = Counter((job.stream, job.suite) for job in demo.jobs())
-    sizes = {"local": 12, "batched": 4, "central": 4, "non-private": 1}
+    sizes = {"local": 12, "batched": 4, "central": 8, "lazy": 4, "non-private": 1}
     expected = {(s, suite): k for s in ("NM", "PA", "CA") for suite, k in sizes.items()}
     assert by_suite == expected
-    assert sum(by_suite.values()) == 63
+    assert sum(by_suite.values()) == 87
 
 
 def test_jobs_come_in_the_order_of_the_config() -> None:

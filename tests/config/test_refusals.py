@@ -60,7 +60,7 @@ dataset.periods = {'first': '2022-01-02', 'last': '2022-01-01'}: first (2022-01-
 privacy.levels.other = 0.25: must differ from the mu of high
 privacy.levels = {'high': 0.25}: must have a level .inf, because suite open has no privacy
 suites.noisy.noises = ['isotropic', 'isotropic']: must not name anything twice
-suites.trusted.noises = ['capacity']: must be [isotropic] in the central model
+suites.trusted.noises = ['isotropic-constant']: must be among isotropic, capacity in the central model
 suites.open.algorithms[0] = 'follow-leader': algorithm 'follow-leader' is not one of <all>; did you mean follow-the-leader?
 suites.noisy.algorithms[0] = {'algorithm': 'rw-fptl'}: algorithm 'rw-fptl' is not one of <all>; did you mean rw-ftpl?
 suites.noisy.algorithms[2] = {'algorithm': 'rw-meta', 'exploration_floor': -1}: exploration_floor must be a number from 0 to 1e6, got -1
@@ -190,6 +190,8 @@ ELSEWHERE: dict[str, Raw] = {
     },
     "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be"
     " local, all central or all without privacy": {"suites.trusted.algorithms[1]": "rw-meta"},
+    "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic], because l2p has noise of"
+    " its own": {"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}},
     "suites.open.algorithms = 'follow-the-leader': is already played by suite open; give it a"
     " label": {"suites.open.algorithms[1]": "follow-the-leader"},
     "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label": {
@@ -360,9 +362,9 @@ def test_rules_across_keys_are_listed_together_too() -> None:
         ("dataset.cleaning", {}, "'a block': must not be given"),
         ("dataset.periods", {"days": 7}, "'a block': must not be given"),
         (
-            "suites.trusted.algorithms",
-            [{"algorithm": "tree-ftpl-min-noise", "noise": "capacity"}],
-            "'tree-ftpl-min-noise': must not use the noise capacity",
+            "suites.trusted.noises",
+            ["capacity"],
+            "['capacity']: must not use the noise capacity",
         ),
     ],
 )

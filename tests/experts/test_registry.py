@@ -404,11 +404,26 @@ def test_gains_with_a_given_sensitivity_are_protected_by_the_round(member, given
         assert 0 < guarantee.epsilon(1e-6) <= epsilon_of_delta(1e-6, mu)
 
 
-@pytest.mark.parametrize("family", ["tree-ftpl-min-noise", "tree-ftpl-min-regret"])
-def test_the_noise_capacity_of_a_tree_needs_capacities(given_stream, family):
-    (member,) = make_members({"algorithm": family, "noise": "capacity"})
-    with pytest.raises(ValueError, match="needs expert_changes: gains with capacities"):
-        suite_of(member, given_stream, range(2))
+SCALED = [it for it in MEMBERS if getattr(it.algorithm, "scales_noise", False)]
+
+
+@pytest.mark.parametrize("member", SCALED, ids=lambda it: it.label)
+def test_a_curator_scales_its_noise_as_the_game_says(member, stream, given_stream):
+    """By capacity each expert has noise of its own, at the same mu; it needs capacities."""
+    source = source_for(member.algorithm, stream, 0.05)
+    own = dataclasses.replace(source, noise="capacity")
+    guarantee = guarantee_of(member.algorithm, own)
+    assert "capacity" in guarantee.mechanism
+    assert 0 < guarantee.mu <= 0.05 * (1 + 1e-12)
+    assert (run(member.algorithm, own) != run(member.algorithm, source)).any()
+    with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
+        run(member.algorithm, dataclasses.replace(own, stream=given_stream))
+
+
+@pytest.mark.parametrize("noise", ["isotropic-constant", "isotropic-worst-case", "none", ""])
+def test_a_noise_that_no_curator_has_is_refused(stream, noise):
+    with pytest.raises(ValueError, match="noise must be isotropic or capacity"):
+        RawGains(stream, 0.5, noise=noise)
 
 
 def test_the_tree_of_least_regret_has_noise_at_any_mu(given_stream):

@@ -58,9 +58,9 @@ class UnitDraws:
         return out
 
 
-def noise_of(algorithm, stream, mu, generators):
+def noise_of(algorithm, stream, mu, generators, noise="isotropic"):
     recorder = Recorder(generators)
-    play_rounds(algorithm, RawGains(stream, mu, generators.n_replicates), recorder)
+    play_rounds(algorithm, RawGains(stream, mu, generators.n_replicates, noise=noise), recorder)
     return recorder.noise(stream)
 
 
@@ -155,8 +155,8 @@ def test_achieved_mu_is_that_of_the_noise_that_is_really_drawn(
     The first draw after round 1 is the noise of node (1, 1), the only node of prefix 1.
     """
     stream = random_stream(rounds, 3)
-    algorithm, source = TreeFTPL(objective, noise), RawGains(stream, 0.5, 2 * rounds)
-    node_scale = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))[1, 1]
+    algorithm, source = TreeFTPL(objective), RawGains(stream, 0.5, 2 * rounds, noise=noise)
+    node_scale = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds), noise)[1, 1]
     most, _ = plain.most_nodes_of_a_round(rounds)
     if noise == "capacity":
         shifts = math.sqrt(most) / stream.capacity.min(axis=0) / node_scale
@@ -187,24 +187,22 @@ def test_an_unknown_objective_is_refused(objective):
 
 # --- Capacity noise ---
 
-OWN = ("min-noise", "capacity")
-
 
 def own_setup(rounds, mu, changes, gain_range=1.0):
     return dataclasses.replace(
-        setup_for(rounds, mu, gain_range), changes=np.tile(changes, (rounds, 1))
+        setup_for(rounds, mu, gain_range), changes=np.tile(changes, (rounds, 1)), noise="capacity"
     )
 
 
 def test_capacity_scales_by_hand():
     """L = 3 levels for 5 rounds; 2, 5 and 10 beds; mu = 0.5."""
     changes = np.array([0.5, 0.2, 0.1])
-    state = TreeFTPL(*OWN).init(own_setup(5, 0.5, changes))
+    state = TreeFTPL().init(own_setup(5, 0.5, changes))
     expected = math.sqrt(2) * 3 * changes / 0.5
     np.testing.assert_allclose(state.relative * state.total_scale, expected)
     np.testing.assert_allclose(state.relative * state.node_scale, expected / math.sqrt(3))
     for gain_range, root in ((2.0, math.sqrt(20)), (0.5, math.sqrt(1.25))):
-        state = TreeFTPL("min-regret", "capacity").init(own_setup(5, 0.5, changes, gain_range))
+        state = TreeFTPL("min-regret").init(own_setup(5, 0.5, changes, gain_range))
         np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
 
 
@@ -214,7 +212,7 @@ def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stre
     capacity = np.tile(stream.capacity.min(axis=0), (9, 1))
     stream = dataclasses.replace(stream, capacity=capacity)
     own, same = (
-        noise_of(TreeFTPL("min-noise", way), stream, 0.5, UnitDraws(18)).std(axis=1)
+        noise_of(TreeFTPL(), stream, 0.5, UnitDraws(18), way).std(axis=1)
         for way in ("capacity", "isotropic")
     )
     least = capacity[0].argmin()
@@ -223,13 +221,10 @@ def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stre
 
 
 def test_the_capacity_noise_says_what_it_lacks_and_what_it_is():
-    with pytest.raises(ValueError, match="needs expert_changes"):
-        TreeFTPL(*OWN).init(setup_for(5, 0.5))
-    with pytest.raises(ValueError, match="noise must be isotropic or capacity"):
-        TreeFTPL("min-noise", "beds")
-    assert (TreeFTPL().origin, TreeFTPL(*OWN).origin) == ("paper", "ours")
-    guarantee = TreeFTPL(*OWN).guarantee(own_setup(5, 0.5, [0.5, 0.2, 0.1]))
+    with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
+        TreeFTPL().init(dataclasses.replace(setup_for(5, 0.5), noise="capacity"))
+    guarantee = TreeFTPL().guarantee(own_setup(5, 0.5, [0.5, 0.2, 0.1]))
     assert guarantee.sensitivity == pytest.approx(math.sqrt(2))
     assert "capacity" in guarantee.mechanism
-    one = TreeFTPL(*OWN).guarantee(own_setup(5, 0.5, [0.5]))
+    one = TreeFTPL().guarantee(own_setup(5, 0.5, [0.5]))
     assert one.mu == pytest.approx(0.5 / math.sqrt(2))

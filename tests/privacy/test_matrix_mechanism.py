@@ -74,7 +74,7 @@ def test_a_given_sensitivity_holds_for_any_change_of_a_round():
     mechanism = scaled_to(fresh_window_sums(T, 4), 0.3, 1, MU, by_capacity=False)
     assert mechanism.scale.tolist() == pytest.approx([2 * 0.3 / MU])
     assert mechanism.achieved_mu == pytest.approx(MU)
-    with pytest.raises(ValueError, match="needs expert_changes: gains with capacities"):
+    with pytest.raises(ValueError, match="needs the changes of single gains"):
         scaled_to(prefix_sums(T), 0.3, 2, MU, by_capacity=True)
     with pytest.raises(ValueError, match=r"changes must be \(9, 4\), got \(8, 4\)"):
         MatrixMechanism(prefix_sums(T), changes_of(T - 1), np.ones(N))

@@ -89,7 +89,6 @@ rule render_cumulative_gain:
         streams=STREAMS,
         levels=settings.privacy.levels,
         report=dump(settings.report),
-        central_noise=experiment.central_noise(),
     message:
         "Drawing the figure of cumulative gains"
     script:

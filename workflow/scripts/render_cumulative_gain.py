@@ -5,5 +5,4 @@ from dpol.studies.hospitals.shown import read_shown
 
 with job_log(snakemake.log[0]):
     shown, frames = read_shown(snakemake.input, snakemake.params)
-    central_noise = snakemake.params.central_noise
-    save_figure(draw_cumulative_gain(frames["cumulative"], shown, central_noise), snakemake.output)
+    save_figure(draw_cumulative_gain(frames["cumulative"], shown), snakemake.output)

@@ -17,7 +17,7 @@ from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.interface import CentralAlgorithm, Member
+from dpol.experts.interface import Member
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.privacy.guarantee import Model
 
@@ -48,18 +48,6 @@ class Experiment:
     def model(self, suite: str) -> Model:
         """The privacy model of a suite; all its algorithms share it."""
         return self.members[suite][0].algorithm.model
-
-    def central_noise(self) -> dict[str, str]:
-        """Each central algorithm's own noise, by label; `none` if it has none.
-
-        The `noise` of their runs is local noise, which they do not see.
-        """
-        return {
-            member.label: member.algorithm.noise
-            for members in self.members.values()
-            for member in members
-            if isinstance(member.algorithm, CentralAlgorithm)
-        }
 
     def replicates(self, block: int) -> range:
         """The numbers of the replicates in a block."""

@@ -13,7 +13,7 @@ from dpol.config.errors import did_you_mean, nearest
 from dpol.config.models import Config
 from dpol.core.settings import Problem, Settings
 from dpol.experts.interface import CentralAlgorithm, Member
-from dpol.noise import ISOTROPIC, NOISES
+from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NOISES
 from dpol.studies.hospitals.settings import System
 
 Members = Mapping[str, Sequence[Member]]
@@ -72,15 +72,10 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
         place = ("privacy", "count_sensitivity")
         yield Problem(place, config.privacy.count_sensitivity, allowed)
     for label, suite in config.suites.items():
-        used: list[tuple[str, str, object]]
-        used = [("noises", noise, suite.noises) for noise in suite.noises]
-        for member in members[label]:
-            if isinstance(member.algorithm, CentralAlgorithm):
-                used.append(("algorithms", member.algorithm.noise, member.label))
-        for key, noise, value in used:
-            if noise in NOISES and NOISES[noise].needs_capacities:
+        for noise in suite.noises:
+            if NOISES[noise].needs_capacities:
                 allowed = f"must not use the noise {noise} {because}: its gains have no capacities"
-                yield Problem(("suites", label, key), value, allowed)
+                yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
 
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
@@ -120,9 +115,17 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
             allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
             yield Problem((*place, "noises"), suite.noises, allowed)
-        if "central" in models.values() and suite.noises != [ISOTROPIC.name]:
-            allowed = f"must be [{ISOTROPIC.name}] in the central model"
+        if "central" in models.values() and not set(suite.noises) <= set(CENTRAL_NOISES):
+            allowed = f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
             yield Problem((*place, "noises"), suite.noises, allowed)
+        own = [member.label for member in made if _has_noise_of_its_own(member)]
+        if own and suite.noises != [ISOTROPIC.name]:
+            allowed = f"must be [{ISOTROPIC.name}], because {', '.join(own)} has noise of its own"
+            yield Problem((*place, "noises"), suite.noises, allowed)
+
+
+def _has_noise_of_its_own(member: Member) -> bool:
+    return isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
 
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:

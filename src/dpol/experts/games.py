@@ -6,7 +6,7 @@ from dpol.core.randomness import Seeds
 from dpol.experts.interface import AnyAlgorithm, CentralAlgorithm
 from dpol.experts.play import Games, Source, guarantee_of, play_rounds
 from dpol.experts.registry import label_of
-from dpol.noise import ISOTROPIC, NO_NOISE, NoisyGains
+from dpol.noise import NO_NOISE, NoisyGains
 
 
 def play(algorithm: AnyAlgorithm, source: Source, *, label: str | None = None) -> Games:
@@ -55,6 +55,5 @@ def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
         return source.seeds
     if source.seed is None:
         raise ValueError("RawGains has no seed; pass one: RawGains(stream, mu, seed=1)")
-    # A suite of central algorithms has one noise, of which they see nothing.
-    noise = ISOTROPIC.name if isinstance(algorithm, CentralAlgorithm) else NO_NOISE
+    noise = source.noise if isinstance(algorithm, CentralAlgorithm) else NO_NOISE
     return Seeds(source.seed, source.stream.label, noise, float(source.mu), source.numbers)

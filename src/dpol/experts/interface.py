@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.noise import NO_NOISE
+from dpol.noise import ISOTROPIC, NOISES
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class CuratorSetup(Setup):
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
     can move one gain, `mu` the privacy level, and `changes` (T, n) how far one person can move
-    each gain; None where whole rounds change, not persons.
+    each gain; None where whole rounds change, not persons. `noise` names how noise is scaled.
     `neighbours` says which inputs must be hard to tell apart.
     """
 
@@ -71,12 +71,25 @@ class CuratorSetup(Setup):
     largest_change: float
     mu: float
     changes: Floats | None = None
+    noise: str = ISOTROPIC.name
     neighbours: Neighbours = PERSONS
 
     @property
     def expert_changes(self) -> Floats | None:
         """(n,) how far one person can move each expert's gain in any round."""
         return None if self.changes is None else np.asarray(self.changes.max(axis=0))
+
+    @property
+    def by_capacity(self) -> bool:
+        """Whether the noise of an expert follows the change that one person makes there.
+
+        Raises:
+            ValueError: it must, but the changes are unknown.
+        """
+        own = NOISES[self.noise].needs_capacities
+        if own and self.changes is None:
+            raise ValueError(f"the noise {self.noise} needs gains with capacities")
+        return own
 
 
 @dataclass(frozen=True)
@@ -143,10 +156,8 @@ class CentralAlgorithm(Algorithm[CuratorSetup, State]):
 
     model = "central"
 
-    @property
-    def noise(self) -> str:
-        """Name of the noise that its own noise is scaled like; `none` if it is like no other."""
-        return NO_NOISE
+    scales_noise: ClassVar[bool] = True
+    """Whether its own noise is scaled as the game says; otherwise it is like no other."""
 
     @abstractmethod
     def guarantee(self, setup: CuratorSetup) -> Guarantee:

@@ -16,17 +16,15 @@ class MatrixDiscounted(ReleasedSums):
     Source of the factorisation: Henzinger, Kalinin and Upadhyay (2025).
 
     Args:
-        noise: `isotropic`, or `capacity` (ours).
         decay: beta, in (0, 1).
 
     Raises:
-        ValueError: the noise is unknown, or decay is out of range.
+        ValueError: decay is out of range.
     """
 
     decay: float = 0.9
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not 0 < self.decay < 1:
             raise ValueError(f"decay must lie in (0, 1), got {self.decay}; see mf-ftpl for 1")
 

@@ -19,11 +19,10 @@ class MatrixFTPL(ReleasedSums):
     factorisation: Henzinger, Kalinin and Upadhyay (2025).
 
     Args:
-        noise: `isotropic`, or `capacity` (ours).
         window: number of last rounds; all rounds if not given.
 
     Raises:
-        ValueError: the noise is unknown, or the window is empty.
+        ValueError: the window is empty.
 
     >>> import dpol
     >>> import numpy as np
@@ -38,7 +37,6 @@ class MatrixFTPL(ReleasedSums):
     window: int | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.window is not None and self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window}")
 

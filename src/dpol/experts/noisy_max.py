@@ -19,17 +19,15 @@ class NoisyMax(ReleasedSums):
     Delta / mu: what noise is worth in which nothing cancels.
 
     Args:
-        noise: `isotropic`, or `capacity` (ours).
         window: number of last rounds.
 
     Raises:
-        ValueError: the noise is unknown, or the window is empty.
+        ValueError: the window is empty.
     """
 
     window: int = 8
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window}")
 

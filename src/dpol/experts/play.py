@@ -27,7 +27,7 @@ from dpol.experts.interface import (
     Observation,
     Setup,
 )
-from dpol.noise import NoisyGains
+from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, neighbours_of
 
 if TYPE_CHECKING:
@@ -43,19 +43,23 @@ class RawGains:
         mu: privacy level to reach; inf for none.
         replicates: independent plays: how many, or their numbers.
         seed: root seed of the algorithms that play it; `dpol.play` needs one.
+        noise: how central algorithms scale their noise; a key of `NOISES` that is `central`.
 
     Raises:
-        ValueError: mu is not above 0, or there is no replicate.
+        ValueError: mu is not above 0, there is no replicate, or a curator has no such noise.
     """
 
     stream: GainStream
     mu: float
     replicates: int | Sequence[int] = 1
     seed: int | None = None
+    noise: str = ISOTROPIC.name
 
     def __post_init__(self) -> None:
         if not self.mu > 0:
             raise ValueError(f"mu must be above 0, got {self.mu}")
+        if self.noise not in CENTRAL_NOISES:
+            raise ValueError(f"noise must be {' or '.join(CENTRAL_NOISES)}, got {self.noise!r}")
         replicate_numbers(self.replicates)  # refuses none
 
     @property
@@ -93,6 +97,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         stream.largest_change,
         source.mu,
         None if beds is None else stream.count_sensitivity / beds,
+        source.noise,
         neighbours_of(stream),
     )
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.noise import CAPACITY, ISOTROPIC, NOISES
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.matrix_mechanism import MatrixMechanism, scaled_to
@@ -49,29 +49,11 @@ class SumsState:
 class ReleasedSums(CentralAlgorithm[SumsState]):
     """The leader of sums that the matrix mechanism releases; expert 0 in round 1.
 
-    Args:
-        noise: `isotropic` gives every expert the same noise; `capacity`, ours, gives each expert
-            the noise that the largest change of its gain by one person needs.
-
-    Raises:
-        ValueError: the noise is unknown.
+    The isotropic noise gives every expert the same noise. The capacity noise, ours, gives each the
+    noise that the largest change of its gain by one person needs.
     """
 
-    noise: str = ISOTROPIC.name
-
-    def __post_init__(self) -> None:
-        allowed = ISOTROPIC.name, CAPACITY.name
-        if self.noise not in allowed:
-            raise ValueError(f"noise must be {' or '.join(allowed)}, got {self.noise!r}")
-
-    @property
-    def origin(self) -> Origin:
-        return "ours" if self._by_capacity else "standard"
-
-    @property
-    def _by_capacity(self) -> bool:
-        """Whether the noise of an expert follows the change that one person makes there."""
-        return NOISES[self.noise].needs_capacities
+    origin: ClassVar[Origin] = "standard"
 
     @abstractmethod
     def factorization(self, n_rounds: int) -> Factorization:
@@ -89,14 +71,14 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
         """The mechanism at the privacy level of a game.
 
         Raises:
-            ValueError: the capacity noise, for gains without capacities.
+            ValueError: capacity noise is asked for, but gains have no capacities.
         """
         return scaled_to(
             self.factorization(setup.n_rounds),
             setup.sensitivity if setup.changes is None else setup.changes,
             setup.n_experts,
             setup.mu,
-            by_capacity=self._by_capacity,
+            by_capacity=setup.by_capacity,
         )
 
     def init(self, setup: CuratorSetup) -> SumsState:
@@ -115,10 +97,10 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of all released sums, and of the actions made from them."""
-        mechanism, own = self.mechanism(setup), self._by_capacity
+        mechanism, own = self.mechanism(setup), setup.by_capacity
         name = f"Gaussian noise on factorised sums ({mechanism.factorization.name})"
         return Guarantee(
-            mechanism=name + (f", {self.noise} noise" if own else ""),
+            mechanism=name + (f", {setup.noise} noise" if own else ""),
             **setup.neighbours.as_fields(),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.noise import CAPACITY, ISOTROPIC, NOISES
 from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
@@ -44,17 +43,18 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     padded with fresh noise: every prefix carries noise of the same scale S. Cited and
     compared in "Prediction with Expert Advice under Local Differential Privacy", section 4.
 
+    The isotropic noise gives every expert the same S (the paper). The capacity noise, ours, puts
+    the change d_i that one person can make in place of Delta / sqrt(2): a person who moves from i
+    to j shifts each of at most L nodes by d_i and d_j, and node noise sqrt(2 L) d_i / mu makes
+    that sqrt(L (1 + 1) / (2 L)) mu = mu as well.
+
     Args:
         objective: `min-noise` takes S = Delta L / mu, the least that mu allows;
             `min-regret` takes S = max(Delta L / mu, r sqrt(T)), which minimises the
             worst-case regret bound sqrt(2 log n) (S + r^2 T / S).
-        noise: `isotropic` gives every expert the same S (the paper); `capacity`, ours,
-            puts the change d_i that one person can make in place of Delta / sqrt(2): a person
-            who moves from i to j shifts each of at most L nodes by d_i and d_j, and node noise
-            sqrt(2 L) d_i / mu makes that sqrt(L (1 + 1) / (2 L)) mu = mu as well.
 
     Raises:
-        ValueError: objective or noise is unknown.
+        ValueError: the objective is unknown.
 
     >>> import dpol
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
@@ -66,23 +66,11 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     """
 
     objective: Literal["min-noise", "min-regret"] = "min-noise"
-    noise: str = ISOTROPIC.name
+    origin: ClassVar[Origin] = "paper"
 
     def __post_init__(self) -> None:
-        allowed = ISOTROPIC.name, CAPACITY.name
-        if self.noise not in allowed:
-            raise ValueError(f"noise must be {' or '.join(allowed)}, got {self.noise!r}")
         if self.objective not in ("min-noise", "min-regret"):
             raise ValueError(f"objective must be min-noise or min-regret, got {self.objective!r}")
-
-    @property
-    def origin(self) -> Origin:
-        return NOISES[self.noise].origin
-
-    @property
-    def _by_capacity(self) -> bool:
-        """Whether the noise of an expert follows the change that one person makes there."""
-        return NOISES[self.noise].needs_capacities
 
     def init(self, setup: CuratorSetup) -> TreeState:
         levels = tree_levels(setup.n_rounds)
@@ -93,7 +81,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
             noise=TreeNoise(),
             total_scale=total,
             node_scale=total / math.sqrt(levels) if levels else 0.0,
-            relative=scale / total if total and self._by_capacity else 1.0,
+            relative=scale / total if total and setup.by_capacity else 1.0,
         )
 
     def step(
@@ -111,10 +99,10 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
-        own = self._by_capacity
+        own = setup.by_capacity
         return Guarantee(
             mechanism="Gaussian noise on tree-aggregated prefix sums"
-            + (f", {self.noise} noise" if own else ""),
+            + (f", {setup.noise} noise" if own else ""),
             **setup.neighbours.as_fields(),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
@@ -134,13 +122,13 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
             return 0.0
         scale = self._total_scale(setup)
         with np.errstate(divide="ignore"):
-            if not self._by_capacity:
+            if not setup.by_capacity:
                 return float(np.divide(setup.sensitivity * levels, scale))
             return mu_of_shifts(_changes(setup) * levels / scale)
 
     def _total_scale(self, setup: CuratorSetup) -> float | Floats:
         scale: float | Floats = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu
-        if self._by_capacity:
+        if setup.by_capacity:
             scale = math.sqrt(2.0) * _changes(setup) * tree_levels(setup.n_rounds) / setup.mu
         if self.objective == "min-regret":
             scale = np.maximum(scale, setup.gain_range * math.sqrt(setup.n_rounds))
@@ -148,8 +136,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
 
 
 def _changes(setup: CuratorSetup) -> Floats:
-    if setup.expert_changes is None:
-        raise ValueError("the capacity noise needs expert_changes: gains with capacities")
+    assert setup.expert_changes is not None, "by_capacity refuses it"
     return setup.expert_changes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,6 +69,8 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # what mu = 0.5 has
     ('central', True)
     """
+
+    scales_noise: ClassVar[bool] = False
 
     delta: float = 1e-6
     accountant: Accountant = "sound"

@@ -2,6 +2,7 @@
 
 from dpol.noise.noises import (
     CAPACITY,
+    CENTRAL_NOISES,
     CONSTANT,
     ISOTROPIC,
     NO_NOISE,
@@ -14,6 +15,7 @@ from dpol.noise.noisy_gains import NoisyGains, noise_scale, privatize
 
 __all__ = [
     "CAPACITY",
+    "CENTRAL_NOISES",
     "CONSTANT",
     "ISOTROPIC",
     "NOISES",

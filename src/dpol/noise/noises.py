@@ -31,6 +31,7 @@ class Noise:
         constant: whether all rounds and experts have the same scale.
         on_counts: whether it is noise of one scale on every count; its record counts persons.
         none_at_infinity: whether there is no noise at mu = inf.
+        central: whether curators scale their noise by it too, with one scale for all rounds.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Noise:
     constant: bool = False
     on_counts: bool = False
     none_at_infinity: bool = True
+    central: bool = False
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """The largest sensitivity of a round that the noise hides, and its unit."""
@@ -72,6 +74,7 @@ ISOTROPIC = Noise(
     "Δ_t / μ for every expert; Δ_t is √2 / smallest capacity, or as given with a table of gains",
     "paper",
     _isotropic,
+    central=True,
 )
 CONSTANT = Noise(
     "isotropic-constant",
@@ -94,12 +97,16 @@ CAPACITY = Noise(
     _capacity,
     needs_capacities=True,
     on_counts=True,
+    central=True,
 )
 
 NOISES: dict[str, Noise] = {
     noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY)
 }
 """All noises by name."""
+
+CENTRAL_NOISES = tuple(name for name, noise in NOISES.items() if noise.central)
+"""Names of those that curators use too."""
 
 NO_NOISE = "none"
 """What stands for the noise of algorithms without privacy."""

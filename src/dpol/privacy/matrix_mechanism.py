@@ -100,7 +100,7 @@ def scaled_to(
     norms = factorization.column_norms
     if isinstance(changes, float):
         if by_capacity:
-            raise ValueError("the capacity noise needs expert_changes: gains with capacities")
+            raise ValueError("noise by capacity needs the changes of single gains")
         scale = np.full(n_experts, norms.max() * changes / mu)
         return MatrixMechanism(factorization, changes, scale)
     moved = (norms[:, None] * changes).max(axis=0)

@@ -69,17 +69,15 @@ def cumulative() -> pd.DataFrame:
 def draw(
     frame: pd.DataFrame | None = None,
     *,
-    central: str = "isotropic",
     simulated: bool = False,
     streams: dict[str, Stream] | None = None,
     **report: Any,
 ) -> Figure:
-    """The figure; `central` is the noise of the tree itself."""
     facts = {"stream": list(STREAMS), "n_experts": 24, "simulated": simulated}
     asked = Report(**{"algorithms": ALGORITHMS} | report)
     shown = Shown(pd.DataFrame(facts), STREAMS if streams is None else streams, LEVELS, asked)
     frame = cumulative() if frame is None else frame
-    return draw_cumulative_gain(frame, shown, {"tree-ftpl-min-noise": central})
+    return draw_cumulative_gain(frame, shown)
 
 
 def lines(axes: Axes) -> dict[str, Line2D]:
@@ -170,20 +168,6 @@ def test_other_noise_is_drawn_and_named() -> None:
         "follow-the-leader",
     ]
     assert "capacity noise (not in the paper)" in figure.get_suptitle().replace("\xa0", " ")
-
-
-@pytest.mark.parametrize(
-    ("noise", "asked", "name"),
-    [
-        ("capacity", "capacity", "tree-ftpl-min-noise"),
-        ("capacity", "isotropic", "tree-ftpl-min-noise (capacity)"),
-        ("isotropic", "isotropic", "tree-ftpl-min-noise"),
-        ("none", "capacity", "tree-ftpl-min-noise"),
-    ],
-)
-def test_a_central_algorithm_is_named_by_its_own_noise(noise: str, asked: str, name: str) -> None:
-    """Its runs have the noise isotropic, whatever its noise is."""
-    assert legend_texts(draw(central=noise, noise=asked))[1] == name
 
 
 def test_no_text_overlaps_or_leaves_the_figure() -> None:

@@ -11,7 +11,7 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CAPACITY, NOISES, NoisyGains, privatize
+from dpol.noise import CAPACITY, ISOTROPIC, NOISES, NoisyGains, privatize
 from dpol.privacy.guarantee import Guarantee
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
@@ -74,10 +74,12 @@ def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
     """Tree-aggregated prefix sums: both objectives, both noises."""
     yield from audit_tree(settings, seed, TreeFTPL("min-noise"))
     yield from audit_tree(settings, seed, TreeFTPL("min-regret"))
-    yield from audit_tree(settings, seed, TreeFTPL("min-noise", CAPACITY.name))
+    yield from audit_tree(settings, seed, TreeFTPL("min-noise"), CAPACITY.name)
 
 
-def audit_tree(settings: Audits, seed: int, algorithm: TreeFTPL) -> Iterator[Audited]:
+def audit_tree(
+    settings: Audits, seed: int, algorithm: TreeFTPL, noise: str = ISOTROPIC.name
+) -> Iterator[Audited]:
     """The noisy nodes of a tree and its actions, of two streams that differ in one person.
 
     The person moves in the first round, which enters as many nodes as any. The nodes are read
@@ -86,8 +88,8 @@ def audit_tree(settings: Audits, seed: int, algorithm: TreeFTPL) -> Iterator[Aud
     """
     # One hospital is larger than the others, so that the noises differ.
     streams = _one_moved("audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, persons=2.0)
-    sources = [RawGains(stream, settings.mu, settings.runs) for stream in streams]
-    variant = f"{algorithm.objective}, {algorithm.noise}"
+    sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
+    variant = f"{algorithm.objective}, {noise}"
     key, purpose = ("audit: beds", float(settings.mu)), f"algorithm tree {variant}"
     nodes, lead = [], []
     for source, replicates in zip(sources, replicates_of(settings), strict=True):

@@ -77,7 +77,7 @@ def _place(noise: str) -> int:
 def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
     """A row per column; `only_with`: the noise of the rows that show it, empty for all rows.
 
-    Noises differ for local algorithms only; any other column is shown once.
+    A column without local noise that was played under one noise only is shown once.
     """
     noises = runs["row_noise"].cat.categories
     order = [*shown.report.algorithms, *runs.loc[runs["best_of"] != "", "label"]]
@@ -88,7 +88,8 @@ def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
         models = sorted(set(own["model"]) - {"none"})
         # Rows of several noises bear the marks of those that are ours.
         marking = own if len(noises) == 1 else own[[not name_of(it).ours for it in own["noise"]]]
-        once = own.loc[own["used"], "row_noise"].min()
+        played = own.loc[own["used"], "row_noise"]
+        everywhere = "local" in models or played.nunique() > 1
         found.append(
             {
                 "label": label,
@@ -96,7 +97,7 @@ def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
                 "column": label.replace("-", " ") if best_of else label,
                 "column_model": "/".join(models) or "none",
                 "marked": bool(marking["ours"].any()),
-                "only_with": "" if "local" in models else noises[0] if pd.isna(once) else once,
+                "only_with": "" if everywhere else noises[0] if played.empty else played.min(),
             }
         )
     return pd.DataFrame(found)

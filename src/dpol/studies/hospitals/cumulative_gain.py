@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,19 +39,16 @@ class _Line:
     look: dict[str, Any]
 
 
-def draw_cumulative_gain(
-    cumulative: pd.DataFrame, shown: Shown, central_noise: Mapping[str, str]
-) -> Figure:
+def draw_cumulative_gain(cumulative: pd.DataFrame, shown: Shown) -> Figure:
     """Mean cumulative gain over time, streams below each other, privacy levels side by side.
 
     Args:
         cumulative: a row per stream, algorithm, noise, mu and round, and per
             stream and round one of the algorithm `best-static-expert`.
         shown: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
-        central_noise: noise of central algorithms' own noise, by label.
     """
     report, levels = shown.report, list(shown.levels.values())
-    lines = _lines(cumulative, report, central_noise)
+    lines = _lines(cumulative, report)
     rows = cumulative[cumulative["stream"].isin(shown.streams)]
     dated = bool(rows["period"].notna().all())
     x = dates.date2num(pd.to_datetime(rows["period"]).to_numpy()) if dated else rows["round"]
@@ -80,9 +77,7 @@ def draw_cumulative_gain(
     return figure
 
 
-def _lines(
-    cumulative: pd.DataFrame, report: Report, central_noise: Mapping[str, str]
-) -> list[_Line]:
+def _lines(cumulative: pd.DataFrame, report: Report) -> list[_Line]:
     """The algorithms at the report's noise; at another, named, where there is no such run."""
     styles = style.algorithm_styles(report.algorithms)
     scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
@@ -90,7 +85,6 @@ def _lines(
     for label, look in styles.items():
         found = sorted(set(cumulative.loc[cumulative["algorithm"] == label, "noise"]))
         noise = report.noise if report.noise in found else found[0]
-        noise = central_noise.get(label, noise)
         name = label if noise in (report.noise, "none") else f"{label} ({noise})"
         lines.append(_Line(label, noise, name, _look(look, scale)))
     return lines

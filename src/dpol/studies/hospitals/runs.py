@@ -89,6 +89,8 @@ def play_suite(
             source = privatize(stream, noise, mu, seed=seed, replicates=part)
         else:
             source = RawGains(stream, mu, part)
+            if members[0].algorithm.model == "central":
+                source = replace(source, noise=noise)
         seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
         return [_play(stream, source, it, seeds.algorithm(it.label)) for it in members]
 
