@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from labels import time_labels
+from matrix import time_matrix
 from page import as_page
 from scale import (
     cpu_seconds,
@@ -271,6 +272,7 @@ def main() -> None:
         "numpy": np.__version__,
         "rw_meta": {f"{mu:g}": time_meta(stream, mu) for mu in (np.inf, 1.0, 0.5, 0.25)},
         "adabatch": time_adabatch(),
+        "matrix": time_matrix(),
         "lazy": time_lazy(),
         "labels": time_in_own_process(time_labels),
         "starts": time_starts(),
