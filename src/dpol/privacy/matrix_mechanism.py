@@ -62,6 +62,11 @@ class MatrixMechanism:
                 return float(norms.max() * self.changes / self.scale.min())
             return mu_of_shifts(norms[:, None] * self.changes / self.scale)
 
+    @property
+    def silos(self) -> tuple[Silo, ...]:
+        """The same mechanism without a curator: a holder for each expert, before round 1."""
+        return tuple(Silo(self.factorization, float(sigma)) for sigma in self.scale)
+
     def noise(self, generators: ReplicateGenerators) -> Floats:
         """(T, R, n) noise on every released sum: B Z. Rounds lead, as they are read one by one."""
         t, n = self.factorization.n_rounds, len(self.scale)

@@ -19,8 +19,10 @@ from dpol.studies.audits.settings import Audits
 Privatize = Callable[..., NoisyGains]
 """What noises gains, as `dpol.noise.privatize` does."""
 
-_FIRST, _LAST = 0, 5
+FIRST, LAST = 0, 5
 """The hospitals between which one person moves, of six."""
+BEDS = "audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, 2.0
+"""Five rounds of six hospitals; one is larger than the others, so that the noises differ."""
 
 
 # ---- Gaussian noise on gains ---------------------------------------------------------------------
@@ -48,11 +50,11 @@ def audit_noise(
     ]
     made = noisy[0].guarantee
     yield from gaussian_audits(
-        _subject("Gaussian noise on gains", noise, "dpol.noise.privatize", 3, made, settings),
+        subject_of("Gaussian noise on gains", noise, "dpol.noise.privatize", 3, made, settings),
         [np.concatenate([it.initial[:, None], it.gains], axis=1) for it in noisy],
         # No change moves z_0.
         direction=np.pad(streams[1].gains - streams[0].gains, ((1, 0), (0, 0))),
-        changes=np.pad(_changes(streams[0]), ((0, 0), (1, 0), (0, 0))),
+        changes=np.pad(changes_of(streams[0]), ((0, 0), (1, 0), (0, 0))),
         settings=settings,
     )
 
@@ -64,7 +66,7 @@ def hospitals() -> tuple[GainStream, GainStream]:
     in all of them.
     """
     capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]]
-    return _one_moved("audit: hospitals", capacity, persons=4.0)
+    return one_moved("audit: hospitals", capacity, persons=4.0)
 
 
 # ---- tree ----------------------------------------------------------------------------------------
@@ -86,8 +88,7 @@ def audit_tree(
     from the algorithm's state: each prefix sum with the noise of its open nodes. The event may
     also be one of the actions, which are made from these nodes and fresh noise.
     """
-    # One hospital is larger than the others, so that the noises differ.
-    streams = _one_moved("audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, persons=2.0)
+    streams = one_moved(*BEDS)
     sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
     variant = f"{algorithm.objective}, {noise}"
     key, purpose = ("audit: beds", float(settings.mu)), f"algorithm tree {variant}"
@@ -97,14 +98,14 @@ def audit_tree(
         played = list(rounds(algorithm, source, generators))
         nodes.append(_noisy_nodes([state.prefix + state.noise.total() for state, _ in played]))
         actions = np.stack([chosen for _, chosen in played], axis=1)
-        lead.append((actions == _LAST).sum(axis=1) - (actions == _FIRST).sum(axis=1))
+        lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
     made, code = guarantee_of(algorithm, sources[0]), f"{type(algorithm).__name__}.step"
     enters = _node_rounds(streams[0].n_rounds)
     yield from gaussian_audits(
-        _subject("tree-aggregated prefix sums", variant, code, 5, made, settings),
+        subject_of("tree-aggregated prefix sums", variant, code, 5, made, settings),
         nodes,
         direction=enters @ (streams[1].gains - streams[0].gains),
-        changes=enters @ _changes(streams[0]),
+        changes=enters @ changes_of(streams[0]),
         settings=settings,
         actions=lead,
     )
@@ -127,7 +128,7 @@ def _noisy_nodes(prefixes: list[Floats]) -> Floats:
 # ---- what both share -----------------------------------------------------------------------------
 
 
-def _one_moved(
+def one_moved(
     label: str, capacity: list[list[int]], persons: float
 ) -> tuple[GainStream, GainStream]:
     """Rounds of six hospitals, and the same with one person moved in the first round.
@@ -135,7 +136,7 @@ def _one_moved(
     The move is the furthest that one person can cause, whatever the noise.
     """
     gains = np.full((len(capacity), 6), 0.5)
-    gains[0, [_FIRST, _LAST]] = 1.0, 0.0
+    gains[0, [FIRST, LAST]] = 1.0, 0.0
     moved = gains.copy()
     moved[0] = gains[0, ::-1]
     periods = np.datetime64("2000-01-01") + np.arange(len(gains))
@@ -158,14 +159,14 @@ def moves(sizes: Floats) -> Floats:
     return np.concatenate([alone, alone[first] - alone[second]])
 
 
-def _changes(stream: GainStream) -> Floats:
+def changes_of(stream: GainStream) -> Floats:
     """(m T, T, n): how one person can change the gains, in each of the rounds."""
     sizes = stream.count_sensitivity / stream.capacities_for("an audit")
     only = np.eye(stream.n_rounds)[:, :, None]
     return np.concatenate([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
 
 
-def _subject(
+def subject_of(
     mechanism: str, variant: str, code: str, n_rounds: int, made: Guarantee, settings: Audits
 ) -> Subject:
     inputs = (
