@@ -18,9 +18,10 @@ from matplotlib.ticker import NullLocator
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import data_title
+from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.table import COLUMN_OF, fixed
+from dpol.studies.labels.table import fixed
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}

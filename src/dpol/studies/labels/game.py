@@ -40,7 +40,7 @@ class LabelGame:
     law: Ints
 
     def __post_init__(self) -> None:
-        X, M = self.hypotheses.n_features, self.hypotheses.n_labels
+        X, _, M = self.hypotheses.masses.shape
         if self.laws.ndim != 3 or self.laws.shape[1:] != (X, M):
             raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
         check_laws(self.laws[:, np.unique(self.features)], "the masses of a law")

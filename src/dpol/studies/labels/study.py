@@ -115,12 +115,12 @@ def _class_rows(
     study: Labels, setting: Setting, chosen: Sequence[Variant], seed: int
 ) -> Iterator[dict[str, Any]]:
     """Rows of one synthetic class, with what can be said where the truth is in the class."""
-    K, T, lowest = setting.n_hypotheses, setting.n_rounds, math.nan
+    K, T, lowest = setting.K, setting.T, math.nan
     if setting.kind == "hard":
         hypotheses = hard_class(K // 2, hardness(K // 2, T, setting.epsilon))
         lowest = lower_bound(K // 2, T, setting.epsilon)
     else:
-        hypotheses = random_class(K, setting.n_labels, seed=seed, concentration=study.concentration)
+        hypotheses = random_class(K, setting.M, seed=seed, concentration=study.concentration)
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), study.replicates)
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
     # The median selector: n learners on some of the rounds each, if these are enough.

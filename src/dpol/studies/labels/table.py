@@ -10,6 +10,7 @@ import pandas as pd
 from dpol.core.rounding import rounded_up
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Entry, Group, Line, Section, Table
+from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import BY_RUN
@@ -17,8 +18,6 @@ from dpol.studies.study import Facts, Frames
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
 """How the columns that a setting has are written."""
-COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
-"""The column that a sweep changes."""
 _VARIANT = ["algorithm", "sensitivity_rule"]
 _NOTHING = Entry("—")
 _Cell = Callable[[pd.Series], Entry]
@@ -119,10 +118,9 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     ours = "".join(f"; {LEARNERS[name].title}" for name in names)
     return (
         f"Means over {runs} runs; below them the smallest and the largest of the {runs}, which is"
-        " not a confidence interval. The runs differ in their noise and, on random and hard"
-        " classes, in which hypothesis is true; they do not cover other classes, states or years."
-        " Student's intervals of the risks are in labels.parquet. A dash: not run, or the"
-        " paper has no such bound.",
+        " not a confidence interval. Runs differ in their noise and, on random and hard classes,"
+        " in which hypothesis is true, not in classes, states or years. Student's intervals are in"
+        " labels.parquet. A dash: not run, or the paper has no such bound.",
         "Privacy: local model; unit: one person's label in one round; adjacent: two labels of the"
         f" same round. Every message is (ε, δ)-private at the ε of its line{_except(risks)}. “only"
         " ε”: the published sensitivity does not cover its claim there; what its noise gives.",
