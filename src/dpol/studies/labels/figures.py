@@ -120,8 +120,8 @@ def _draw_excesses(ax: Axes, rows: pd.DataFrame) -> None:
         side = step * (number - (len(LEARNERS) - 1) / 2)
         own = own.assign(x=np.searchsorted(epsilons, own["epsilon"]) + side)
         means, runs = own[_RISK], own.explode("kl_runs")
-        look = {"color": colour, "ls": "", "marker": marker, "ms": 4, "mew": 0}
-        ax.plot(own["x"], (means - own["best_kl"]) / own["T"], label=title_of(name), **look)
+        look: dict[str, Any] = {"color": colour, "marker": marker, "label": title_of(name)}
+        ax.plot(own["x"], (means - own["best_kl"]) / own["T"], ls="", ms=4, mew=0, **look)
         # To the right of the mean, which would hide them.
         excesses = (runs["kl_runs"] - runs["best_kl"]) / runs["T"]
         ax.plot(runs["x"] + 0.3 * step, excesses, color=colour, **_DOTS)

@@ -77,11 +77,11 @@ def _lines(
 ) -> tuple[Line, ...]:
     """A line for each setting of some columns; a dash where a learner was not run."""
     found = []
-    for setting, own in rows.groupby(columns):
-        label = (f"{SIGNS[it]} = {value(at)}" for it, at in zip(columns, setting, strict=True))
-        first = own.drop_duplicates(_VARIANT).set_index(_VARIANT)
-        cells = (show(first.loc[it]) if it in first.index else _NOTHING for it in learners)
-        found.append((", ".join(label), tuple(cells)))
+    for _, own in rows.groupby(columns):
+        label = ", ".join(f"{SIGNS[it]} = {value(own[it].iloc[0])}" for it in columns)
+        first = own.drop_duplicates(_VARIANT)
+        cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
+        found.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
     return tuple(found)
 
 
