@@ -10,6 +10,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
+from dpol.studies.labels.clients import Messages
 from dpol.studies.labels.clipping import Clipping
 from dpol.studies.labels.hypotheses import HypothesisClass
 
@@ -20,6 +21,10 @@ TWO_FEATURES = [
     [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.0, 0.25, 0.5, 0.25]],
     [[0.6, 0.3, 0.1, 0.0], [0.05, 0.05, 0.9, 0.0], [0.2, 0.8, 0.0, 0.0]],
 ]
+
+
+HYPOTHESES = HypothesisClass(TWO_FEATURES)
+LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
 
 class Tapes:
@@ -35,6 +40,11 @@ class Tapes:
 
 def clipping(masses, rounds, rule="exact"):
     return Clipping(HypothesisClass(masses), rounds, rule)
+
+
+def about(values, index=None):
+    """Messages about one hypothesis each, or about none or all."""
+    return Messages(values, np.zeros(values.shape[:2], dtype=int) if index is None else index)
 
 
 def random_masses(rng, K, M, concentration=1.0):
