@@ -21,6 +21,7 @@ from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound
 from dpol.studies.labels.game import (
     LabelGame,
     LabelRun,
+    expected_log,
     label_generators,
     median_estimate,
     play_labels,
@@ -162,9 +163,7 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
     laws = shares(counts, shares(capacity, capacity))
     features = np.repeat(weeks, study.patients_per_week or 0)
     game = LabelGame(hypotheses, features, laws[None], np.zeros(study.replicates, dtype=np.int64))
-    each = laws[:, None]
-    ratio = np.divide(each, hypotheses.masses, out=np.ones_like(hypotheses.masses), where=each > 0)
-    divergences = (each * np.log(ratio)).sum(axis=2)
+    divergences = expected_log(laws[:, None], laws[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in study.sweeps.epsilons or [study.epsilon]:
         terms = Terms(game.n_rounds, float(epsilon), study.delta)
@@ -188,7 +187,5 @@ def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
 
 def _mean_entropy(game: LabelGame) -> float:
     """Entropy of the labels, in nats, averaged over rounds and replicates."""
-    logs = np.log(game.laws, out=np.zeros_like(game.laws), where=game.laws > 0)
-    entropies = -(game.laws * logs).sum(axis=2)
     used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
-    return float((entropies @ used)[game.law].mean())
+    return float((-expected_log(game.laws, game.laws) @ used)[game.law].mean())

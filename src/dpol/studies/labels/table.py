@@ -118,9 +118,10 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     ours = "".join(f"; {LEARNERS[name].title}" for name in names)
     return (
         f"Means over {runs} runs; below them the smallest and the largest of the {runs}, which is"
-        " not a confidence interval. Runs differ in their noise and, on random and hard classes,"
-        " in which hypothesis is true, not in classes, states or years. Student's intervals are in"
-        " labels.parquet. A dash: not run, or the paper has no such bound.",
+        " not a confidence interval. The runs differ in their noise and, on random and hard"
+        " classes, in which hypothesis is true; they do not cover other classes, states or years."
+        " Student's intervals of the risks are in labels.parquet. A dash: not run, or the"
+        " paper has no such bound.",
         "Privacy: local model; unit: one person's label in one round; adjacent: two labels of the"
         f" same round. Every message is (ε, δ)-private at the ε of its line{_except(risks)}. “only"
         " ε”: the published sensitivity does not cover its claim there; what its noise gives.",
