@@ -68,7 +68,11 @@ def row(setting: int, learner: int) -> dict[str, object]:
 
 def table(*without: str) -> pd.DataFrame:
     """The rows of all sweeps but some."""
-    every = [row(setting, learner) for setting in range(len(SETTINGS)) for learner in range(8)]
+    every = [
+        row(setting, learner)
+        for setting in range(len(SETTINGS))
+        for learner in range(len(VARIANTS))
+    ]
     rows = [it for it in every if it["sweep"] not in without]
     numbers = dict.fromkeys(("informative_from", "lower_bound", "tv_median", "best_kl"), float)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)

@@ -22,8 +22,6 @@ TWO_FEATURES = [
     [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.0, 0.25, 0.5, 0.25]],
     [[0.6, 0.3, 0.1, 0.0], [0.05, 0.05, 0.9, 0.0], [0.2, 0.8, 0.0, 0.0]],
 ]
-
-
 HYPOTHESES = HypothesisClass(TWO_FEATURES)
 LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
@@ -43,9 +41,9 @@ def clipping(masses, rounds, rule="exact"):
     return Clipping(HypothesisClass(masses), rounds, rule)
 
 
-def about(values, index=None):
-    """Messages about one hypothesis each, or about none or all."""
-    return Messages(values, np.zeros(values.shape[:2], dtype=int) if index is None else index)
+def about(values):
+    """Messages about no hypothesis, or about all."""
+    return Messages(values, np.zeros(values.shape[:2], dtype=int))
 
 
 def random_masses(rng, K, M, concentration=1.0):

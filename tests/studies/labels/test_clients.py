@@ -81,18 +81,6 @@ def test_an_index_never_reaches_its_size(size):
 
 
 @every_client
-def test_messages_do_not_depend_on_how_rounds_are_cut(client):
-    rng = np.random.default_rng(0)
-    labels, features = rng.integers(4, size=(3, 10)), rng.integers(2, size=10)
-    whole = client.privatize(labels, features, replicate_generators(1, (), range(3), "t"))
-    shared = replicate_generators(1, (), range(3), "t")
-    cuts = [slice(0, 1), slice(1, 7), slice(7, 10)]
-    parts = [client.privatize(labels[:, cut], features[cut], shared) for cut in cuts]
-    for expected, *found in zip(arrays(whole), *map(arrays, parts), strict=True):
-        np.testing.assert_array_equal(np.concatenate(found, axis=1), expected)
-
-
-@every_client
 def test_a_message_depends_on_the_label_of_its_own_round_only(client):
     features = np.random.default_rng(0).integers(2, size=40)
     labels = np.zeros((5, 40), dtype=int)

@@ -20,13 +20,18 @@ from dpol.show import style
 from dpol.studies.labels import figures
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
-from studies.labels.by_hand import FACTS, SIMULATED, STREAMS, VARIANTS, of_runs, table
+from studies.labels.by_hand import FACTS, SIMULATED, STREAMS, of_runs, table
 
 LOOKS = figures.looks()
 TITLES = {title_of(name): colour for name, (colour, _) in LOOKS.items()}
 COLUMNS = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
-PANELS = [("rounds", "random"), ("rounds", "hard")]
-PANELS += [(sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")]
+SWEEPS = [("rounds", "random"), ("rounds", "hard")]
+SWEEPS += [(sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")]
+Y_LABELS = {"mean_kl_risk": "KL risk (nats)", "tv_average": "average", "tv_median": "median"}
+PANELS = {
+    "risk": [(*it, "mean_kl_risk") for it in SWEEPS],
+    "selection": [(*it, y) for y in ("tv_average", "tv_median") for it in SWEEPS[:2]],
+}
 ROUNDS = [1000, 10_000, 30_000]
 RISKS = table()
 DRAWN = ("risk", "selection", "hospitals")
@@ -44,8 +49,12 @@ def drawn(name: str) -> Figure:
     return draw(name, RISKS)
 
 
-def panels() -> dict[tuple[str, str], Axes]:
-    return dict(zip(PANELS, drawn("risk").axes, strict=True))
+def panels(name: str) -> dict[tuple[str, str, str], Axes]:
+    return dict(zip(PANELS[name], drawn(name).axes, strict=True))
+
+
+def risk_panels() -> dict[tuple[str, str], Axes]:
+    return dict(zip(SWEEPS, drawn("risk").axes, strict=True))
 
 
 def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk") -> Points:
@@ -83,26 +92,26 @@ def test_every_registered_learner_has_a_look_of_its_own() -> None:
     assert len(colours | {style.BLACK}) == len(LOOKS) + 1
 
 
-def test_every_panel_of_risks_shows_its_own_rows() -> None:
-    for (sweep, kind), ax in panels().items():
-        for name, rule in VARIANTS:
-            (line,) = lines(ax, LOOKS[name][0], "-" if rule == "exact" else "--")
-            np.testing.assert_allclose(points(line), expected(sweep, kind, name, rule))
+@pytest.mark.parametrize("name", ["risk", "selection"])
+def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> None:
+    for (sweep, kind, y), ax in panels(name).items():
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-        assert ax.get_ylabel() == "KL risk (nats)"
-        values = [x for x, _ in expected(sweep, kind, "bayes", "exact")]
-        assert ax.get_xticks().tolist() == values
-
-
-def test_every_run_of_the_exact_sensitivity_is_a_dot_near_its_setting() -> None:
-    for (sweep, kind), ax in panels().items():
+        assert Y_LABELS[y] in ax.get_ylabel()
+        assert ax.get_title(loc="left").startswith(f"{kind} class: ")
         low, high = ax.get_xlim()
-        for name, (colour, _) in LOOKS.items():
-            means = expected(sweep, kind, name, "exact")
+        for learner, (colour, _) in LOOKS.items():
+            (line,) = lines(ax, colour, "-")
+            means = expected(sweep, kind, learner, "exact", y)
+            np.testing.assert_allclose(points(line), means)
+            assert ax.get_xticks().tolist() == [x for x, _ in means]
             runs = [(x, run) for x, mean in means for run in of_runs(mean)[:2]]
-            for (x, y), (value, run) in zip(dots(ax, colour), runs, strict=True):
-                assert y == pytest.approx(run)
+            for (x, run), (value, own) in zip(dots(ax, colour), runs, strict=True):
+                assert run == pytest.approx(own)
                 assert abs(math.log(x / value)) < 0.03 * math.log(high / low)
+            published = [points(line) for line in lines(ax, colour, "--")]
+            wanted = expected(sweep, kind, learner, "published", y)
+            assert len(published) == (name == "risk")
+            assert all(line == [pytest.approx(it) for it in wanted] for line in published)
         places = {dots(ax, colour)[0][0] for colour, _ in LOOKS.values()}
         assert len(places) == len(LOOKS)  # side by side
 
@@ -119,14 +128,14 @@ def test_two_values_are_no_rate_and_have_no_line() -> None:
 
 def test_titles_say_what_is_fixed() -> None:
     thousand = r"T = $3{\cdot}10^{4}$"
-    assert {key: ax.get_title(loc="left") for key, ax in panels().items()} == {
+    assert {key: ax.get_title(loc="left") for key, ax in risk_panels().items()} == {
         ("rounds", "random"): "random class: K = 4, M = 100, ε = 4",
         ("rounds", "hard"): "hard class: K = 4, M = 8, ε = 4",
         ("labels", "random"): f"random class: K = 4, {thousand}, ε = 4",
         ("hypotheses", "random"): f"random class: M = 100, {thousand}, ε = 4",
         ("epsilons", "random"): f"random class: K = 4, M = 100, {thousand}",
     }
-    axis = [ax.get_xlabel() for ax in panels().values()]
+    axis = [ax.get_xlabel() for ax in risk_panels().values()]
     rounds = "rounds T"
     assert axis == [rounds, rounds, "labels M", "hypotheses K", "privacy ε of one message"]
     title = drawn("risk").get_suptitle().lower().replace("\n", " ")
@@ -142,7 +151,7 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
         },
         ("rounds", "hard"): {"-.": [(T, T / 1e5) for T in ROUNDS]},
     }
-    for key, ax in panels().items():
+    for key, ax in risk_panels().items():
         black = [line for line in ax.lines if line.get_color() == style.BLACK]
         found = {line.get_linestyle(): points(line) for line in black}
         assert len(black) == len(found)
@@ -160,7 +169,7 @@ def test_lines_are_labelled_directly() -> None:
         ],
         ("rounds", "hard"): ["lower bound, Theorem 3"],
     }
-    for key, ax in panels().items():
+    for key, ax in risk_panels().items():
         assert set(texts(ax)) == {*TITLES, *extra.get(key, [])}
         for title, colour in TITLES.items():
             text, (line,) = texts(ax)[title], lines(ax, colour, "-")
@@ -184,12 +193,12 @@ def test_labels_lie_neither_on_each_other_nor_on_a_panel(name: str) -> None:
 
 
 def test_all_risks_and_bounds_are_inside_their_panel() -> None:
-    for ax in panels().values():
+    for ax in drawn("risk").axes:
         (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         for x, y in (point for line in ax.lines for point in points(line)):
             assert left < x < right
             assert bottom < y < top
-    assert len({panels()[key].get_ylim() for key in PANELS[2:]}) == 1
+    assert len({ax.get_ylim() for ax in drawn("risk").axes[2:]}) == 1
 
 
 def test_only_the_sweeps_that_were_run_are_drawn() -> None:
@@ -208,23 +217,6 @@ def test_an_algorithm_that_was_not_run_is_neither_drawn_nor_named(name: str) -> 
         assert style.GREEN not in colours
         assert style.VERMILLION in colours
         assert not any("membership" in text for text in texts(ax))
-
-
-def test_selection_shows_both_selectors_on_both_classes() -> None:
-    cases = itertools.product(
-        (("average prediction", "tv_average"), ("median", "tv_median")), ("random", "hard")
-    )
-    for ax, ((words, y), kind) in zip(drawn("selection").axes, cases, strict=True):
-        assert words in ax.get_ylabel()
-        assert ax.get_title(loc="left").startswith(f"{kind} class: K = 4")
-        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-        for name, (colour, _) in LOOKS.items():
-            (line,) = lines(ax, colour, "-")
-            means = expected("rounds", kind, name, "exact", y)
-            np.testing.assert_allclose(points(line), means)
-            assert not lines(ax, colour, "--")
-            runs = [run for _, mean in means for run in of_runs(mean)[:2]]
-            np.testing.assert_allclose([run for _, run in dots(ax, colour)], runs)
 
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
