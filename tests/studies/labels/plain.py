@@ -88,19 +88,8 @@ def clipped(F, T):
     return [[(1 - 1 / T) * row[y] / c[y] + 1 / (T * len(owners)) for y in owners] for row in F]
 
 
-def simulate_h(F, T, label, rng, size):
-    """Cells that h maps a label to, one by one."""
-    owners = owners_of(F)
-    own = [cell for cell, owner in enumerate(owners) if owner == label]
-    found = []
-    for _ in range(size):
-        stays = own and rng.random() < 1 - 1 / T
-        found.append(int(rng.choice(own) if stays else rng.integers(len(owners))))
-    return found
-
-
 def chances_of_cells(F, T, label):
-    """Probabilities of the N' cells given the label."""
+    """Probabilities of the N' cells to which h maps the label."""
     owners, c = owners_of(F), cells_of(F)
     keep = 1 - 1 / T if c[label] else 0.0
     return [keep * (y == label) / max(c[label], 1) + (1 - keep) / len(owners) for y in owners]

@@ -57,6 +57,11 @@ def messages_of(learner):
     return labels, learner.client.privatize(labels, FEATURES, coins().clients)
 
 
+def assert_equal(run, expected, rtol=0.0):
+    for field in FIELDS:
+        np.testing.assert_allclose(getattr(run, field), getattr(expected, field), rtol=rtol)
+
+
 def part(messages, rounds):
     """The messages of some rounds."""
     fields = {name: values[:, rounds] for name, values in vars(messages).items()}
@@ -117,9 +122,8 @@ def test_its_masses_are_distributions(name, rule):
 @every_member
 def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
     one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
-    for field in FIELDS:
-        np.testing.assert_array_equal(getattr(one, field), getattr(same, field))
-        assert (getattr(one, field) != getattr(other, field)).any(axis=-1).all()
+    assert_equal(one, same)
+    assert all((getattr(one, it) != getattr(other, it)).any(axis=-1).all() for it in FIELDS)
 
 
 @every_member
@@ -131,8 +135,7 @@ def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeyp
     cut = run_of(learner_of(name, rule))
     # Exactly: the messages are the same.
     np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
-    for field in FIELDS:
-        np.testing.assert_allclose(getattr(cut, field), getattr(whole, field), rtol=1e-11)
+    assert_equal(cut, whole, rtol=1e-11)
 
 
 @every_member
@@ -292,8 +295,7 @@ def test_messages_without_noise_are_refuted():
 def test_randomised_response_becomes_bayes(epsilon):
     expected = run_of(learner_of("bayes", "exact"))
     found = run_of(learner_of("randomised-response", "exact", epsilon))
-    for field in FIELDS:
-        np.testing.assert_allclose(getattr(found, field), getattr(expected, field), rtol=1e-9)
+    assert_equal(found, expected, rtol=1e-9)
     private = run_of(learner_of("randomised-response", "exact", 1.0))
     assert private.kl.mean() > 2 * expected.kl.mean()
 
