@@ -9,7 +9,9 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy import special
 
+from dpol.studies.labels.clients import Messages
 from dpol.studies.labels.clipping import Clipping
 from dpol.studies.labels.hypotheses import HypothesisClass
 
@@ -20,6 +22,8 @@ TWO_FEATURES = [
     [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.0, 0.25, 0.5, 0.25]],
     [[0.6, 0.3, 0.1, 0.0], [0.05, 0.05, 0.9, 0.0], [0.2, 0.8, 0.0, 0.0]],
 ]
+HYPOTHESES = HypothesisClass(TWO_FEATURES)
+LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
 
 class Tapes:
@@ -35,6 +39,11 @@ class Tapes:
 
 def clipping(masses, rounds, rule="exact"):
     return Clipping(HypothesisClass(masses), rounds, rule)
+
+
+def about(values):
+    """Messages about no hypothesis, or about all."""
+    return Messages(values, np.zeros(values.shape[:2], dtype=int))
 
 
 def random_masses(rng, K, M, concentration=1.0):
@@ -79,19 +88,8 @@ def clipped(F, T):
     return [[(1 - 1 / T) * row[y] / c[y] + 1 / (T * len(owners)) for y in owners] for row in F]
 
 
-def simulate_h(F, T, label, rng, size):
-    """Cells that h maps a label to, one by one."""
-    owners = owners_of(F)
-    own = [cell for cell, owner in enumerate(owners) if owner == label]
-    found = []
-    for _ in range(size):
-        stays = own and rng.random() < 1 - 1 / T
-        found.append(int(rng.choice(own) if stays else rng.integers(len(owners))))
-    return found
-
-
 def chances_of_cells(F, T, label):
-    """Probabilities of the N' cells given the label."""
+    """Probabilities of the N' cells to which h maps the label."""
     owners, c = owners_of(F), cells_of(F)
     keep = 1 - 1 / T if c[label] else 0.0
     return [keep * (y == label) / max(c[label], 1) + (1 - keep) / len(owners) for y in owners]
@@ -127,6 +125,12 @@ def softmax(logs):
     top = max(logs)
     raised = [math.exp(value - top) for value in logs]
     return [value / sum(raised) for value in raised]
+
+
+def weights_before(scores):
+    """(R, T, K) weights that each round's prediction uses."""
+    before = np.cumsum(scores, axis=1) - scores
+    return special.softmax(before, axis=-1)
 
 
 def draw(law, uniform):

@@ -19,10 +19,8 @@ from dpol.studies.labels.game import (
     round_risks,
     total_variation,
 )
-from dpol.studies.labels.hypotheses import HypothesisClass
 from studies.labels import plain
 
-HYPOTHESES = HypothesisClass(plain.TWO_FEATURES)
 # Two laws; the second has zeros.
 LAWS = np.array(
     [
@@ -35,19 +33,15 @@ LAWS = np.array(
 class Recorder:
     """Sends labels as they are, with a fixed change of log-weights for every label."""
 
-    origin = "ours"
-    masses = HYPOTHESES.masses * 0.9 + 0.025
+    masses = plain.HYPOTHESES.masses * 0.9 + 0.025
 
     def __init__(self):
         self.client = self
-        self.labels = []
-        self.features = []
         self.table = np.random.default_rng(0).normal(size=(4, 3))
 
     def privatize(self, labels, features, generators):
         assert generators.n_replicates == len(labels)
-        self.labels.append(labels)
-        self.features.append(features)
+        self.labels, self.features = labels, features  # one chunk
         return labels
 
     def scores(self, messages, features):
@@ -58,17 +52,16 @@ def test_a_game_is_that_of_plain_python():
     """Labels by inversion from the law of the replicate and the feature of the round."""
     T, truth = 300, np.array([0, 1, 1, 0])
     features = np.random.default_rng(0).integers(2, size=T)
-    game = LabelGame(HYPOTHESES, features, LAWS, truth)
+    game = LabelGame(plain.HYPOTHESES, features, LAWS, truth)
     recorder = Recorder()
     run = play_labels(recorder, game, label_generators(5, ("k",), 4, "r"))
-    labels = np.concatenate(recorder.labels, axis=1)
-    np.testing.assert_array_equal(np.concatenate(recorder.features), features)
+    np.testing.assert_array_equal(recorder.features, features)
     nature = label_generators(5, ("k",), 4, "r").nature
     for r, generator in enumerate(nature.generators):
         laws = LAWS[truth[r]]
         pairs = zip(features, generator.random(T), strict=True)
         drawn = [plain.draw(laws[x], u) for x, u in pairs]
-        assert labels[r].tolist() == drawn
+        assert recorder.labels[r].tolist() == drawn
         kl, tv, used, final = plain.play(
             recorder.table[drawn].tolist(), recorder.masses, features, laws.tolist()
         )
@@ -80,11 +73,11 @@ def test_a_game_is_that_of_plain_python():
 
 def test_realisable_games_take_every_hypothesis_in_turn():
     features = np.array([0, 1, 1])
-    game = realisable(HYPOTHESES, features, 7)
+    game = realisable(plain.HYPOTHESES, features, 7)
     assert game.law.tolist() == [0, 1, 2, 0, 1, 2, 0]
     assert (len(game.laws), game.n_rounds, game.n_replicates) == (3, 3, 7)
     for j in range(3):
-        np.testing.assert_array_equal(game.laws[j], HYPOTHESES.masses[:, j])
+        np.testing.assert_array_equal(game.laws[j], plain.HYPOTHESES.masses[:, j])
 
 
 def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
@@ -103,28 +96,26 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("laws", "message"),
     [
-        ({"laws": LAWS[:, :, :3]}, r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
-        ({"laws": LAWS[0]}, r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
-        ({"laws": 0.9 * LAWS}, "masses of a law must be at least 0 and sum to 1"),
-        ({"laws": np.array([[[1.1, -0.1, 0, 0]] * 2] * 2)}, "masses of a law must be at least 0"),
-        ({"laws": LAWS * math.nan}, "masses of a law must be at least 0"),
+        (LAWS[:, :, :3], r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
+        (LAWS[0], r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
+        (0.9 * LAWS, "masses of a law must be at least 0 and sum to 1"),
+        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of a law must be at least 0"),
+        (LAWS * math.nan, "masses of a law must be at least 0"),
     ],
 )
-def test_games_that_do_not_fit_are_refused(changed, message):
-    parts = {"features": np.array([0, 1]), "laws": LAWS, "law": np.array([0, 1])}
-    LabelGame(HYPOTHESES, **parts)
+def test_games_that_do_not_fit_are_refused(laws, message):
     with pytest.raises(ValueError, match=message):
-        LabelGame(HYPOTHESES, **{**parts, **changed})
+        LabelGame(plain.HYPOTHESES, np.array([0, 1]), laws, np.array([0, 1]))
 
 
 def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
-    LabelGame(HYPOTHESES, np.array([0, 0]), laws, np.array([0]))
+    LabelGame(plain.HYPOTHESES, np.array([0, 0]), laws, np.array([0]))
     with pytest.raises(ValueError, match="masses of a law must be"):
-        LabelGame(HYPOTHESES, np.array([0, 1]), laws, np.array([0]))
+        LabelGame(plain.HYPOTHESES, np.array([0, 1]), laws, np.array([0]))
 
 
 # ---- risks ---------------------------------------------------------------------------------------
@@ -152,9 +143,9 @@ def test_risks_are_those_of_plain_python(case, block):
     assert kl.shape == tv.shape == weights.shape[:2]
     for r, b in np.ndindex(weights.shape[:2]):
         predicted = (weights[r, b] @ masses).tolist()
-        law = laws[r].tolist()
-        assert kl[r, b] == pytest.approx(plain.kl(law, predicted), rel=1e-9, abs=1e-12)
-        assert tv[r, b] == pytest.approx(plain.tv(law, predicted), rel=1e-9, abs=1e-12)
+        for found, expected in ((kl, plain.kl), (tv, plain.tv)):
+            risk = expected(laws[r].tolist(), predicted)
+            assert found[r, b] == pytest.approx(risk, rel=1e-9, abs=1e-12)
 
 
 def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():

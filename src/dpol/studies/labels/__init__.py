@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from dpol.show.papers import DISTRIBUTIONS
@@ -41,12 +42,8 @@ _HOSPITALS = FigureSpec(
 
 def _figures(settings: Labels) -> tuple[FigureSpec, ...]:
     sweeps = settings.sweeps
-    shown = {
-        _RISK: sweeps != LabelSweeps(),
-        _SELECTION: bool(sweeps.rounds),
-        _HOSPITALS: settings.patients_per_week is not None,
-    }
-    return tuple(figure for figure, wanted in shown.items() if wanted)
+    shown = sweeps != LabelSweeps(), bool(sweeps.rounds), settings.patients_per_week is not None
+    return tuple(itertools.compress((_RISK, _SELECTION, _HOSPITALS), shown))
 
 
 STUDY = Study(

@@ -17,9 +17,10 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats
+from dpol.privacy.guarantee import Origin
 from dpol.studies.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.studies.labels.hypotheses import Ints
-from dpol.studies.labels.learners import LabelLearner, Origin
+from dpol.studies.labels.learners import LabelLearner
 
 # The log-likelihood of what cannot be: finite, so that weights are numbers even where every
 # hypothesis is refuted, and beyond all that other messages could make up for.

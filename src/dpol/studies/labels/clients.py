@@ -96,12 +96,8 @@ class VectorClient(LabelClient):
         blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
         values = laplace(uniforms[..., 1:])
         values *= self.factor * clipping.sensitivity[features]
-        values += self._by_block[features, blocks]
+        values += clipping.log_cells[features, :, blocks]
         return Messages(values, np.zeros_like(labels))
-
-    @cached_property
-    def _by_block(self) -> Floats:
-        return np.ascontiguousarray(self.clipping.log_cells.transpose(0, 2, 1))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -110,10 +106,8 @@ class VectorClient(LabelClient):
         reached = self.factor / clipping.excess
         covered = scale_factor(n, self.epsilon, self.delta, "exact") <= reached
         epsilon = self.epsilon if covered else n / reached
-        mechanism = (
-            f"Laplace noise on all clipped log-likelihoods, {clipping.rule} sensitivity,"
-            f" {clipping.rule} composition"
-        )
+        mechanism = "Laplace noise on all clipped log-likelihoods"
+        mechanism += f", {clipping.rule} sensitivity, {clipping.rule} composition"
         largest = clipping.sensitivity.max()
         return _guarantee(mechanism, largest, "every log-likelihood", epsilon, self.delta)
 

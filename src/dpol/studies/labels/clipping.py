@@ -75,11 +75,10 @@ class Clipping:
     @cached_property
     def log_cells(self) -> Floats:
         """(X, K, M): log pbar_j of a cell of block y; -inf where the block is empty."""
-        masses, cells = self.hypotheses.masses, self.cells[:, None]
+        cells = self.cells[:, None]
         uniform = (1 - self.keep) / self.n_cells[:, None, None]
-        full = np.broadcast_to(cells > 0, masses.shape)
-        own = np.divide(self.keep * masses, cells, out=np.zeros_like(masses), where=full)
-        return np.log(own + uniform, out=np.full_like(masses, -np.inf), where=full)
+        own = self.keep * self.hypotheses.masses / np.maximum(cells, 1)
+        return np.where(cells > 0, np.log(own + uniform), -np.inf)
 
     @cached_property
     def ranges(self) -> Floats:
@@ -99,8 +98,7 @@ class Clipping:
         The constants of the learners use it: constants that differ between hypotheses would
         bias their weights. Under `published` it is log(KT).
         """
-        extra = 1 if self.rule == "exact" else 0
-        return math.log((self.hypotheses.n_hypotheses + extra) * self.n_rounds)
+        return math.log((self.hypotheses.n_hypotheses + (self.rule == "exact")) * self.n_rounds)
 
     @property
     def excess(self) -> float:

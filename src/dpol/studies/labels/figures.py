@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,10 @@ from matplotlib.ticker import NullLocator
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import data_title
+from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.table import COLUMN_OF, SIGNS
+from dpol.studies.labels.table import fixed
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -30,6 +31,7 @@ _SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one
 _HEIGHT = 1.9  # inches, about, of the axes of a panel
 _CHARACTERS_PER_INCH = 15.5  # of the 8 point font, rounded down
 _RISK = "mean_kl_risk"
+_RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
@@ -54,32 +56,26 @@ def looks() -> dict[str, tuple[str, str]]:
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """KL risk against T, M, K and epsilon, a panel per sweep that was run, beside the bounds."""
-    panels = _panels(frames["labels"], {_RISK: "KL risk (nats)"}, tuple(COLUMN_OF))
-    return _draw(
-        panels,
-        min(2, len(panels)),
-        "KL risk over all T rounds of learning from locally private labels.",
-        "Solid: exact sensitivity (ours); dashed, pale: as published.",
-    )
+    panels = _panels(frames["labels"], {_RISK: "KL risk (nats)"}, COLUMN_OF)
+    what = "KL risk over all T rounds of learning from locally private labels."
+    how = "Solid: exact sensitivity (ours); dashed, pale: as published."
+    return _draw(panels, min(2, len(panels)), what, how)
 
 
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """TV distance of the batch selector against T: average (above) and median (below)."""
     panels = _panels(frames["labels"], _SELECTORS, ("rounds",))
-    return _draw(
-        panels,
-        len({panel.kind for panel in panels}),
-        "Selecting the true hypothesis from locally private labels: total variation (TV) between"
-        " estimate and truth.",
-        "Exact sensitivity (ours). Black: slopes only, not bounds.",
-    )
+    what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
+    what += " between estimate and truth."
+    how = "Exact sensitivity (ours). Black: slopes only, not bounds."
+    return _draw(panels, len({panel.kind for panel in panels}), what, how)
 
 
 def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Mean log loss above that of the best forecast in hindsight, a panel per stream."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "hospitals") & (risks["sensitivity_rule"] == "exact")]
-    streams = [(str(name), own) for name, own in rows.groupby("hypotheses", sort=False)]
+    streams = list(rows.groupby("hypotheses", sort=False))
     with style.figure_style():
         figure = style.new_figure(6.4, 1.5 + 1.8 * len(streams))
         axes = figure.subplots(len(streams), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
@@ -118,19 +114,17 @@ def _draw_excesses(ax: Axes, rows: pd.DataFrame) -> None:
     step = 0.78 / len(LEARNERS)
     for number, (name, (colour, marker)) in enumerate(looks().items()):
         own = rows[rows["algorithm"] == name].sort_values("epsilon")
-        if not own.empty:
-            # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
-            x = np.searchsorted(epsilons, own["epsilon"]) + step * (
-                number - (len(LEARNERS) - 1) / 2
-            )
-            means = (own[_RISK] - own["best_kl"]) / own["T"]
-            title = title_of(name)
-            ax.plot(x, means, color=colour, ls="", marker=marker, ms=4, mew=0, label=title)
-            best, T = own[["best_kl", "T"]].to_numpy().T[..., None]
-            runs = (np.stack(own["kl_runs"].tolist()) - best) / T
-            # To the right of the mean, which would hide them.
-            places = np.broadcast_to(x[:, None] + 0.3 * step, runs.shape)
-            ax.plot(places.ravel(), runs.ravel(), color=colour, **_DOTS)
+        if own.empty:
+            continue
+        # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
+        side = step * (number - (len(LEARNERS) - 1) / 2)
+        own = own.assign(x=np.searchsorted(epsilons, own["epsilon"]) + side)
+        means, runs = own[_RISK], own.explode("kl_runs")
+        look: dict[str, Any] = {"color": colour, "marker": marker, "label": title_of(name)}
+        ax.plot(own["x"], (means - own["best_kl"]) / own["T"], ls="", ms=4, mew=0, **look)
+        # To the right of the mean, which would hide them.
+        excesses = (runs["kl_runs"] - runs["best_kl"]) / runs["T"]
+        ax.plot(runs["x"] + 0.3 * step, excesses, color=colour, **_DOTS)
     ax.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons])
     ax.set_xlim(-0.5, len(epsilons) - 0.5)
     ax.grid(visible=False, axis="x")
@@ -162,7 +156,7 @@ class _Panel:
         return rows[own & (rows[self.y] > 0)].sort_values(self.x)
 
 
-def _panels(risks: pd.DataFrame, columns: Mapping[str, str], sweeps: Sequence[str]) -> list[_Panel]:
+def _panels(risks: pd.DataFrame, columns: Mapping[str, str], sweeps: Iterable[str]) -> list[_Panel]:
     """The panels that have something to show."""
     found = []
     for (y, y_label), sweep, kind in itertools.product(columns.items(), sweeps, ("random", "hard")):
@@ -179,17 +173,16 @@ def _draw(panels: Sequence[_Panel], n_columns: int, what: str, how: str) -> Figu
     with style.figure_style():
         figure = style.new_figure(width, 0.8 + 2.45 * n_rows)
         axes = [figure.add_subplot(n_rows, n_columns, 1 + number) for number in range(len(panels))]
-        drawn = [
-            (ax, panel, _draw_panel(ax, panel)) for ax, panel in zip(axes, panels, strict=True)
-        ]
+        ends = list(map(_draw_panel, axes, panels))
         # Risks of random classes are compared across panels; the hard class is another problem.
-        shared = [ax for ax, panel, _ in drawn if panel.y != _RISK or panel.kind == "random"]
+        compared = [panel.y != _RISK or panel.kind == "random" for panel in panels]
+        shared = list(itertools.compress(axes, compared))
         limits = np.array([ax.get_ylim() for ax in shared])
         for ax in shared:
             ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-        for ax, panel, ends in drawn:
+        for ax, panel, names in zip(axes, panels, ends, strict=True):
             guides = _draw_bounds(ax, panel) if panel.y == _RISK else _draw_slopes(ax, panel)
-            add_labels(ax, [*ends, *guides], _HEIGHT)
+            add_labels(ax, [*names, *guides], _HEIGHT)
         _finish(figure, panels[0].rows, what, how)
     return figure
 
@@ -203,12 +196,9 @@ def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
     x, y, rows = panel.x, panel.y, panel.rows
     values = sorted(set(rows[x]))
     margin = (values[-1] / values[0]) ** 0.05 if len(values) > 1 else 1.5
-    fixed = ", ".join(
-        f"{sign} = {_number(rows[name].iloc[0])}" for name, sign in SIGNS.items() if name != x
-    )
     name = "privacy ε of one message" if x == "epsilon" else f"{panel.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=panel.y_label)
-    ax.set_title(f"{panel.kind} class: {fixed}", loc="left")
+    ax.set_title(f"{panel.kind} class: {fixed(rows.iloc[0], x, _number)}", loc="left")
     # A tick for every value that was run, and no others.
     ax.set_xticks(values, list(map(_number, values)))
     ax.xaxis.set_minor_locator(NullLocator())
@@ -224,10 +214,9 @@ def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
             pale = _PALE | few | {"marker": marker if few else ""}
             ax.plot(published[x], published[y], color=colour, **pale)
         ax.plot(own[x], own[y], color=colour, marker=marker, **_MAIN | few)
-        runs = own[[x, "kl_runs" if y == _RISK else f"{y}_runs"]].to_numpy()
-        dots = [(step * place, value) for place, of_place in runs for value in of_place]
-        places, heights = np.array([dot for dot in dots if dot[1] > 0]).reshape(-1, 2).T
-        ax.plot(places, heights, color=colour, zorder=1.9, **_DOTS)
+        runs = own.explode(_RUNS[y])
+        runs = runs[runs[_RUNS[y]] > 0]
+        ax.plot(step * runs[x], runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
         title = "\n".join(textwrap.wrap(title_of(name), 17))
         for place, height in own[[x, y]].tail(1).to_numpy():
             ends.append(Label(place, height, title, colour))
@@ -274,13 +263,8 @@ def _draw_slopes(ax: Axes, panel: _Panel) -> list[Label]:
     low, high = ax.get_ylim()
     start = min(high * 2, 0.9)  # TV is at most 1
     ax.set_ylim(low, max(high, start * 1.5))
-    return [
-        _draw_guide(ax, T, start * (T / T.iloc[0]) ** -power, line, name)
-        for power, line, name in (
-            (1 / 4, "-.", "$T^{-1/4}$, Theorem 6"),
-            (1 / 2, ":", "$T^{-1/2}$"),
-        )
-    ]
+    guides = ((1 / 4, "-.", "$T^{-1/4}$, Theorem 6"), (1 / 2, ":", "$T^{-1/2}$"))
+    return [_draw_guide(ax, T, start * (T / T.iloc[0]) ** -it, *look) for it, *look in guides]
 
 
 def _draw_guide(ax: Axes, x: pd.Series, y: pd.Series, line: str, name: str) -> Label:

@@ -40,7 +40,7 @@ class LabelGame:
     law: Ints
 
     def __post_init__(self) -> None:
-        X, M = self.hypotheses.n_features, self.hypotheses.n_labels
+        X, _, M = self.hypotheses.masses.shape
         if self.laws.ndim != 3 or self.laws.shape[1:] != (X, M):
             raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
         check_laws(self.laws[:, np.unique(self.features)], "the masses of a law")
@@ -163,7 +163,7 @@ def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, 
     R, B, K = weights.shape
     M = masses.shape[1]
     positive = laws > 0
-    negative_entropy = (laws * np.log(laws, out=np.zeros_like(laws), where=positive)).sum(axis=1)
+    negative_entropy = expected_log(laws, laws)
     kl, tv = np.empty((R, B)), np.empty((R, B))
     step = max(1, _BLOCK // (R * M))
     for here in (slice(start, start + step) for start in range(0, B, step)):
@@ -176,6 +176,12 @@ def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, 
             logs = np.log(predicted, out=predicted)
         kl[:, here] = negative_entropy[:, None] - (logs @ laws[:, :, None])[:, :, 0]
     return kl, tv
+
+
+def expected_log(laws: Floats, values: Floats) -> Floats:
+    """Means of log(values) over the last axis by laws; what has no mass adds nothing."""
+    logs = np.log(values, out=np.zeros_like(values), where=laws > 0)
+    return np.asarray((laws * logs).sum(axis=-1))
 
 
 def total_variation(one: Floats, other: Floats) -> Floats:

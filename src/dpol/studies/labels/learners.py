@@ -10,22 +10,15 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.studies.labels.clients import (
-    LabelClient,
-    Messages,
-    SampledClient,
-    VectorClient,
-)
+from dpol.privacy.guarantee import Origin
+from dpol.studies.labels.clients import LabelClient, Messages, SampledClient, VectorClient
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints
-
-Origin = Literal["paper", "standard", "ours"]
-"""Where a learner comes from."""
 
 
 @dataclass(frozen=True)

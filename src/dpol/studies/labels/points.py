@@ -15,15 +15,19 @@ from dpol.studies.study import Point
 _LARGEST = 7e9
 
 
+COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
+"""What a sweep changes: a field of a setting, a column of the table of risks."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A synthetic class: K, M, T and the privacy of a message, one of them swept."""
 
     sweep: str
     kind: Literal["random", "hard"]
-    n_hypotheses: int
-    n_labels: int
-    n_rounds: int
+    K: int
+    M: int
+    T: int
     epsilon: float
 
 
@@ -35,7 +39,7 @@ def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
     """
     found: dict[str, Point] = {}
     for label, setting in _settings_of(settings):
-        if settings.replicates * setting.n_rounds * setting.n_labels <= _LARGEST:
+        if settings.replicates * setting.T * setting.M <= _LARGEST:
             found[label] = asdict(setting)
         else:
             from dpol.studies.labels.registry import variants
@@ -50,17 +54,15 @@ def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
 def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
     """All settings in the order of the rows, each with a label that is fit for a file name."""
     base = Setting("", "random", study.n_hypotheses, study.n_labels, study.n_rounds, study.epsilon)
-    swept = {"rounds": "n_rounds", "labels": "n_labels"}
-    swept |= {"hypotheses": "n_hypotheses", "epsilons": "epsilon"}
-    for sweep, field in swept.items():
+    for sweep, field in COLUMN_OF.items():
         for position, value in enumerate(getattr(study.sweeps, sweep)):
             changed: dict[str, Any] = {"sweep": sweep, field: value}
             setting = replace(base, **changed)
             yield f"{sweep}-{position}", setting
-            pairs = setting.n_hypotheses // 2
-            if sweep == "rounds" and hardness(pairs, setting.n_rounds, setting.epsilon) <= 1:
-                changed = {"n_hypotheses": 2 * pairs, "n_labels": 1 << pairs.bit_length()}
-                yield f"{sweep}-{position}-hard", replace(setting, kind="hard", **changed)
+            pairs = setting.K // 2
+            if sweep == "rounds" and hardness(pairs, setting.T, setting.epsilon) <= 1:
+                hard = replace(setting, kind="hard", K=2 * pairs, M=1 << pairs.bit_length())
+                yield f"{sweep}-{position}-hard", hard
 
 
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:

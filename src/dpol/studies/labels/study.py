@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.logs import progress
-from dpol.core.randomness import Floats, Key
+from dpol.core.randomness import Floats
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream
 from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
 from dpol.studies.labels.game import (
     LabelGame,
     LabelRun,
+    expected_log,
     label_generators,
     median_estimate,
     play_labels,
@@ -51,8 +52,7 @@ def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
         rows = _hospital_rows(study, inputs.stream, inputs.seed)
     else:
         facts = dict(point)
-        variant = facts.pop("variant", None)
-        chosen = [(variant[0], variant[1])] if variant else list(variants())
+        chosen = [facts.pop("variant")] if "variant" in facts else list(variants())
         rows = _class_rows(study, Setting(**facts), chosen, inputs.seed)
     return {"labels": pd.DataFrame(list(rows))}
 
@@ -64,93 +64,89 @@ def collect(frames: Frames, study: Labels, facts: Facts) -> dict[str, pd.DataFra
     return {"labels": whole.reindex(columns=list(COLUMNS))}
 
 
-@dataclass(frozen=True)
-class _Match:
-    """A learner that has played a game."""
-
-    variant: Variant
-    learner: LabelLearner
-    game: LabelGame
-    terms: Terms
-    run: LabelRun
-
-    @property
-    def estimates(self) -> Floats:
-        """(R, M): the average of all predictions, for a class of constants (section 6)."""
-        return np.asarray(self.run.mean_weights @ self.learner.masses[0])
-
-    def row(self, sweep: str) -> dict[str, Any]:
-        """The columns that all points share."""
-        game, run, guarantee = self.game, self.run, self.learner.client.guarantee
-        # Without a record of its own kind there is no privacy: labels are sent as they are.
-        epsilon, delta = guarantee.epsilon_delta or (math.inf, 0.0)
-        return {
-            "sweep": sweep,
-            "hypotheses": game.hypotheses.label,
-            "algorithm": self.variant[0],
-            "sensitivity_rule": self.variant[1],
-            "origin": self.learner.origin,
-            "K": game.hypotheses.n_hypotheses,
-            "M": game.hypotheses.n_labels,
-            "T": game.n_rounds,
-            "epsilon": self.terms.epsilon,
-            "delta": delta,
-            "guaranteed_epsilon": epsilon,
-            "replicates": game.n_replicates,
-            "mean_kl_risk": run.kl.mean(),
-            "kl_runs": run.kl.tolist(),
-            "standard_error": float(standard_error(run.kl)),
-            "mean_tv": run.tv.mean() / game.n_rounds,
-            "mean_log_loss": run.kl.mean() / game.n_rounds + _mean_entropy(game),
-            **guarantee.as_columns(),
-        }
+_Played = tuple[LabelLearner, LabelRun]
 
 
-def _play(variant: Variant, game: LabelGame, terms: Terms, seed: int, what: str = "") -> _Match:
+def _play(variant: Variant, game: LabelGame, terms: Terms, seed: int, what: str = "") -> _Played:
     """Play a variant of a learner; its coins depend on what it plays for."""
     name, rule = variant
-    hypotheses = game.hypotheses
-    learner = make_learner(name, hypotheses, terms, rule)
-    sizes = (hypotheses.n_hypotheses, hypotheses.n_labels, game.n_rounds)
-    key: Key = ("labels", hypotheses.label, *sizes, terms.epsilon)
-    generators = label_generators(seed, key, game.n_replicates, f"{name} {rule}{what}")
-    return _Match(variant, learner, game, terms, play_labels(learner, game, generators))
+    kind = game.hypotheses
+    learner = make_learner(name, kind, terms, rule)
+    key = (kind.label, kind.n_hypotheses, kind.n_labels, game.n_rounds, terms.epsilon)
+    coins = f"{name} {rule}{what}"
+    generators = label_generators(seed, ("labels", *key), game.n_replicates, coins)
+    return learner, play_labels(learner, game, generators)
+
+
+def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
+    """The columns that all points share."""
+    learner, run = played
+    guarantee = learner.client.guarantee
+    # Without a record of its own kind there is no privacy: labels are sent as they are.
+    epsilon, delta = guarantee.epsilon_delta or (math.inf, 0.0)
+    return {
+        "sweep": sweep,
+        "hypotheses": game.hypotheses.label,
+        "algorithm": name,
+        "sensitivity_rule": learner.rule,
+        "origin": learner.origin,
+        "K": game.hypotheses.n_hypotheses,
+        "M": game.hypotheses.n_labels,
+        "T": game.n_rounds,
+        "epsilon": learner.terms.epsilon,
+        "delta": delta,
+        "guaranteed_epsilon": epsilon,
+        "replicates": game.n_replicates,
+        "mean_kl_risk": run.kl.mean(),
+        "kl_runs": run.kl.tolist(),
+        "standard_error": float(standard_error(run.kl)),
+        "mean_tv": run.tv.mean() / game.n_rounds,
+        "mean_log_loss": run.kl.mean() / game.n_rounds + _mean_entropy(game),
+        **guarantee.as_columns(),
+    }
+
+
+def _estimates(played: _Played) -> Floats:
+    """(R, M): the average of all predictions, for a class of constants (section 6)."""
+    learner, run = played
+    return np.asarray(run.mean_weights @ learner.masses[0])
 
 
 def _class_rows(
     study: Labels, setting: Setting, chosen: Sequence[Variant], seed: int
 ) -> Iterator[dict[str, Any]]:
     """Rows of one synthetic class, with what can be said where the truth is in the class."""
-    K, T, lowest = setting.n_hypotheses, setting.n_rounds, math.nan
+    K, T, lowest = setting.K, setting.T, math.nan
     if setting.kind == "hard":
         hypotheses = hard_class(K // 2, hardness(K // 2, T, setting.epsilon))
         lowest = lower_bound(K // 2, T, setting.epsilon)
     else:
-        hypotheses = random_class(K, setting.n_labels, seed=seed, concentration=study.concentration)
+        hypotheses = random_class(K, setting.M, seed=seed, concentration=study.concentration)
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), study.replicates)
-    truth = game.laws[game.law, 0]
+    truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
+    # The median selector: n learners on some of the rounds each, if these are enough.
+    n, rounds = study.groups, T // study.groups
     for variant in progress(chosen, f"{hypotheses.label}, learners"):
-        match = _play(variant, game, Terms(T, setting.epsilon, study.delta), seed)
-        average = total_variation(match.estimates, truth)
-        # The median selector: learners on some of the rounds each, if these are enough.
-        median, rounds = None, T // study.groups
-        if setting.sweep == "rounds" and rounds >= 2:
-            part = LabelGame(
-                hypotheses, game.features[:rounds], game.laws, np.repeat(game.law, study.groups)
-            )
-            groups = _play(variant, part, replace(match.terms, n_rounds=rounds), seed, " median")
-            estimates = groups.estimates.reshape(len(truth), study.groups, -1)
-            median = total_variation(median_estimate(estimates), truth)
-        yield {
-            **match.row(setting.sweep),
-            **_upper_bounds(variant, K, match.terms),
-            "tv_average": float(average.mean()),
-            "tv_average_runs": average.tolist(),
-            "tv_median": math.nan if median is None else float(median.mean()),
-            "tv_median_runs": None if median is None else median.tolist(),
-            "truth_weight": float(match.run.final_weights[range(len(truth)), game.law].mean()),
+        played = _play(variant, game, terms, seed)
+        row = {
+            **_row(setting.sweep, variant[0], game, played),
+            **_upper_bounds(variant, K, terms),
+            **_distances("tv_average", _estimates(played), truth),
+            "truth_weight": float(played[1].final_weights[range(len(truth)), game.law].mean()),
             "lower_bound": lowest,
         }
+        if setting.sweep == "rounds" and rounds >= 2:
+            part = LabelGame(hypotheses, game.features[:rounds], game.laws, np.repeat(game.law, n))
+            groups = _play(variant, part, replace(terms, n_rounds=rounds), seed, " median")
+            estimates = _estimates(groups).reshape(len(truth), n, -1)
+            row |= _distances("tv_median", median_estimate(estimates), truth)
+        yield row
+
+
+def _distances(name: str, estimates: Floats, truth: Floats) -> dict[str, Any]:
+    """Total variation of the estimate of each replicate, and its mean."""
+    found = total_variation(estimates, truth)
+    return {name: float(found.mean()), f"{name}_runs": found.tolist()}
 
 
 def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dict[str, Any]]:
@@ -167,14 +163,13 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
     laws = shares(counts, shares(capacity, capacity))
     features = np.repeat(weeks, study.patients_per_week or 0)
     game = LabelGame(hypotheses, features, laws[None], np.zeros(study.replicates, dtype=np.int64))
-    each = laws[:, None]
-    ratio = np.divide(each, hypotheses.masses, out=np.ones_like(hypotheses.masses), where=each > 0)
-    divergences = (each * np.log(ratio)).sum(axis=2)
+    divergences = expected_log(laws[:, None], laws[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in study.sweeps.epsilons or [study.epsilon]:
         terms = Terms(game.n_rounds, float(epsilon), study.delta)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-            yield {**_play(variant, game, terms, seed).row("hospitals"), "best_kl": best}
+            played = _play(variant, game, terms, seed)
+            yield {**_row("hospitals", variant[0], game, played), "best_kl": best}
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
@@ -187,13 +182,10 @@ def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
     if name in bounds:
         first = informative_from(bounds[name], K)
         return {"upper_bound": bounds[name](terms.n_rounds), "informative_from": first}
-    upper = math.log(K) if name == "bayes" else math.nan
-    return {"upper_bound": upper, "informative_from": math.nan}
+    return {"upper_bound": math.log(K)} if name == "bayes" else {}
 
 
 def _mean_entropy(game: LabelGame) -> float:
     """Entropy of the labels, in nats, averaged over rounds and replicates."""
-    logs = np.log(game.laws, out=np.zeros_like(game.laws), where=game.laws > 0)
-    entropies = -(game.laws * logs).sum(axis=2)
     used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
-    return float((entropies @ used)[game.law].mean())
+    return float((-expected_log(game.laws, game.laws) @ used)[game.law].mean())

@@ -9,7 +9,8 @@ import pandas as pd
 
 from dpol.core.rounding import rounded_up
 from dpol.show.papers import DISTRIBUTIONS
-from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.table import Entry, Group, Line, Section, Table
+from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import BY_RUN
@@ -17,33 +18,32 @@ from dpol.studies.study import Facts, Frames
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
 """How the columns that a setting has are written."""
-COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
-"""The column that a sweep changes."""
+_VARIANT = ["algorithm", "sensitivity_rule"]
 _NOTHING = Entry("—")
 _Cell = Callable[[pd.Series], Entry]
+
+
+def value(number: float) -> str:
+    """A number as texts of the study have it: `0.25`, `30,000`."""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:g}"
 
 
 def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
     """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something."""
     risks = frames["labels"]
-    known = set(zip(risks["algorithm"], risks["sensitivity_rule"], strict=True))
+    known = set(risks[_VARIANT].itertuples(index=False, name=None))
     learners = [variant for variant in variants() if variant in known]
-    sections = [
-        Section("KL risk over T rounds, nats", f"against {SIGNS[column]}", groups)
-        for sweep, column in COLUMN_OF.items()
-        if (groups := _groups(risks[risks["sweep"] == sweep], learners, column, _risk))
-    ]
+    sections = []
+    for sweep, column in COLUMN_OF.items():
+        groups = _groups(risks[risks["sweep"] == sweep], learners, column, _risk)
+        sections.append(Section("KL risk over T rounds, nats", f"against {SIGNS[column]}", groups))
     hospitals = risks["sweep"] == "hospitals"
-    if groups := _groups(risks[hospitals], learners, "epsilon", _excess):
-        note = "simulated hospitals" if facts.simulated else "hospitals"
-        title = "log loss above the best forecast's, nats a patient"
-        sections.append(Section(title, note, groups))
+    note = "simulated hospitals" if facts.simulated else "hospitals"
+    groups = _groups(risks[hospitals], learners, "epsilon", _excess)
+    sections.append(Section("log loss above the best forecast's, nats a patient", note, groups))
     bounds = risks[~hospitals]
     if bounds["informative_from"].notna().any():
-        lines = tuple(
-            (f"K = {K}, ε = {epsilon:g}", _cells(own, learners, _first_rounds))
-            for (K, epsilon), own in bounds.groupby(["K", "epsilon"])
-        )
+        lines = _lines(bounds, learners, ["K", "epsilon"], _first_rounds)
         title = "first T at which a bound says more than T log K"
         sections.append(Section(title, "Theorems 4, 5", (Group("any that has the truth", lines),)))
     return Table(
@@ -51,7 +51,7 @@ def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
         name="labels",
         corner=("what", "class", "setting"),
         headers=tuple(title_of(*learner) for learner in learners),
-        sections=tuple(sections),
+        sections=tuple(section for section in sections if section.groups),
         footers=_footers(risks, facts.simulated),
         numbers=risks.drop(columns=list(BY_RUN)),
     )
@@ -62,46 +62,46 @@ def _groups(
 ) -> tuple[Group, ...]:
     """A group for each class, with a line for each value of a column."""
     return tuple(
-        Group(
-            f"{name}: {_fixed(of_class.iloc[0], column)}",
-            tuple(
-                (f"{SIGNS[column]} = {_value(own[column].iloc[0])}", _cells(own, learners, show))
-                for _, own in of_class.groupby(column)
-            ),
-        )
-        for name, of_class in rows.groupby("hypotheses", sort=False)
+        Group(f"{name}: {fixed(own.iloc[0], column)}", _lines(own, learners, [column], show))
+        for name, own in rows.groupby("hypotheses", sort=False)
     )
 
 
-def _fixed(first: pd.Series, column: str) -> str:
-    return ", ".join(
-        f"{sign} = {_value(first[name])}" for name, sign in SIGNS.items() if name != column
-    )
+def fixed(row: pd.Series, swept: str, show: Callable[[float], str] = value) -> str:
+    """What a sweep of a column leaves as it is: `K = 4, M = 100, ε = 4`."""
+    return ", ".join(f"{sign} = {show(row[it])}" for it, sign in SIGNS.items() if it != swept)
 
 
-def _cells(rows: pd.DataFrame, learners: Sequence[Variant], show: _Cell) -> tuple[Entry, ...]:
-    """A cell per learner; a dash where it was not run."""
-    first = rows.drop_duplicates(["algorithm", "sensitivity_rule"])
-    cells = {(row["algorithm"], row["sensitivity_rule"]): show(row) for _, row in first.iterrows()}
-    return tuple(cells.get(learner, _NOTHING) for learner in learners)
+def _lines(
+    rows: pd.DataFrame, learners: Sequence[Variant], columns: list[str], show: _Cell
+) -> tuple[Line, ...]:
+    """A line for each setting of some columns; a dash where a learner was not run."""
+    found = []
+    for _, own in rows.groupby(columns):
+        label = ", ".join(f"{SIGNS[it]} = {value(own[it].iloc[0])}" for it in columns)
+        first = own.drop_duplicates(_VARIANT)
+        cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
+        found.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
+    return tuple(found)
 
 
 def _risk(row: pd.Series) -> Entry:
     digits = 0 if row["mean_kl_risk"] >= 100 else 1
-    mean, low, high = (f"{number:,.{digits}f}" for number in _mean_and_ends(row))
-    return Entry(mean, (f"{low} to {high}", *_uncovered(row)))
+    return _with_ends(row, lambda kl: f"{kl:,.{digits}f}")
 
 
 def _excess(row: pd.Series) -> Entry:
     """Beside what the best forecast has in hindsight; the log loss itself as a note."""
-    mean, low, high = (f"{(kl - row['best_kl']) / row['T']:+.4f}" for kl in _mean_and_ends(row))
-    return Entry(
-        mean, (f"{low} to {high}", f"log loss {row['mean_log_loss']:.4f}", *_uncovered(row))
-    )
+    note = f"log loss {row['mean_log_loss']:.4f}"
+    return _with_ends(row, lambda kl: f"{(kl - row['best_kl']) / row['T']:+.4f}", note)
 
 
-def _mean_and_ends(row: pd.Series) -> tuple[float, float, float]:
-    return row["mean_kl_risk"], min(row["kl_runs"]), max(row["kl_runs"])
+def _with_ends(row: pd.Series, show: Callable[[float], str], *notes: str) -> Entry:
+    """A mean and its extreme runs; a mark where messages lack the privacy that they claim."""
+    if math.inf > row["guaranteed_epsilon"] > row["epsilon"] * (1 + 1e-9):
+        notes = (*notes, f"only ε = {rounded_up(row['guaranteed_epsilon'], 4)}")
+    ends = f"{show(min(row['kl_runs']))} to {show(max(row['kl_runs']))}"
+    return Entry(show(row["mean_kl_risk"]), (ends, *notes))
 
 
 def _first_rounds(row: pd.Series) -> Entry:
@@ -109,18 +109,6 @@ def _first_rounds(row: pd.Series) -> Entry:
         return _NOTHING
     lead, power = f"{row['informative_from']:.1e}".split("e")
     return Entry(f"{lead} × 10^{int(power)}")
-
-
-def _uncovered(row: pd.Series) -> tuple[str, ...]:
-    """A mark where the messages do not have the privacy that they claim."""
-    guaranteed = row["guaranteed_epsilon"]
-    if guaranteed == math.inf or guaranteed <= row["epsilon"] * (1 + 1e-9):
-        return ()
-    return (f"only ε = {rounded_up(guaranteed, 4)}",)
-
-
-def _value(number: float) -> str:
-    return f"{number:,.0f}" if number >= 1000 else f"{number:g}"
 
 
 def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:

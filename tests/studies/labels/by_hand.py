@@ -1,0 +1,78 @@
+"""A table of risks made by hand: every sweep, class, stream and learner, in no order."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from dpol.studies.labels.registry import variants
+from dpol.studies.labels.study import COLUMNS
+from dpol.studies.study import Facts
+
+VARIANTS = list(variants())
+STREAMS = {"PA": 146, "NM": 24}
+SETTINGS = [  # sweep, class, K, M, T, epsilon
+    *(
+        ("rounds", kind, 4, M, T, 4.0)
+        for T in (10_000, 1000, 30_000)
+        for kind, M in (("random", 100), ("hard", 8))
+    ),
+    *(("labels", "random", 4, M, 30_000, 4.0) for M in (100, 10, 10_000)),
+    *(("hypotheses", "random", K, 100, 30_000, 4.0) for K in (16, 2, 8)),
+    *(("epsilons", "random", 4, 100, 30_000, epsilon) for epsilon in (4.0, 0.5, 1.0)),
+    *(("hospitals", name, 5, M, 1000, e) for e in (4.0, 0.25) for name, M in STREAMS.items()),
+]
+FACTS, SIMULATED = (Facts({}, simulated, 0.95) for simulated in (False, True))
+
+
+def risk(setting: int, learner: int) -> float:
+    """A number that tells its row from all others."""
+    return float(round(10 ** (1 + learner / 4), 1)) * (1 + setting / 50)
+
+
+def of_runs(mean: float) -> list[float]:
+    """Three runs; the last has nothing that a logarithmic axis can show."""
+    return [0.75 * mean, 2.25 * mean, 0.0]
+
+
+def row(setting: int, learner: int) -> dict[str, object]:
+    mean, (algorithm, rule) = risk(setting, learner), VARIANTS[learner]
+    sweep, hypotheses, K, M, T, epsilon = SETTINGS[setting]
+    swept, mine = sweep == "rounds", algorithm in ("wma", "exp3") and sweep != "hospitals"
+    return {
+        "sweep": sweep,
+        "hypotheses": hypotheses,
+        "algorithm": algorithm,
+        "sensitivity_rule": rule,
+        "K": K,
+        "M": M,
+        "T": T,
+        "epsilon": epsilon,
+        "delta": 1e-5 if algorithm == "wma" else 0.0,
+        "guaranteed_epsilon": math.inf if algorithm == "bayes" else epsilon,
+        "replicates": 7,
+        "mean_kl_risk": mean,
+        "kl_runs": of_runs(mean),
+        "mean_log_loss": 2 + mean / T,
+        "upper_bound": 3 * T**0.9 if algorithm == "exp3" else 1.5,
+        "informative_from": 1.25e5 * K / epsilon + (rule == "published") * 3e7 if mine else None,
+        "lower_bound": T / 1e5 if hypotheses == "hard" else None,
+        "tv_average": mean / 1e5,
+        "tv_average_runs": of_runs(mean / 1e5),
+        "tv_median": mean / 7e4 if swept else None,
+        "tv_median_runs": of_runs(mean / 7e4) if swept else None,
+        "best_kl": 50.0 if sweep == "hospitals" else None,
+    }
+
+
+def table(*without: str) -> pd.DataFrame:
+    """The rows of all sweeps but some."""
+    every = [
+        row(setting, learner)
+        for setting in range(len(SETTINGS))
+        for learner in range(len(VARIANTS))
+    ]
+    rows = [it for it in every if it["sweep"] not in without]
+    numbers = dict.fromkeys(("informative_from", "lower_bound", "tv_median", "best_kl"), float)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)
