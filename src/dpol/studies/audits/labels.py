@@ -84,7 +84,7 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
         # Above a threshold, or below one, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
-    yield by_event(subject, "an event of the index and the value", columns, settings, "epsilon")
+    yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
 
     edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / _EPSILON)
     law = np.einsum("z,jzb->jb", _blocks(clipping, 0), bins) / len(bins)
@@ -104,7 +104,7 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
     values = [found.values[0] for found in _messages(settings, seed, client, (0, 2))]
     fitted = with_fitted_direction(*(np.clip(it, -_LARGEST, _LARGEST) for it in values))
     event = "an event of a linear combination of all values"
-    yield by_event(subject, event, fitted, settings, "epsilon", client.delta)
+    yield by_event(subject, event, [fitted], settings, "epsilon", client.delta)
 
     n = clipping.sensitivity.shape[1]
     factor = scale_factor(n, _EPSILON, client.delta, clipping.rule)
@@ -148,7 +148,7 @@ def audit_response(settings: Audits, seed: int, client: LabelClient) -> Audited:
     messages = _messages(settings, seed, client, ends)
     columns = [(found.values[0][:, None] == ends).astype(float) for found in messages]
     event = "whether the message is one of the two"
-    return by_event(subject, event, columns, settings, "epsilon")
+    return by_event(subject, event, [columns], settings, "epsilon")
 
 
 def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Audited:
@@ -157,7 +157,7 @@ def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Audite
     messages = _messages(settings, seed, client, (0, 2))
     columns = [(found.values[0] == (found.index[0] == 0)).astype(float) for found in messages]
     event = "whether the answer speaks for the first set"
-    return by_event(subject, event, columns, settings, "epsilon")
+    return by_event(subject, event, [columns], settings, "epsilon")
 
 
 # ---- what all messages share ---------------------------------------------------------------------

@@ -14,9 +14,7 @@ from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
-Auditor = Callable[[Audits, int], Iterator[Audited]]
-
-AUDITS: Mapping[str, Auditor] = {
+AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "noisy-gains": audit_noises,
     "tree": audit_trees,
     "rw-adabatch": audit_adabatch,
