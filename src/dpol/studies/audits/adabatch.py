@@ -66,7 +66,8 @@ def _promised_size() -> int:
     zeros = synthetic_stream("all-zero", np.zeros((_ROUNDS, _EXPERTS)))
     mixture = analytic_mixture(ALGORITHM, zeros, 1.0, 1)
     most = int(mixture.weights.argmax())
-    assert mixture.weights[most] >= 1 - 1e-9, "no size of the first batch is certain"
+    certain = mixture.weights[most] >= 1 - 1e-9
+    assert certain, f"alpha = {ALGORITHM.alpha} promises no size of the first batch"
     return int(mixture.sizes[most])
 
 

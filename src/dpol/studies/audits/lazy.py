@@ -36,7 +36,7 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
     for normaliser in NORMALISERS:
-        yield audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser))
+        yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser))
 
 
 def audit_lazy(
@@ -81,7 +81,7 @@ def _audit_loss(
     return Audited(subject, "epsilon of the worst pair", result)
 
 
-def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Audited:
+def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterator[Audited]:
     """How far L2P as it runs is from the law whose loss is computed: all points and the shadow."""
     name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
     code = "dpol.lazy.transform.start and advance"
@@ -89,7 +89,7 @@ def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Audite
     subject = Subject(name, variant, code, inputs, WHOLE_LOSSES, ONE_ROUND, 0.0, 0.0)
     shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
     law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
-    return by_fit(subject, _play(settings, seed, parameters), law, settings)
+    yield by_fit(subject, _play(settings, seed, parameters), law, settings)
 
 
 def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.ndarray]:
