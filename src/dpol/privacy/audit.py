@@ -123,10 +123,6 @@ def audit_runs(
     first, second = _checked(first), _checked(second)
     if first.shape[1] != second.shape[1]:
         raise ValueError(f"{first.shape[1]} statistics of one input, {second.shape[1]} of other")
-    if parameter not in ("mu", "epsilon"):
-        raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must lie in [0, 1), got {delta}")
     check_confidence(confidence)
     bound = partial(_bound, parameter=parameter, delta=delta)
     error = (1 - confidence) / 2
@@ -237,6 +233,10 @@ def _candidates(values: Floats) -> Floats:
 
 def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float = 0.0) -> Floats:
     """The lower bound on a parameter that error counts give; each rate may fail with `error`."""
+    if parameter not in ("mu", "epsilon"):
+        raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must lie in [0, 1), got {delta}")
     positive, negative, null, other = errors
     false_positive = clopper_pearson_upper(positive, null, error)
     false_negative = clopper_pearson_upper(negative, other, error)
