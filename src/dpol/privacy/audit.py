@@ -120,9 +120,7 @@ def audit_runs(
     >>> audit_runs(first, second, parameter="mu", claimed=0.5).verdict
     'violated'
     """
-    first, second = _checked(first), _checked(second)
-    if first.shape[1] != second.shape[1]:
-        raise ValueError(f"{first.shape[1]} statistics of one input, {second.shape[1]} of other")
+    first, second = _checked(first, second)
     check_confidence(confidence)
     bound = partial(_bound, parameter=parameter, delta=delta)
     error = (1 - confidence) / 2
@@ -248,13 +246,16 @@ def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float 
     return np.maximum(lower, 0.0)
 
 
-def _checked(statistics: Floats) -> Floats:
-    """Statistics as (n, k)."""
-    statistics = np.asarray(statistics, dtype=float)
-    if statistics.ndim == 1:
-        statistics = statistics[:, None]
-    if statistics.ndim != 2 or len(statistics) < 4 or not statistics.shape[1]:
-        raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {statistics.shape}")
-    if np.isnan(statistics).any():
-        raise ValueError("a statistic is not a number")
-    return statistics
+def _checked(*statistics: Floats) -> list[Floats]:
+    """Statistics of both inputs as (n, k)."""
+    arrays = [np.asarray(it, dtype=float) for it in statistics]
+    found = [it[:, None] if it.ndim == 1 else it for it in arrays]
+    for it in found:
+        if it.ndim != 2 or len(it) < 4 or not it.shape[1]:
+            raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {it.shape}")
+        if np.isnan(it).any():
+            raise ValueError("a statistic is not a number")
+    one, other = (it.shape[1] for it in found)
+    if one != other:
+        raise ValueError(f"{one} statistics of one input, {other} of the other")
+    return found
