@@ -398,10 +398,6 @@ def to(value: Any) -> Any:
     return lambda _: value
 
 
-def scaled(factor: float) -> Any:
-    return lambda value: factor * value
-
-
 def argument(place: int, change: Any) -> Any:
     """A function that takes `change` of one of its arguments."""
     return lambda it: lambda *of: it(*of[:place], change(of[place]), *of[place + 1 :])
@@ -409,7 +405,7 @@ def argument(place: int, change: Any) -> Any:
 
 def third(factor: float) -> Any:
     """Of its third argument, `factor` times: the loss of weights, the step size of accountants."""
-    return argument(2, scaled(factor))
+    return argument(2, lambda it: factor * it)
 
 
 def each(change: Any) -> Any:
@@ -427,7 +423,7 @@ def preset(change: Any) -> Any:
 
 def stretched(bound: Any) -> Any:
     """A bound on walks from gaps twice as large."""
-    return dataclasses.replace(bound, tail=argument(0, scaled(2))(bound.tail))
+    return dataclasses.replace(bound, tail=argument(0, lambda z: 2 * z)(bound.tail))
 
 
 def ahead(means: Any) -> Any:
