@@ -10,19 +10,12 @@ from dpol.studies.claims.core import CLAIM_COLUMNS, Claim, Finding, Statement
 
 
 def claim_by_hand(
-    paper: str,
-    place: str,
-    statement: str,
-    computed: str,
-    claimed: float,
-    relation: str,
-    measured: float,
-    **more: Any,
+    claimed: float = 1.0, relation: str = "<=", measured: float = 1.0, **more: Any
 ) -> Claim:
     """A claim; `more` is anything else of its statement or finding."""
-    words = {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
-    fields = {"paper": paper, "place": place, "statement": statement, "computed": computed} | words
-    about = Statement(claimed="x", relation=relation, refuted_by="y", found_by="z", **fields)
+    words = {"paper": "One", "place": "Theorem 1", "statement": "is so", "computed": "by hand"}
+    words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
+    about = Statement(claimed="x", relation=relation, refuted_by="y", found_by="z", **words)
     return Claim(about, Finding(claimed, measured, **more))
 
 

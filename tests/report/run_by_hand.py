@@ -17,7 +17,7 @@ from dpol.report.provenance import Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies import hospitals
 from dpol.studies.audits.table import build as audit_table
-from dpol.studies.claims.table import claims_table
+from dpol.studies.claims.table import build as claims_table
 from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
@@ -54,13 +54,13 @@ TABLES = (
     *("comparison", "ablation"),
 )
 CLAIMS = (
-    claim_by_hand("One", "Theorem 1", "is 2 at most", "by hand", 2.0, "<=", 1.5),
-    claim_by_hand("One", "Theorem 2", "is 9 at most", "by hand", 9.0, "<=", 3.0),
-    claim_by_hand("One", "Theorem 3", ODD, "by hand", 1.0, "<=", 3.0, witness="n = 2"),
+    claim_by_hand(2.0, "<=", 1.5),
+    claim_by_hand(9.0, "<=", 3.0, place="Theorem 2"),
+    claim_by_hand(1.0, "<=", 3.0, place="Theorem 3", statement=ODD, witness="n = 2"),
     claim_by_hand(
-        "Two", "Theorem 4", "ours", "by hand", 1.0, "<=", 3.0, ours=True, witness="n = 2"
+        1.0, "<=", 3.0, paper="Two", place="Theorem 4", statement="ours", ours=True, witness="n = 2"
     ),
-    claim_by_hand("Two", "Lemma 5", "is 1", "by hand", 1.0, "=", 1.0),
+    claim_by_hand(1.0, "=", 1.0, paper="Two", place="Lemma 5"),
 )
 AUDITS = (
     {"mechanism": "noise", "variant": "isotropic", "claimed": 1.0, "lower_bound": 0.9},
@@ -178,7 +178,7 @@ def write_run(folder: Path) -> None:
         for name in TABLES
     }
     tables |= {
-        "claims": claims_table(claims()),
+        "claims": claims_table({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": average_gain_table(shown()),
     }

@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -26,8 +27,10 @@ Parameter = Literal["mu", "epsilon", "distance"]
 Method = Literal["event", "covariance", "fit", "exact"]
 """How a bound was found: `audit_runs`, `audit_covariance`, `audit_fit` or `audit_loss`."""
 Counts = NDArray[np.int64]
-# (false positives, false negatives, runs of the one input, runs of the other) -> lower bounds
-_Bound = Callable[[Counts, Counts, int, int], Floats]
+# False positives and false negatives, and out of how many runs each.
+_Errors = tuple[Counts, Counts, int, int]
+# Which events are looked at: a column of the statistics, its sign, and for which input they speak.
+_Side = tuple[int, int, bool]
 
 # Thresholds that are tried; more are chosen by chance rather than because they are better.
 _THRESHOLDS = 129
@@ -117,15 +120,14 @@ def audit_runs(
     >>> audit_runs(first, second, parameter="mu", claimed=0.5).verdict
     'violated'
     """
-    first, second = _checked(first), _checked(second)
-    if first.shape[1] != second.shape[1]:
-        raise ValueError(f"{first.shape[1]} statistics of one input, {second.shape[1]} of other")
+    first, second = _checked(first, second)
     check_confidence(confidence)
-    bound = _bound(parameter, (1 - confidence) / 2, delta)
-    cautious = _bound(parameter, (1 - confidence) / 2 * _CAUTION, delta)
+    bound = partial(_bound, parameter=parameter, delta=delta)
+    error = (1 - confidence) / 2
+    cautious = partial(bound, error=error * _CAUTION)
     side, threshold = _choose(selection_half(first), selection_half(second), cautious)
-    counted = side.of(first[len(first) // 2 :], second[len(second) // 2 :])
-    lower = float(bound(*_errors(*counted, threshold)))
+    counted = _seen_from(side, first[len(first) // 2 :], second[len(second) // 2 :])
+    lower = float(bound(_errors(*counted, threshold), error=error))
     runs = min(len(first), len(second))
     return AuditResult(parameter, claimed, lower, confidence, runs, "event", delta)
 
@@ -180,53 +182,43 @@ def runs_needed(
             "mu must be above 0, share, power and confidence in (0, 1), got"
             f" {mu}, {share}, {power}, {confidence}"
         )
-    bound = _bound("mu", (1 - confidence) / 2, 0.0)
     rate = float(special.ndtr(-mu / 2))
     counted = 50
     while True:
         # Each count stays below this with the square root of the power.
         most = np.array(stats.binom.ppf(math.sqrt(power), counted, rate), dtype=np.int64)
-        if float(bound(most, most, counted, counted)) >= share * mu:
+        errors = most, most, counted, counted
+        if float(_bound(errors, parameter="mu", error=(1 - confidence) / 2)) >= share * mu:
             return 2 * counted
         counted = math.ceil(counted * 1.05)
 
 
-@dataclass(frozen=True)
-class _Side:
-    """Which events are looked at: statistic `column`, times `sign`, above a threshold.
-
-    The event is a vote for the second input; if `swapped`, for the first.
-    """
-
-    column: int
-    sign: int
-    swapped: bool
-
-    def of(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        """The statistics (n,) of the input that the event speaks against, and of the other."""
-        null, other = (second, first) if self.swapped else (first, second)
-        return self.sign * null[:, self.column], self.sign * other[:, self.column]
+def _seen_from(side: _Side, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """The statistics (n,) of the input that the events speak against, and of the other."""
+    column, sign, swapped = side
+    null, other = (second, first) if swapped else (first, second)
+    return sign * null[:, column], sign * other[:, column]
 
 
-def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> tuple[Counts, Counts, int, int]:
-    """False positives and false negatives at each threshold, and out of how many runs."""
+def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> _Errors:
+    """Of the events above each threshold."""
     positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
     negative = np.searchsorted(np.sort(other), thresholds, side="right")
     return positive, negative, len(null), len(other)
 
 
-def _choose(first: Floats, second: Floats, bound: _Bound) -> tuple[_Side, float]:
+def _choose(
+    first: Floats, second: Floats, bound: Callable[[_Errors], Floats]
+) -> tuple[_Side, float]:
     """The event with the largest lower bound on the runs of the selection half."""
-    best, chosen = -math.inf, (_Side(0, 1, False), 0.0)
-    for choice in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
-        side = _Side(*choice)
-        null, other = side.of(first, second)
+    found = []
+    for side in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
+        null, other = _seen_from(side, first, second)
         thresholds = _candidates(np.concatenate([null, other]))
-        found = bound(*_errors(null, other, thresholds))
-        at = int(found.argmax())
-        if found[at] > best:
-            best, chosen = float(found[at]), (side, float(thresholds[at]))
-    return chosen
+        bounds = bound(_errors(null, other, thresholds))
+        at = int(bounds.argmax())
+        found.append((float(bounds[at]), side, float(thresholds[at])))
+    return max(found, key=lambda it: it[0])[1:]
 
 
 def _candidates(values: Floats) -> Floats:
@@ -237,33 +229,33 @@ def _candidates(values: Floats) -> Floats:
     return np.unique(np.quantile(values, np.linspace(0, 1, _THRESHOLDS)))
 
 
-def _bound(parameter: Parameter, error: float, delta: float) -> _Bound:
+def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float = 0.0) -> Floats:
     """The lower bound on a parameter that error counts give; each rate may fail with `error`."""
     if parameter not in ("mu", "epsilon"):
         raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
     if not 0 <= delta < 1:
         raise ValueError(f"delta must lie in [0, 1), got {delta}")
-
-    def bound(positive: Counts, negative: Counts, null: int, other: int) -> Floats:
-        false_positive = clopper_pearson_upper(positive, null, error)
-        false_negative = clopper_pearson_upper(negative, other, error)
-        if parameter == "mu":
-            lower = -special.ndtri(false_positive) - special.ndtri(false_negative)
-        else:
-            power = np.maximum(1 - delta - false_negative, np.finfo(float).tiny)
-            lower = np.log(power / false_positive)
-        return np.maximum(lower, 0.0)
-
-    return bound
+    positive, negative, null, other = errors
+    false_positive = clopper_pearson_upper(positive, null, error)
+    false_negative = clopper_pearson_upper(negative, other, error)
+    if parameter == "mu":
+        lower = -special.ndtri(false_positive) - special.ndtri(false_negative)
+    else:
+        power = np.maximum(1 - delta - false_negative, np.finfo(float).tiny)
+        lower = np.log(power / false_positive)
+    return np.maximum(lower, 0.0)
 
 
-def _checked(statistics: Floats) -> Floats:
-    """Statistics as (n, k)."""
-    statistics = np.asarray(statistics, dtype=float)
-    if statistics.ndim == 1:
-        statistics = statistics[:, None]
-    if statistics.ndim != 2 or len(statistics) < 4 or not statistics.shape[1]:
-        raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {statistics.shape}")
-    if np.isnan(statistics).any():
-        raise ValueError("a statistic is not a number")
-    return statistics
+def _checked(*statistics: Floats) -> list[Floats]:
+    """Statistics of both inputs as (n, k)."""
+    arrays = [np.asarray(it, dtype=float) for it in statistics]
+    found = [it[:, None] if it.ndim == 1 else it for it in arrays]
+    for it in found:
+        if it.ndim != 2 or len(it) < 4 or not it.shape[1]:
+            raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {it.shape}")
+        if np.isnan(it).any():
+            raise ValueError("a statistic is not a number")
+    one, other = (it.shape[1] for it in found)
+    if one != other:
+        raise ValueError(f"{one} statistics of one input, {other} of the other")
+    return found

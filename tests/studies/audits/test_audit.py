@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from dpol.core.randomness import replicate_generators
-from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.noise import NOISES, noise_scale, privatize
+from dpol.experts.adabatch import play_batches
+from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.audit import audit_loss, runs_needed
 from dpol.studies.audits import STUDY, adabatch, experts, labels
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
+from dpol.studies.batching.study import noisy_game
 from dpol.studies.jobs import compute
 from dpol.studies.labels.clipping import Clipping
 from dpol.studies.study import schemas_of
@@ -140,14 +140,12 @@ def test_noisy_nodes_without_noise_are_sums_of_their_rounds():
 
 
 def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_rounds():
-    algorithm = RWAdaBatch(3.0)
     stream = adabatch._two_vectors()[1]
     # alpha^2 log n = 16.1: any gap will do for batches that end before round 16.
-    assert adabatch._promised_size(algorithm) == 15
-    noisy = privatize(stream, "isotropic-constant", 2.0, seed=3, replicates=range(300))
-    unused = replicate_generators(0, ("unused",), range(noisy.n_replicates), "none")
-    actions, (first, later) = adabatch._play(algorithm, noisy, unused)
-    expected, sizes = play_batches(algorithm, noisy, unused)
+    assert adabatch._promised_size() == 15
+    noisy, unused = game = noisy_game(stream, 2.0, 3, range(300))
+    actions, (first, later) = adabatch._play(*game)
+    expected, sizes = play_batches(adabatch.ALGORITHM, noisy, unused)
     np.testing.assert_array_equal(actions, expected)
     assert (sizes[:, :15] == 15).all()
     np.testing.assert_allclose(first, noisy.gains[:, :15].sum(axis=1) / math.sqrt(15))
@@ -160,11 +158,6 @@ def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_round
         for row in np.flatnonzero(seen)
     ]
     np.testing.assert_allclose(later, expected)
-
-
-def test_a_game_whose_first_batch_is_not_certain_cannot_be_audited():
-    with pytest.raises(ValueError, match="no single size of the first batch is certain"):
-        list(adabatch.audit_adabatch(Audits(runs=100), 1, RWAdaBatch(alpha=1e-3)))
 
 
 def test_the_laws_of_messages_are_those_of_their_cells():

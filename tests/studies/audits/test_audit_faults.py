@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +13,14 @@ import pytest
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.lazy import transform
-from dpol.lazy.transform import LazyParameters
+from dpol.lazy.exact import LazyLaw
+from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import NOISES, privatize
 from dpol.studies.audits import adabatch, experts, labels, lazy
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
+from dpol.studies.batching import study as batching
 from dpol.studies.labels.clients import (
     MembershipClient,
     Messages,
@@ -30,7 +32,7 @@ from dpol.studies.labels.clipping import Clipping
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
-SMALL = Audits(runs=3000, confidence=EACH)
+SMALL, LARGER = (Audits(runs=runs, confidence=EACH) for runs in (3000, 10_000))
 
 
 def on_noise(change):
@@ -86,11 +88,11 @@ class RecordsLonger(RWAdaBatch):
 
 def no_fake_switch(measure, parameters, state, batch, generators):
     parameters = dataclasses.replace(parameters, fake_switch=0.0)
-    return transform.advance(measure, parameters, state, batch, generators)
+    return advance(measure, parameters, state, batch, generators)
 
 
 def frozen_shadow(measure, parameters, state, batch, generators):
-    following = transform.advance(measure, parameters, state, batch, generators)
+    following = advance(measure, parameters, state, batch, generators)
     return dataclasses.replace(following, shadow=state.shadow)
 
 
@@ -99,14 +101,13 @@ def old_measure(measure, parameters, state, batch, generators):
         def sample(self, current, generators):
             return super().sample(current - batch, generators)
 
-    return transform.advance(
-        Old(measure.n_experts, measure.eta), parameters, state, batch, generators
-    )
+    return advance(Old(measure.n_experts, measure.eta), parameters, state, batch, generators)
 
 
-CLIPPING = Clipping(labels.counterexample(), 300)
+CLASS = labels.counterexample()
+CLIPPING = Clipping(CLASS, 300)
 EXP3, WMA = SampledClient(CLIPPING, 1.0), VectorClient(CLIPPING, 1.0)
-FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(labels.counterexample(), 1.0)
+FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(CLASS, 1.0)
 
 
 def altered(client, name, value):
@@ -136,72 +137,93 @@ class OneNoise(VectorClient):
         return Messages(clean + (sound.values - clean)[..., :1], sound.index)
 
 
-def tree(seed, algorithm):
-    return experts.audit_tree(SMALL, seed, algorithm)
+def with_another(module, name, audit):
+    """An audit in which a name of a module is something else."""
+
+    def audited(seed, another):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, name, another)
+            return list(audit(seed))
+
+    return audited
 
 
-def batches(seed, arguments):
-    return adabatch.audit_adabatch(SMALL, seed, *arguments)
+def noise_of(kind, settings=SMALL):
+    return with_another(
+        experts, "privatize", lambda seed: experts.audit_noise(settings, seed, kind)
+    )
 
 
-def l2p(seed, advance):
-    settings = Audits(runs=10_000, confidence=EACH)
-    return [lazy.audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, "tight"), advance)]
+audit_batches = partial(adabatch.audit_adabatch, SMALL)
 
 
-def exp3(seed, client):
-    return labels.audit_sampled(SMALL, seed, client)
-
-
-def wma(seed, client):
-    return labels.audit_vector(SMALL, seed, client)
-
-
-def noise_of(kind):
-    return lambda seed, mechanism: experts.audit_noise(SMALL, seed, kind, mechanism)
+def audit_l2p(seed):
+    return lazy.audit_law(LARGER, seed, LazyParameters(2, 0.7, 0.5, "tight"))
 
 
 NOISE_FAULTS = {
-    "drawn noise x 0.9": lambda noise: 0.9 * noise,
-    "drawn noise / sqrt 2": lambda noise: noise / math.sqrt(2),
-    "the same noise in all rounds": lambda noise: np.broadcast_to(noise[:, :1], noise.shape),
-    "z_0 used twice": lambda noise: np.concatenate([noise[:, :1], noise[:, :1], noise[:, 2:]], 1),
-    "the same noise for all hospitals": lambda noise: np.broadcast_to(noise[..., :1], noise.shape),
-    "hospital 0 without noise": lambda noise: noise * (np.arange(6) != 0),
-    "hospitals from index 3 on without noise": lambda noise: noise * (np.arange(6) < 3),
-    "hospital 2 without noise": lambda noise: noise * (np.arange(6) != 2),
+    "x 0.9": on_noise(lambda noise: 0.9 * noise),
+    "/ sqrt 2": on_noise(lambda noise: noise / math.sqrt(2)),
+    "the same in all rounds": on_noise(lambda it: np.broadcast_to(it[:, :1], it.shape)),
+    "z_0 twice": on_noise(lambda it: np.concatenate([it[:, :1], it[:, :1], it[:, 2:]], 1)),
+    "the same for all hospitals": on_noise(lambda it: np.broadcast_to(it[..., :1], it.shape)),
+    "none of hospital 0": on_noise(lambda noise: noise * (np.arange(6) != 0)),
+    "none from index 3 on": on_noise(lambda noise: noise * (np.arange(6) < 3)),
+    "none of hospital 2": on_noise(lambda noise: noise * (np.arange(6) != 2)),
 }
-FAULTS = {
-    **{
-        f"{name}, {kind}": (noise_of(kind), privatize, on_noise(change))
-        for kind in ("isotropic", "capacity")
-        for name, change in NOISE_FAULTS.items()
-    },
-    "tree, node noise x 0.9": (tree, TreeFTPL(), WeakNodes()),
-    "tree, one draw for all nodes": (tree, TreeFTPL(), OneDraw()),
-    "tree, actions by the raw sums": (tree, TreeFTPL(), RawLeader()),
-    "RW-AdaBatch acts inside a batch": (batches, (), [ActsInside(3.0)]),
-    "RW-AdaBatch records a round more": (batches, (), [RecordsLonger(3.0)]),
-    "RW-AdaBatch records 15 rounds more": (batches, (), [RecordsLonger(3.0, more=15)]),
-    "RW-AdaBatch on noise x 0.9": (batches, (), [RWAdaBatch(3.0), on_noise(lambda it: 0.9 * it)]),
-    "L2P without fake switches": (l2p, transform.advance, no_fake_switch),
-    "L2P with a frozen shadow": (l2p, transform.advance, frozen_shadow),
-    "L2P redraws from the old measure": (l2p, transform.advance, old_measure),
-    "EXP3 unclipped": (exp3, EXP3, Unclipped(CLIPPING, 1.0)),
-    "EXP3 noise halved": (exp3, EXP3, altered(EXP3, "scales", 0.5 * EXP3.scales)),
-    "EXP3 noise x 0.9": (exp3, EXP3, altered(EXP3, "scales", 0.9 * EXP3.scales)),
-    "WMA noise x 0.9": (wma, WMA, altered(WMA, "factor", 0.9 * WMA.factor)),
-    "WMA with one noise": (wma, WMA, OneNoise(CLIPPING, 1.0)),
-    "response with a wrong flip rate": (
-        lambda seed, client: [labels.audit_response(SMALL, seed, client)],
-        *(FLIPS, altered(FLIPS, "keep", ResponseClient(4, 1.3).keep)),
+AUDITS = {
+    "isotropic noise": (noise_of("isotropic"), privatize, NOISE_FAULTS),
+    "capacity noise": (noise_of("capacity"), privatize, NOISE_FAULTS),
+    "tree": (
+        *(partial(experts.audit_tree, SMALL), TreeFTPL()),
+        {"node noise x 0.9": WeakNodes(), "one draw": OneDraw(), "leader by raw sums": RawLeader()},
     ),
-    "membership with a wrong flip rate": (
-        lambda seed, client: [labels.audit_membership(SMALL, seed, client)],
-        *(ANSWERS, altered(ANSWERS, "keep", MembershipClient(labels.counterexample(), 1.3).keep)),
+    "RW-AdaBatch": (
+        *(with_another(adabatch, "ALGORITHM", audit_batches), adabatch.ALGORITHM),
+        {
+            "acts inside a batch": ActsInside(3.0),
+            "records a round more": RecordsLonger(3.0),
+            "records 15 rounds more": RecordsLonger(3.0, more=15),
+        },
+    ),
+    "noise of RW-AdaBatch": (
+        *(with_another(batching, "privatize", audit_batches), privatize),
+        {"x 0.9": NOISE_FAULTS["x 0.9"]},
+    ),
+    "L2P": (
+        *(with_another(lazy, "advance", audit_l2p), advance),
+        {
+            "without fake switches": no_fake_switch,
+            "with a frozen shadow": frozen_shadow,
+            "redraws from the old measure": old_measure,
+        },
+    ),
+    "EXP3": (
+        *(partial(labels.audit_sampled, SMALL), EXP3),
+        {
+            "unclipped": Unclipped(CLIPPING, 1.0),
+            "noise halved": altered(EXP3, "scales", 0.5 * EXP3.scales),
+            "noise x 0.9": altered(EXP3, "scales", 0.9 * EXP3.scales),
+        },
+    ),
+    "WMA": (
+        *(partial(labels.audit_vector, SMALL), WMA),
+        {
+            "noise x 0.9": altered(WMA, "factor", 0.9 * WMA.factor),
+            "one noise": OneNoise(CLIPPING, 1.0),
+        },
+    ),
+    "response": (
+        *(partial(labels.audit_response, SMALL), FLIPS),
+        {"wrong rate": altered(FLIPS, "keep", ResponseClient(4, 1.3).keep)},
+    ),
+    "membership": (
+        *(partial(labels.audit_membership, SMALL), ANSWERS),
+        {"wrong rate": altered(ANSWERS, "keep", MembershipClient(CLASS, 1.3).keep)},
     ),
 }
-"""An audit, a sound mechanism, and a broken one, whose record stays as it was."""
+"""An audit, a sound mechanism, and broken ones, whose record stays as it was."""
+FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in faults]
 
 
 def refuted(audits):
@@ -210,17 +232,23 @@ def refuted(audits):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_broken_mechanism_is_violated_and_the_sound_one_is_not(fault, seed):
+@pytest.mark.parametrize("name", AUDITS)
+def test_a_sound_mechanism_is_not_violated(name, seed):
+    """On a seed with at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds."""
+    audit, sound, _ = AUDITS[name]
+    assert not refuted(audit(seed, sound))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("name", "fault"), FAULTS)
+def test_a_broken_mechanism_is_violated(name, fault, seed):
     """With a power above 0.99: on 25 further seeds the bound lay beyond its claim every time.
 
     Its mean lay beyond by at least 4.8 of its standard deviations (EXP3 noise x 0.9; all others
-    7.8 or more), with 3,000 runs (10,000 for L2P) where the study has 20,000. A sound mechanism is
-    violated on a seed with at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds.
+    7.8 or more), with 3,000 runs (10,000 for L2P) where the study has 20,000.
     """
-    audit, sound, broken = FAULTS[fault]
-    assert not refuted(audit(seed, sound))
-    assert refuted(audit(seed, broken))
+    audit, _, faults = AUDITS[name]
+    assert refuted(audit(seed, faults[fault]))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -237,41 +265,37 @@ def test_a_scale_that_is_too_small_does_not_move_its_claim(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(
-    ("audit", "mechanism"),
-    [
-        (noise_of("isotropic"), privatize),
-        (noise_of("isotropic-constant"), privatize),
-        (tree, TreeFTPL()),
-    ],
-)
-def test_a_sensitivity_without_its_root_of_two_is_violated(audit, mechanism, seed, monkeypatch):
+@pytest.mark.parametrize("audit", ["isotropic", "isotropic-constant", "tree"])
+def test_a_sensitivity_without_its_root_of_two_is_violated(audit, seed, monkeypatch):
     """The record of the tree says mu = 1 all the same."""
-    assert not refuted(audit(seed, mechanism))
+    of_tree = partial(experts.audit_tree, algorithm=TreeFTPL())
+    run = of_tree if audit == "tree" else partial(experts.audit_noise, noise=audit)
+    assert not refuted(run(SMALL, seed))
     one_hospital = property(lambda it: it.count_sensitivity / it.capacity.min(axis=1))
     monkeypatch.setattr(GainStream, "sensitivity", one_hospital)
-    assert refuted(audit(seed, mechanism))
+    assert refuted(run(SMALL, seed))
 
 
 def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
     """At mu = 4 its noise is sqrt(2), that of mu = 1: it promises more than was asked."""
     settings = Audits(runs=3000, mu=4.0, confidence=EACH)
-    sound = list(experts.audit_noise(settings, 1, "isotropic-worst-case"))
+    audit = noise_of("isotropic-worst-case", settings)
+    sound = audit(1, privatize)
     assert [it.subject.claimed for it in sound] == pytest.approx([1.0, 1.0])
     assert not refuted(sound)
-    weak = on_noise(lambda noise: 0.9 * noise)
-    assert refuted(experts.audit_noise(settings, 1, "isotropic-worst-case", weak))
+    assert refuted(audit(1, NOISE_FAULTS["x 0.9"]))
 
 
-def test_l2p_without_fake_switches_loses_its_exact_claim():
-    """Its exact epsilon is beyond 50; that of a tenth of the switches is above the claim too."""
-    claimed = LazyParameters(2, 0.01, 0.001)
-    for p, least in ((0.0, 50), (0.0001, 4)):
-        played = dataclasses.replace(claimed, fake_switch=p)
-        found = lazy.audit_lazy(SMALL, "sound", claimed, played).result
-        assert (found.verdict, found.method) == ("violated", "exact")
-        assert found.lower_bound >= least
-    assert lazy.audit_lazy(SMALL, "sound", claimed).result.verdict == "consistent"
+@pytest.mark.parametrize(
+    ("p", "least", "verdict"),
+    [(0.001, 0.0, "consistent"), (0.0001, 4.0, "violated"), (0.0, 50.0, "violated")],
+)
+def test_l2p_with_too_few_fake_switches_loses_its_exact_claim(p, least, verdict, monkeypatch):
+    """A claim for p = 0.001. Without fake switches the exact epsilon is beyond 50."""
+    monkeypatch.setattr(lazy, "LazyLaw", lambda B, eta, _, c: LazyLaw(B, eta, p, c))
+    found = lazy.audit_lazy(SMALL, "sound", LazyParameters(2, 0.01, 0.001)).result
+    assert (found.verdict, found.method) == (verdict, "exact")
+    assert found.lower_bound >= least
 
 
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
@@ -290,13 +314,13 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
     ]
 
 
-def test_the_excess_of_the_published_sensitivity_is_found_by_exact_computation():
+@pytest.mark.parametrize(
+    ("rounds", "loss", "error", "verdict"),
+    [(300, 1.0200, 1e-4, "violated"), (10, 0.920, 1e-3, "consistent")],
+)
+def test_the_excess_of_the_published_sensitivity_is_found_exactly(rounds, loss, error, verdict):
     """1.020 eps at T = 300, but not at T = 10, where mixing hides it (0.920)."""
-    for rounds, loss, error, verdict in (
-        (300, 1.0200, 1e-4, "violated"),
-        (10, 0.920, 1e-3, "consistent"),
-    ):
-        client = SampledClient(Clipping(labels.counterexample(), rounds, "published"), 1.0)
-        found = labels.audit_sampled_loss(client).result
-        assert (found.method, found.verdict) == ("exact", verdict)
-        assert found.lower_bound == pytest.approx(loss, abs=error)
+    client = SampledClient(Clipping(CLASS, rounds, "published"), 1.0)
+    found = labels.audit_sampled_loss(client).result
+    assert (found.method, found.verdict) == ("exact", verdict)
+    assert found.lower_bound == pytest.approx(loss, abs=error)

@@ -8,49 +8,39 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.play import rounds
-from dpol.noise import NoisyGains, privatize
+from dpol.noise import NoisyGains
 from dpol.privacy.audit import with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
-from dpol.studies.audits.experts import Privatize
 from dpol.studies.audits.settings import Audits
-from dpol.studies.batching.study import NOISE, analytic_mixture, synthetic_stream
+from dpol.studies.batching.study import analytic_mixture, noisy_game, synthetic_stream
 
+ALGORITHM = RWAdaBatch(alpha=3.0)
+"""So tolerant that any gap will do for the first batch, whose size is thus certain."""
 _EXPERTS, _ROUNDS = 6, 40
 _CODE = "dpol.noise.privatize, RWAdaBatch.step"
 _INPUTS = f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change"
 
 
-def audit_adabatch(
-    settings: Audits,
-    seed: int,
-    algorithm: RWAdaBatch = RWAdaBatch(alpha=3.0),  # noqa: B008
-    mechanism: Privatize = privatize,
-) -> Iterator[Audited]:
+def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
     """RW-AdaBatch on gains that are zero but for the vector of the first round.
 
-    The tolerance alpha is so large that any gap will do for the first batch: by the analytic
-    bound it holds B rounds, whatever the noise. With noise of mu sqrt(B) in every round, mu is
-    claimed for the actions of the whole game. An algorithm that acts within a batch, or plays a
-    shorter one, tells more. The second batch depends on the gap.
+    By the analytic bound the first batch holds B rounds, whatever the noise. With noise of
+    mu sqrt(B) in every round, mu is claimed for the actions of the whole game. An algorithm that
+    acts within a batch, or plays a shorter one, tells more. The second batch depends on the gap.
 
     What a batch reads is the sum of the gains since the last reading. Over the square root of its
     recorded size, it must have the noise of one round.
-
-    Raises:
-        ValueError: the analytic bound does not put the first round into a batch of one size.
     """
-    size = _promised_size(algorithm)
+    size = _promised_size()
     local = settings.mu * math.sqrt(size)
     played = []
     for stream, replicates in zip(_two_vectors(), replicates_of(settings), strict=True):
-        noisy = mechanism(stream, NOISE, local, seed=seed, replicates=replicates)
-        # The algorithm draws nothing of its own.
-        unused = replicate_generators(seed, ("audit: vectors",), replicates, "unused")
-        played.append(_play(algorithm, noisy, unused))
+        noisy, unused = noisy_game(stream, local, seed, replicates)
+        played.append(_play(noisy, unused))
     made = noisy.guarantee
     about = _CODE, _INPUTS, made.adjacency, made.unit
     name, amplified = "RW-AdaBatch, actions", f"amplified by a batch of {size}"
@@ -71,28 +61,23 @@ def _two_vectors() -> tuple[GainStream, GainStream]:
     return synthetic_stream("audit: vectors", one), synthetic_stream("audit: vectors", other)
 
 
-def _promised_size(algorithm: RWAdaBatch) -> int:
+def _promised_size() -> int:
     """The size of the first batch that amplification counts on, for any gains and any noise."""
     zeros = synthetic_stream("all-zero", np.zeros((_ROUNDS, _EXPERTS)))
-    mixture = analytic_mixture(algorithm, zeros, 1.0, 1)
+    mixture = analytic_mixture(ALGORITHM, zeros, 1.0, 1)
     most = int(mixture.weights.argmax())
-    if mixture.weights[most] < 1 - 1e-9 or mixture.sizes[most] < 2:
-        raise ValueError(
-            f"with alpha = {algorithm.alpha} no single size of the first batch is certain, at"
-            " least 2; take a larger alpha"
-        )
+    certain = mixture.weights[most] >= 1 - 1e-9
+    assert certain, f"alpha = {ALGORITHM.alpha} promises no size of the first batch"
     return int(mixture.sizes[most])
 
 
-def _play(
-    algorithm: RWAdaBatch, noisy: NoisyGains, generators: ReplicateGenerators
-) -> tuple[Floats, list[Floats]]:
+def _play(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:
     """The actions (R, T) of a game, and what its first and its second batch read.
 
     That is (N, n) the sums of the gains that the batch adds over the square roots of its recorded
     sizes, for the N replicates that read it before the game ends.
     """
-    played = list(rounds(algorithm, noisy, generators))
+    played = list(rounds(ALGORITHM, noisy, generators))
     # In round t, counted from 0, the sum is that of z_0 and t rounds.
     cumulative = np.stack([state.cumulative for state, _ in played], axis=1)
     recorded = np.stack([state.planned for state, _ in played], axis=1)
@@ -111,9 +96,6 @@ def _play(
 def _audit_actions(subject: Subject, actions: list[Floats], settings: Audits) -> Audited:
     """By the share of rounds with a leader of the one half of the experts, evenly or fitted."""
     halves = [(it >= _EXPERTS // 2).astype(float) for it in actions]
-    fitted = with_fitted_direction(*halves)
-    columns = [
-        np.column_stack([half.sum(axis=1), it]) for half, it in zip(halves, fitted, strict=True)
-    ]
+    statistics = [[it.sum(axis=1) for it in halves], with_fitted_direction(*halves)]
     event = "an event of the rounds in which one half of the experts lead"
-    return by_event(subject, event, columns, settings)
+    return by_event(subject, event, statistics, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,20 +76,15 @@ def replicates_of(settings: Audits) -> tuple[range, range]:
 def by_event(
     subject: Subject,
     event: str,
-    columns: Sequence[Floats],
+    statistics: Iterable[Sequence[Floats]],
     settings: Audits,
     parameter: Parameter = "mu",
     delta: float = 0.0,
 ) -> Audited:
-    """The audit by an event of statistics (R,) or (R, k) of the outputs on each input."""
-    result = audit_runs(
-        columns[0],
-        columns[1],
-        parameter=parameter,
-        claimed=subject.claimed,
-        confidence=settings.confidence,
-        delta=delta,
-    )
+    """The audit by an event of statistics, (R,) or (R, k) of the outputs on each of two inputs."""
+    first, second = (np.column_stack(it) for it in zip(*statistics, strict=True))
+    claim: dict[str, Any] = {"parameter": parameter, "claimed": subject.claimed, "delta": delta}
+    result = audit_runs(first, second, **claim, confidence=settings.confidence)
     return Audited(subject, event, result)
 
 
@@ -139,6 +134,5 @@ def gaussian_audits(
     if actions is not None:
         statistics.append(actions)
         event += ", or of the actions"
-    columns = [np.column_stack(it) for it in zip(*statistics, strict=True)]
-    yield by_event(subject, event, columns, settings)
+    yield by_event(subject, event, statistics, settings)
     yield by_covariance(subject, "all outputs", flat, changes.reshape(len(changes), -1), settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,13 +11,10 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CAPACITY, ISOTROPIC, NOISES, NoisyGains, privatize
+from dpol.noise import CAPACITY, ISOTROPIC, NOISES, privatize
 from dpol.privacy.guarantee import Guarantee
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
-
-Privatize = Callable[..., NoisyGains]
-"""What noises gains, as `dpol.noise.privatize` does."""
 
 FIRST, LAST = 0, 5
 """The hospitals between which one person moves, of six."""
@@ -34,9 +31,7 @@ def audit_noises(settings: Audits, seed: int) -> Iterator[Audited]:
         yield from audit_noise(settings, seed, noise)
 
 
-def audit_noise(
-    settings: Audits, seed: int, noise: str, mechanism: Privatize = privatize
-) -> Iterator[Audited]:
+def audit_noise(settings: Audits, seed: int, noise: str) -> Iterator[Audited]:
     """All that a local algorithm is given: z_0 and the noisy gains of every round.
 
     The event tells apart two streams that differ in one person. The covariance is of the same
@@ -45,7 +40,7 @@ def audit_noise(
     """
     streams = hospitals()
     noisy = [
-        mechanism(stream, noise, settings.mu, seed=seed, replicates=replicates)
+        privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     made = noisy[0].guarantee

@@ -53,8 +53,8 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
     for clipping in (exact, published):
         client = VectorClient(clipping, _EPSILON, settings.delta)
         yield from audit_vector(settings, seed, client)
-    yield audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
-    yield audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
+    yield from audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
+    yield from audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
 
 
 # ---- private EXP3 --------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
         # Above a threshold, or below one, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
-    yield by_event(subject, "an event of the index and the value", columns, settings, "epsilon")
+    yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
 
     edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / _EPSILON)
     law = np.einsum("z,jzb->jb", _blocks(clipping, 0), bins) / len(bins)
@@ -104,7 +104,7 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
     values = [found.values[0] for found in _messages(settings, seed, client, (0, 2))]
     fitted = with_fitted_direction(*(np.clip(it, -_LARGEST, _LARGEST) for it in values))
     event = "an event of a linear combination of all values"
-    yield by_event(subject, event, fitted, settings, "epsilon", client.delta)
+    yield by_event(subject, event, [fitted], settings, "epsilon", client.delta)
 
     n = clipping.sensitivity.shape[1]
     factor = scale_factor(n, _EPSILON, client.delta, clipping.rule)
@@ -140,7 +140,7 @@ def _bins_of(edges: Floats, values: Floats) -> Ints:
 # ---- responses -----------------------------------------------------------------------------------
 
 
-def audit_response(settings: Audits, seed: int, client: LabelClient) -> Audited:
+def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
     """Randomised response about the first and the last label: whether it is one of them."""
     ends = 0, _N_LABELS - 1
     inputs = f"the first and the last of {_N_LABELS} labels"
@@ -148,16 +148,16 @@ def audit_response(settings: Audits, seed: int, client: LabelClient) -> Audited:
     messages = _messages(settings, seed, client, ends)
     columns = [(found.values[0][:, None] == ends).astype(float) for found in messages]
     event = "whether the message is one of the two"
-    return by_event(subject, event, columns, settings, "epsilon")
+    yield by_event(subject, event, [columns], settings, "epsilon")
 
 
-def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Audited:
+def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
     """Answers about a label in the set of the index, or in the other one."""
     subject = _subject(client, "membership response", "public random set")
     messages = _messages(settings, seed, client, (0, 2))
     columns = [(found.values[0] == (found.index[0] == 0)).astype(float) for found in messages]
     event = "whether the answer speaks for the first set"
-    return by_event(subject, event, columns, settings, "epsilon")
+    yield by_event(subject, event, [columns], settings, "epsilon")
 
 
 # ---- what all messages share ---------------------------------------------------------------------

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, setup_of
-from dpol.lazy import transform
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
-from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState
+from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.audit import audit_loss
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -22,9 +21,6 @@ from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
 from dpol.studies.audits.core import Audited, Subject, by_fit
 from dpol.studies.audits.settings import Audits
 from dpol.studies.batching.study import synthetic_stream
-
-Advance = Callable[..., LazyState]
-"""What plays L2P from batch to batch, as `dpol.lazy.transform.advance` does."""
 
 _BATCHES = 4
 # Batch losses, up to B = 2, of four experts: none has the same in two batches.
@@ -40,28 +36,20 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
     for normaliser in NORMALISERS:
-        yield audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser))
+        yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser))
 
 
 def audit_lazy(
     settings: Audits,
     accountant: Accountant,
-    claimed: LazyParameters,
-    played: LazyParameters | None = None,
+    parameters: LazyParameters,
 ) -> Audited:
-    """The exact epsilon of two experts and four batches, over all neighbours on a grid of losses.
-
-    Args:
-        settings: gives delta.
-        accountant: whose claim is audited.
-        claimed: the parameters that the claim is about.
-        played: those of the law, if they are others.
-    """
-    B = claimed.batch_size
-    game = LazyGame(_BATCHES * B, settings.delta, normaliser=NORMALISERS[claimed.normaliser])
-    claim = ACCOUNTANTS[accountant](game, B, claimed.eta, claimed.fake_switch)
+    """What an accountant claims, against two experts and four batches."""
+    B, normaliser = parameters.batch_size, NORMALISERS[parameters.normaliser]
+    game = LazyGame(_BATCHES * B, settings.delta, normaliser=normaliser)
+    claim = ACCOUNTANTS[accountant](game, B, parameters.eta, parameters.fake_switch)
     variant = f"{accountant} accountant"
-    return _audit_loss(settings.delta, variant, played or claimed, _BATCHES, claim, claim)
+    return _audit_loss(settings.delta, variant, parameters, _BATCHES, claim, claim)
 
 
 def audit_calibration(settings: Audits) -> Audited:
@@ -93,12 +81,7 @@ def _audit_loss(
     return Audited(subject, "epsilon of the worst pair", result)
 
 
-def audit_law(
-    settings: Audits,
-    seed: int,
-    parameters: LazyParameters,
-    advance: Advance = transform.advance,
-) -> Audited:
+def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterator[Audited]:
     """How far L2P as it runs is from the law whose loss is computed: all points and the shadow."""
     name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
     code = "dpol.lazy.transform.start and advance"
@@ -106,17 +89,15 @@ def audit_law(
     subject = Subject(name, variant, code, inputs, WHOLE_LOSSES, ONE_ROUND, 0.0, 0.0)
     shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
     law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
-    return by_fit(subject, _play(settings, seed, parameters, advance), law, settings)
+    yield by_fit(subject, _play(settings, seed, parameters), law, settings)
 
 
-def _play(
-    settings: Audits, seed: int, parameters: LazyParameters, advance: Advance
-) -> list[np.ndarray]:
+def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.ndarray]:
     """The points that are played in each batch, and the last shadow point; (R,) each."""
     key = ("audit: L2P", parameters.normaliser)
     generators = replicate_generators(seed, key, range(settings.runs), "L2P")
     measure = WeightsMeasure(_LOSSES.shape[1], parameters.eta)
-    state = transform.start(measure, generators)
+    state = start(measure, generators)
     points = [state.played]
     for batch in _LOSSES:
         state = advance(measure, parameters, state, batch, generators)

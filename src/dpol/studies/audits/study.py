@@ -15,9 +15,7 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.sums import audit_sums
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
-Auditor = Callable[[Audits, int], Iterator[Audited]]
-
-AUDITS: Mapping[str, Auditor] = {
+AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "noisy-gains": audit_noises,
     "tree": audit_trees,
     "sums": audit_sums,

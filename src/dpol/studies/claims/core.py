@@ -216,19 +216,15 @@ class Claim:
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
-    """The claim that comes off worst: by its verdict (in their order), then by the least slack."""
+    """The claim that comes off worst: by its verdict, loose or not, then by the least slack."""
     order = list(Verdict)
 
-    def badness(claim: Claim) -> tuple[bool, int, float]:
-        it, relation = claim.finding, claim.statement.relation
-        lower, upper = it.bounds
+    def badness(claim: Claim) -> tuple[int, float]:
+        it, (lower, upper) = claim.finding, claim.finding.bounds
         excess = {"<=": upper - it.claimed, ">=": it.claimed - lower}
-        by = excess.get(relation, abs(it.measured - it.claimed))
-        rank = order.index(claim.verdict)
-        open_or_failed = rank < order.index(Verdict.HOLDS)
-        if not open_or_failed:  # judged by the settings in which the claim says something
-            rank = int(claim.verdict == Verdict.SILENT)
-        return open_or_failed, -rank, by / abs(it.claimed) if it.claimed else by
+        by = excess.get(claim.statement.relation, abs(it.measured - it.claimed))
+        verdict = Verdict.HOLDS if claim.verdict == Verdict.LOOSE else claim.verdict
+        return -order.index(verdict), by / abs(it.claimed) if it.claimed else by
 
     return max(claims, key=badness)
 

@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+from scipy.special import softmax
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import LazyGame
@@ -139,7 +140,7 @@ def redraw_of_convex(seed: int) -> Findings:
         x = np.linspace(-half, half, 4001)
         base = beta * (_convex(rng, x) + weight * x**2)
         losses = [_convex(rng, x), x, -x]
-        laws = np.array([_density(base + beta * loss) for loss in (0 * x, *losses)])
+        laws = softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
         rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
@@ -154,11 +155,6 @@ def _convex(rng: np.random.Generator, x: Floats) -> Floats:
     """A convex loss of Lipschitz constant 1: the largest of three lines."""
     slopes, offsets = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
     return np.asarray((slopes[:, None] * x + offsets[:, None]).max(axis=0))
-
-
-def _density(potential: Floats) -> Floats:
-    weights = np.exp(potential.min() - potential)
-    return np.asarray(weights / weights.sum())
 
 
 def _distance(one: Floats, other: Floats, delta: float) -> float:

@@ -145,16 +145,14 @@ class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
     """Two learners: who leads by noisy gains takes action 1, the other 0.
 
     Args:
-        lead: of the second one before the game.
-        blind: whether they see nothing, so that none of them ever turns.
+        blind: whether they see nothing, so that the second one leads for ever.
     """
 
-    lead: float = 0.0
     blind: bool = False
     labels: ClassVar[tuple[str, ...]] = ("one", "two")
 
     def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
-        gains = np.tile((0.0, self.lead), (setup.n_replicates, 1))
+        gains = np.tile((0.0, float(self.blind)), (setup.n_replicates, 1))
         return gains, np.zeros(gains.shape, dtype=np.int32)
 
     def step(
@@ -198,12 +196,12 @@ def meta_of_two(seed: int) -> Findings:
     The proof needs learners who are independent of the noise.
     """
     raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
-    turncoats, constants = TurncoatBank(), TurncoatBank(lead=1.0, blind=True)
-    for about, bank, name in (
-        ("meta-of-turncoats", turncoats, "TurncoatBank"),
-        ("meta-of-constants", constants, "ConstantBank"),
+    for about, blind, name in (
+        ("meta-of-turncoats", False, "TurncoatBank"),
+        ("meta-of-constants", True, "ConstantBank"),
     ):
-        yield about, _play(RWMeta(learners=(bank,)), name, raw, mu, seed, name)
+        algorithm = RWMeta(learners=(TurncoatBank(blind),))
+        yield about, _play(algorithm, name, raw, mu, seed, name)
 
 
 def meta_of_thirteen(seed: int) -> Findings:

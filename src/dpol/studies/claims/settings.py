@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -14,9 +14,7 @@ Paper = Literal["experts", "lazy", "labels"]
 class Claims(Settings):
     """The ledger of what the papers claim, each statement with what was computed."""
 
-    papers: Annotated[list[Paper], Field(min_length=1), AfterValidator(all_different)] = [
-        "experts",
-        "lazy",
-        "labels",
-    ]
+    papers: Annotated[list[Paper], Field(min_length=1), AfterValidator(all_different)] = list(
+        get_args(Paper)
+    )
     """Papers whose statements are checked."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from dpol.core.errors import DataError
-from dpol.show.table import Column, Entry, Group, Section, Table
+from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.studies.claims.core import Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
@@ -25,28 +23,12 @@ _COUNTED = {
 
 
 def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
-    """The table of the ledger."""
-    return replace(claims_table(frames["claims"]), numbers=frames["claims"])
-
-
-def claims_table(frame: pd.DataFrame) -> Table:
-    """The ledger, one section for each paper; what fails or is open comes first in its section.
-
-    Args:
-        frame: table of `dpol.studies.claims.study.ledger`.
-
-    Raises:
-        DataError: a column is missing, the table is empty, or a verdict is unknown.
-    """
-    _check(frame)
-    sections = []
-    for paper, rows in frame.groupby("paper", sort=False):
-        order = (
-            rows["verdict"].map(_WORST_FIRST.index).clip(upper=_WORST_FIRST.index(Verdict.HOLDS))
-        )
-        ordered = rows.iloc[order.to_numpy().argsort(kind="stable")]
-        lines = tuple((_statement(row), _entries(row)) for row in ordered.to_dict("records"))
-        sections.append(Section(f"“{paper}”", _counts(rows), (Group("", lines),)))
+    """The ledger, one section for each paper; what fails or is open comes first in its section."""
+    frame = frames["claims"]
+    sections = [
+        one_section(map(_line, sorted(rows.to_dict("records"), key=_rank)), title, _counts(rows))
+        for title, rows in frame.groupby("“" + frame["paper"] + "”", sort=False)
+    ]
     return Table(
         caption="Claims of the papers, checked",
         name="claims",
@@ -70,15 +52,13 @@ def claims_table(frame: pd.DataFrame) -> Table:
             " settings are in the table.",
             "†: ours, not in the paper.",
         ),
+        numbers=frame,
     )
 
 
-def _check(frame: pd.DataFrame) -> None:
-    unknown = sorted(set(frame["verdict"]) - set(_WORST_FIRST))
-    if unknown:
-        raise DataError(
-            f"the table of claims has the verdict {unknown[0]!r}; delete it and run again"
-        )
+def _rank(row: dict[Any, Any]) -> int:
+    """What fails or is open by its verdict, all that holds alike."""
+    return min(map(_WORST_FIRST.index, (row["verdict"], Verdict.HOLDS)))
 
 
 def count_verdicts(claims: pd.DataFrame) -> str:
@@ -119,11 +99,7 @@ def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
     )
 
 
-def _statement(row: dict[Any, Any]) -> str:
-    return f"{row['statement']}{' †' if row['ours'] else ''}"
-
-
-def _entries(row: dict[Any, Any]) -> tuple[Entry, ...]:
+def _line(row: dict[Any, Any]) -> Line:
     sampled = row["confidence"] < 1
     below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
     if row["measured_is"] != "number":
@@ -132,7 +108,7 @@ def _entries(row: dict[Any, Any]) -> tuple[Entry, ...]:
     reasons = {"Counterexample": row["counterexample"], "Note": row["note"]}
     if reasons["Note"] in reasons["Counterexample"]:
         del reasons["Note"]
-    return (
+    return f"{row['statement']}{' †' if row['ours'] else ''}", (
         Entry(row["claim"], (f"Computed: {row['computed']}.",)),
         Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         Entry(_number(row["measured"]), tuple(below)),
