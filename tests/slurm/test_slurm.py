@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from code_blocks import Reader, copy_project, run_page
+from pipeline import ROOT, write_config
 from slurm import one_node
-from slurm.projects import QUICK, ROOT, TARGETS, Project, write_config
+from slurm.projects import CONFIG, QUICK, TARGETS, Project
 
 pytestmark = pytest.mark.slurm
 
@@ -36,7 +37,7 @@ def test_results_are_those_of_a_run_on_one_machine(cluster: Path, tmp_path: Path
     projects = {}
     for name in ("local", "slurm"):
         (tmp_path / name).mkdir()
-        write_config(tmp_path / name, streams={"both": {"groups": ["A", "B"]}})
+        write_config(tmp_path / name, CONFIG, streams={"both": {"groups": ["A", "B"]}})
         projects[name] = Project(tmp_path / name, cluster)
     projects["local"].run(slurm=False)
     text = projects["slurm"].run()
@@ -172,6 +173,7 @@ def test_a_killed_test_leaves_nothing(tmp_path: Path) -> None:
     program = f"""
 import pathlib, sys, time
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from pipeline import ROOT, write_config
 from slurm import one_node
 with one_node.guarded(pathlib.Path({str(folder)!r})):
     one_node.run(pathlib.Path({str(folder)!r}), "sbatch", "--wrap=sleep 600")
