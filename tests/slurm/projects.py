@@ -58,10 +58,14 @@ class Project:
 
     def finish(self, started: subprocess.Popen[str]) -> str:
         """Wait for a snakemake to end, which must be a success; returns what it said."""
-        code = started.wait(timeout=600)
-        text = self.log.read_text()
-        assert code == 0, text
-        return text
+        assert started.wait(timeout=600) == 0, self.log.read_text()
+        return self.log.read_text()
+
+    def fail(self, *options: str, slurm: bool = True) -> str:
+        """Run snakemake to an early end, which must be no success; returns what it said."""
+        assert self.start(*options, slurm=slurm).wait(timeout=60) != 0
+        assert not (self.base / "summary.parquet").exists()
+        return self.log.read_text()
 
     @property
     def log(self) -> Path:

@@ -125,13 +125,10 @@ def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]
     wait_for_script(project)
     started.kill()
     started.wait()
-    assert not (project.base / "summary.parquet").exists()
     # What was submitted runs on: end it, as docs/how-to/slurm.md says.
     (run,) = re.findall(r"SLURM run ID: (\S+)", project.log.read_text())
     one_node.run(project.cluster, "scancel", f"--name={run}")
-    locked = project.start(*TARGETS)
-    assert locked.wait(timeout=60) != 0
-    assert "--unlock" in project.log.read_text()
+    assert "--unlock" in project.fail(*TARGETS)
     project.run("--unlock")
     project.run(*TARGETS)
     assert project.results() == expected
@@ -147,9 +144,7 @@ def test_a_truncated_file_is_never_taken_for_a_result(
     ):
         whole = path.read_bytes()
         path.write_bytes(whole[: int(share * len(whole))])
-        failed = project.start(*TARGETS, slurm=False)
-        assert failed.wait(timeout=60) != 0
-        assert not (project.base / "summary.parquet").exists()
+        project.fail(*TARGETS, slurm=False)
         path.unlink()
         project.run(*TARGETS, slurm=False)
         assert project.results() == expected

@@ -71,8 +71,8 @@ class Entry:
     notes: tuple[str, ...] = ()
     order: float | None = None
 
-    def said(self, divider: str) -> str:
-        """Text and notes."""
+    def with_notes(self, divider: str) -> str:
+        """The text with its notes behind it."""
         return divider.join((self.text, *self.notes))
 
 
