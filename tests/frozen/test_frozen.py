@@ -33,20 +33,23 @@ NO_NAMES: Names = {"results": {}, "columns": {}, "labels": {}, "changed": {}}
 def test_values_are_as_frozen(config: str, tmp_path: Path) -> None:
     if reason := missing_extract(config):
         pytest.skip(reason)
-    files, frozen, found = run_config(config, tmp_path), read_digests(config), {}
-    for result, columns in frozen.items():
-        exceptions, path = block_of(NAMES, "changed", result), files.get(name_today(result, NAMES))
-        if path and "*" not in exceptions:
-            wrong = differences(result, columns, read_result(path), NAMES)
-            # An exception that is none any more would hide the next change.
-            stale = dict.fromkeys(exceptions.keys() & columns.keys() - wrong.keys(), "as frozen")
-            found[result] = stale | {it: wrong[it] for it in wrong if it not in exceptions}
-        elif not path and "*" not in exceptions:
-            found[result] = {"*": f"lost: no {name_today(result, NAMES)}; name its path"}
-    known = {name_today(result, NAMES) for result in frozen}
-    found |= {name: {"*": "new: not frozen"} for name in files if name not in known}
-    found = {result: wrong for result, wrong in found.items() if wrong}
-    assert found == {}, f"name what is meant in names.yaml; new: renew.py {config} --new"
+    files, frozen, wrong = run_config(config, tmp_path), read_digests(config), {}
+    known = {result: name_today(result, NAMES) for result in frozen}
+    for result, today in known.items():
+        exceptions = block_of(NAMES, "changed", f"{config}/{result}")
+        if "*" in exceptions:
+            continue
+        if today not in files:
+            wrong[result] = {"*": f"lost: there is no {today}"}
+            continue
+        found = differences(result, frozen[result], read_result(files[today]), NAMES)
+        # An exception that is none any more would hide the next change.
+        stale = exceptions.keys() & frozen[result].keys() - found.keys()
+        found = {column: what for column, what in found.items() if column not in exceptions}
+        if found or stale:
+            wrong[result] = found | dict.fromkeys(stale, "is as frozen, but names.yaml excepts it")
+    wrong |= {name: {"*": "new: not frozen"} for name in files.keys() - set(known.values())}
+    assert wrong == {}, f"if it is meant: names.yaml; new: tests/frozen/renew.py {config} --new"
 
 
 def test_every_reason_is_given() -> None:

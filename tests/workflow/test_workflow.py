@@ -250,11 +250,6 @@ HEADER = "id,week,sick,beds\n"
 GOOD = HEADER + "a,2021-01-01,1,10\nb,2021-01-01,2,10\na,2021-01-08,1,10\nb,2021-01-08,2,10\n"
 
 
-def test_a_table_of_ones_own_runs_without_python(tmp_path: Path) -> None:
-    local_table(tmp_path, GOOD)
-    succeed(snakemake(tmp_path, *targets(["tables/average-gain.md"])))
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
