@@ -24,14 +24,14 @@ def load_template(
     Args:
         name: its file.
         packages: whose templates come before those of `dpol.show`.
-        escape: what the filter `e` of another format than HTML does. Nothing is escaped without
-            that filter then, and the template is written with `<% %>` and `<< >>`.
+        escape: what the filter `e` does in a template of LaTeX or Markdown, in which nothing is
+            escaped without it; such a template is written with `<% %>` and `<< >>`.
     """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package) for package in (*packages, "dpol.show")]
         ),
-        autoescape=escape is None,
+        autoescape=jinja2.select_autoescape(("html.j2",)),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
