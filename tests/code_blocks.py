@@ -31,8 +31,8 @@ import yaml
 from markdown_it import MarkdownIt
 
 from dpol.config.experiment import parse_experiment
+from pipeline import ROOT, run, succeed
 
-ROOT = Path(__file__).parents[1]
 LANGUAGES = ("sh", "python", "yaml", "diff", "text")
 DIRECTIVE = re.compile(r"<!-- code: (plan|not run: .{10,}) -->\s*")
 FILE = re.compile(r"# ([\w./-]+\.(?:py|yaml|md))\n")
@@ -95,14 +95,8 @@ def blocks(page: Path) -> list[Block]:
 
 def copy_project(folder: Path) -> Path:
     """A copy of this checkout; snakemake in its `.venv` takes more options from a variable."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
+    words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, succeed(run(*words, folder=ROOT)).split("\0")):
         if (ROOT / name).exists():  # not deleted since the last commit
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)

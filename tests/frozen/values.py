@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from pipeline import ROOT, snakemake, succeed
+
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 REAL_DATA = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
 CONFIGS = {path.stem: path for path in sorted((HERE / "configs").glob("*.yaml"))}
 
@@ -53,17 +52,11 @@ def extract_of(config: str) -> Path | None:
     return REAL_DATA / found[0] if found else None
 
 
-def run_config(config: str, folder: Path, cores: int = 2) -> dict[str, Path]:
+def run_config(config: str, folder: Path) -> dict[str, Path]:
     """The files that a real run in an empty folder makes, by result."""
     if extract := extract_of(config):
         (folder / extract.name).symlink_to(extract)
-    start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    where = ["--directory", str(folder), "--configfile", str(CONFIGS[config])]
-    done = subprocess.run(
-        [*start, *where, "--cores", str(cores)], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"the run of {config} failed:\n{done.stdout}{done.stderr}")
+    succeed(snakemake(folder, config=CONFIGS[config]))
     (base,) = (folder / "results").iterdir()
     return result_files(base)
 

@@ -44,15 +44,6 @@ STUDIES: dict[str, Any] = {
         "ours": {"algorithm": "rw-meta", "noise": "capacity", "learners": "ridge"},
     },
 }
-FIGURES = (
-    *("cumulative-gain", "amplification", "lazy-rates", "lazy-regret", "convex-regret"),
-    *("labels-risk", "labels-selection", "labels-hospitals"),
-    *("comparison", "audits"),
-)
-TABLES = (
-    *("amplification", "batching", "lazy-regret", "convex-regret", "labels"),
-    *("comparison", "ablation"),
-)
 CLAIMS = (
     claim_by_hand(2.0, "<=", 1.5),
     claim_by_hand(9.0, "<=", 3.0, place="Theorem 2"),
@@ -169,13 +160,19 @@ def write_run(folder: Path) -> None:
     ):
         write_frame(complete(frame, schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
-    for name in FIGURES:
+    studies = config(*STUDIES).studies()
+    figures = [it.name for study, block in studies for it in study.figures(block)]
+    for name in ("cumulative-gain", "comparison", *figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {
         name: Table(f"Of {name}", name, ("stream", "privacy"), ("gain",), (section,), (ODD,))
-        for name in TABLES
+        for name in (
+            "comparison",
+            "ablation",
+            *(it.name for study, _ in studies for it in study.tables),
+        )
     }
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
@@ -191,39 +188,30 @@ def page(folder: Path, *studies: str, **changes: Any) -> str:
 
 
 class Elements(HTMLParser):
-    """Every element with its attributes and the text right below it, in order."""
+    """Every element with its attributes, in order."""
 
     VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
 
     def __init__(self, markup: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str], list[str]]] = []
-        self._open: list[list[str]] = []
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self._open: list[str] = []
         self.feed(markup)
         self.close()
         assert self._open == [], "an element is not closed"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = (tag, {name: value or "" for name, value in attrs}, [])
-        self.found.append(element)
+        self.found.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in self.VOID:
-            self._open.append([tag])
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, {name: value or "" for name, value in attrs}, []))
+            self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == [tag]
+        assert self._open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
-        if self.found:
-            self.found[-1][2].append(data)
+    def of(self, wanted: str) -> list[dict[str, str]]:
+        """Attributes of all elements of a kind."""
+        return [attrs for tag, attrs in self.found if tag == wanted]
 
-    def of(self, *tags: str) -> list[tuple[dict[str, str], str]]:
-        """Attributes and text of all elements of these kinds."""
-        return [(attrs, " ".join("".join(text).split())) for tag, attrs, text in self.found
-                if tag in tags]  # fmt: skip
-
-    def values(self, name: str) -> list[str]:
-        """All values of an attribute."""
-        return [attrs[name] for _, attrs, _ in self.found if name in attrs]
+    def values(self, name: str, wanted: str = "") -> list[str]:
+        """All values of an attribute, or those in elements of a kind."""
+        return [it[name] for tag, it in self.found if name in it and wanted in ("", tag)]

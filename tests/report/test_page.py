@@ -8,6 +8,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -30,42 +31,32 @@ def whole(folder: Path) -> str:
     return page(folder, *(set(STUDIES) - {"comparison"}))
 
 
-def sections(text: str) -> list[str]:
-    return [attrs["id"] for attrs, _ in Elements(text).of("section")]
+@pytest.mark.parametrize("study", [None, *STUDIES])
+def test_a_study_has_its_section_and_no_other(folder: Path, study: str | None) -> None:
+    sections = Elements(page(folder, *filter(None, [study]))).values("id", "section")
+    own = {None: [], "comparison": ["beyond"]}.get(study, [study])
+    assert sections == [*ALWAYS, *own, "data", "provenance"]
 
 
-@pytest.mark.parametrize("study", sorted(set(STUDIES) - {"comparison"}))
-def test_a_study_has_its_section_and_no_other(folder: Path, study: str) -> None:
-    assert sections(page(folder, study)) == [*ALWAYS, study, "data", "provenance"]
-
-
-def test_the_comparison_has_its_section(folder: Path) -> None:
-    assert sections(page(folder, "comparison")) == [*ALWAYS, "beyond", "data", "provenance"]
-
-
-def test_without_studies_there_are_no_studies(folder: Path) -> None:
-    text = page(folder)
-    assert sections(text) == [*ALWAYS, "data", "provenance"]
-    figures = [attrs["id"] for attrs, _ in Elements(text).of("figure")]
-    assert figures == ["figure-cumulative-gain"]
-
-
-def test_figures_of_a_study_are_those_it_asks_for(folder: Path) -> None:
-    labels = {"sweeps": {"labels": [4]}}
-    found = Elements(page(folder, labels=labels)).of("figure")
-    assert [attrs["id"] for attrs, _ in found] == [
-        "figure-cumulative-gain",
-        "figure-labels-risk",
-    ]
-    lazy = Elements(page(folder, "convex")).of("figure")
-    assert [attrs["id"] for attrs, _ in lazy][1:] == ["figure-convex-regret"]
+@pytest.mark.parametrize(
+    ("asked", "figures"),
+    [
+        ({}, []),
+        ({"labels": {"sweeps": {"labels": [4]}}}, ["figure-labels-risk"]),
+        ({"convex": STUDIES["convex"]}, ["figure-convex-regret"]),
+    ],
+)
+def test_figures_of_a_study_are_those_it_asks_for(
+    folder: Path, asked: dict[str, Any], figures: list[str]
+) -> None:
+    found = Elements(page(folder, **asked)).values("id", "figure")
+    assert found == ["figure-cumulative-gain", *figures]
 
 
 def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
     nav = whole[whole.index("<nav") : whole.index("</nav>") + len("</nav>")]
-    assert [attrs["href"] for attrs, _ in Elements(nav).of("a")] == [
-        f"#{k}" for k in sections(whole)
-    ]
+    sections = Elements(whole).values("id", "section")
+    assert Elements(nav).values("href", "a") == [f"#{name}" for name in sections]
 
 
 def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str) -> None:
@@ -81,22 +72,20 @@ def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str)
 
 def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     elements = Elements(whole)
-    loading = [attrs.get("href", attrs.get("src", attrs.get("data", "")))
-               for tag, attrs, _ in elements.found if tag != "a"]  # fmt: skip
-    assert {value.split(",")[0] for value in loading if value} == {
-        "data:",
-        "data:image/svg+xml;base64",
-    }
-    assert all(value.startswith("#") for attrs, _ in elements.of("a") for value in [attrs["href"]])
+    links = elements.values("href", "a")
+    loading = {*elements.values("href"), *elements.values("src"), *elements.values("data")}
+    loaded = {value.split(",")[0] for value in loading - set(links)}
+    assert loaded == {"data:", "data:image/svg+xml;base64"}
+    assert all(value.startswith("#") for value in links)
     assert "@import" not in whole
     assert "url(" not in whole
-    assert not {"iframe", "object", "embed"} & {tag for tag, _, _ in elements.found}
-    (policy,) = [attrs["content"] for attrs, _ in elements.of("meta") if "http-equiv" in attrs]
+    assert not {"iframe", "object", "embed"} & {tag for tag, _ in elements.found}
+    (policy,) = [it["content"] for it in elements.of("meta") if "http-equiv" in it]
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
-    images = [attrs for attrs, _ in Elements(whole).of("img")]
+    images = Elements(whole).of("img")
     assert len(images) == 9
     for attrs in images:
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
@@ -112,8 +101,7 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
 
 
 def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
-    regions = [attrs for attrs, _ in Elements(whole).of("div")
-               if attrs.get("class", "").startswith("scroll")]  # fmt: skip
+    regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
     assert len(regions) == 9 + len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
@@ -135,7 +123,7 @@ def test_texts_of_others_are_escaped(whole: str) -> None:
 
 
 def test_headings_go_one_level_at_a_time(whole: str) -> None:
-    levels = [int(tag[1]) for tag, _, _ in Elements(whole).found if re.fullmatch("h[1-6]", tag)]
+    levels = [int(tag[1]) for tag, _ in Elements(whole).found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
@@ -173,12 +161,13 @@ NEEDED = (
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_a_file_that_is_missing_or_none_is_told_with_the_remedy(copy: Path, name: str) -> None:
+    studies = ("batching", "labels", "audits", "claims")
     (copy / name).write_bytes(b"")
     with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
-        page(copy, "batching", "labels", "audits", "claims")
+        page(copy, *studies)
     (copy / name).unlink()
     with pytest.raises(DpolError, match=rf"{name} is missing; run snakemake again"):
-        page(copy, "batching", "labels", "audits", "claims")
+        page(copy, *studies)
 
 
 @pytest.mark.parametrize(("name", "column"), [("summary", "unit"), ("claims", "verdict")])

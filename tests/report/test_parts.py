@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +14,8 @@ from dpol.report.provenance import (
     stage_table,
 )
 from dpol.report.setting import describe_setting
+from pipeline import run as run_program
+from pipeline import succeed
 from report.run_by_hand import CLEANING, ODD, config
 from tables_by_hand import INF, rows, run, texts
 
@@ -85,10 +86,9 @@ def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
 
 
 def test_the_commit_is_that_of_the_folder_itself(tmp_path: Path) -> None:
-    def git(*arguments: str) -> str:
-        identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
-        command = ["git", "-C", str(tmp_path), *identity, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        return succeed(run_program("git", *identity, *words, folder=tmp_path)).strip()
 
     assert commit_of(tmp_path) is None
     git("init", "--quiet")

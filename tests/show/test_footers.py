@@ -8,30 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.show.footers import (
-    amount,
-    describe_best,
-    describe_data,
-    describe_guarantee,
-    describe_interval,
-    describe_models,
-)
+from dpol.show.footers import describe_data, describe_guarantee, describe_models
 
 INF = math.inf
 EPSILON = {INF: INF, 1.0: 4.886, 0.5: 2.254}
-GENERAL = (
-    "Guarantee: μ-Gaussian differential privacy of one person; adjacent: one elsewhere."
-    " Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
-    " The μ of a row is the level asked for; what each mechanism guarantees there,"
-    " to three digits:"
-)
-
-
 MOVED = "; sensitivity = 0.07 (L2, gain)."
-SEEDED = (
-    "Noise: seeded, so that anybody can repeat the run; whoever has the seed can take the"
-    " noise off again. The guarantee is what the mechanisms would give with secret noise."
-)
 
 
 def run(mu: float, **changes: Any) -> dict[str, Any]:
@@ -57,7 +38,11 @@ def column(**changes: Any) -> pd.DataFrame:
 
 
 def guarantee(**columns: pd.DataFrame) -> list[str]:
-    return describe_guarantee(columns, list(EPSILON))
+    """What is said between the sentences on all guarantees and on the seed."""
+    first, *lines, last = describe_guarantee(columns, list(EPSILON))
+    assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person; adjacent: ")
+    assert last.startswith("Noise: seeded")
+    return lines
 
 
 BOTH = "μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06"
@@ -104,8 +89,7 @@ TREE = {"mechanism": "Tree", "model": "central"}
     ids=["one", "weakest", "stays", "named", "several"],
 )
 def test_the_guarantee(columns: dict[str, pd.DataFrame], lines: list[str]) -> None:
-    found = describe_guarantee(columns, list(EPSILON))
-    assert found == [GENERAL, *(f"{line}{MOVED}" for line in lines), SEEDED]
+    assert guarantee(**columns) == [f"{line}{MOVED}" for line in lines]
 
 
 def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
@@ -114,13 +98,13 @@ def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
 
 
 def test_a_level_without_noise_in_some_stream_has_no_guarantee() -> None:
-    assert "∞" not in guarantee(a=pd.concat([column(), column(**WEAK)]))[1]
+    assert "∞" not in guarantee(a=pd.concat([column(), column(**WEAK)]))[0]
 
 
-def test_no_guarantee_without_noise() -> None:
+@pytest.mark.parametrize("runs", [pd.DataFrame([run(INF)]), column(model="none")])
+def test_no_guarantee_without_noise(runs: pd.DataFrame) -> None:
     none = ["Guarantee: none, no run has privacy noise."]
-    assert guarantee(a=pd.DataFrame([run(INF)])) == none
-    assert guarantee(a=column(model="none")) == none
+    assert describe_guarantee({"a": runs}, list(EPSILON)) == none
 
 
 def test_data() -> None:
@@ -128,20 +112,6 @@ def test_data() -> None:
     assert describe_data({"NM": True, "PA": True}) == "Data: simulated, not measured."
     assert describe_data({"NM": True, "PA": False}) == (
         "Data: simulated, not measured, in NM; real in the other streams."
-    )
-
-
-def test_numbers() -> None:
-    assert (amount(1 / 3, math.nan), amount(41.25, 0.126)) == ("0.33", "41.25 ± 0.13")
-    assert describe_interval(0.95, 12) == (
-        "±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12"
-        " cells. (all equal): the same number in all runs, as without randomness. The intervals"
-        " cover the noise, the randomness of the runs, on this one data set. They do not cover"
-        " other data, such as other states or years."
-    )
-    assert describe_best("best linear model", "ridge").endswith(
-        "The cells of all members count in the Bonferroni correction, so the interval of the"
-        " chosen one holds despite the choice."
     )
 
 
@@ -154,7 +124,7 @@ def test_models() -> None:
 
 
 def test_what_is_taken_as_public_is_said_once() -> None:
-    said = "Taken as public, and not covered by any μ: the list."
     one, other = column(taken_as_public="the list"), column(taken_as_public="the list")
-    assert guarantee(a=one, b=other)[-2:] == [said, SEEDED]
+    said = "Taken as public, and not covered by any μ: the list."
+    assert guarantee(a=one, b=other)[1:] == [said]
     assert not any("public" in line for line in guarantee(a=column()))

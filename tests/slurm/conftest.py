@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import write_config
 from slurm import one_node
-from slurm.projects import TARGETS, Project, write_config
+from slurm.projects import CONFIG, TARGETS, Project
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +37,11 @@ def prepared(temporary: Path, cluster: Path) -> Project:
         "non-private": {"algorithms": ["follow-the-leader"]},
     }
     write_config(
-        folder, suites=suites, streams={"A": {"groups": ["A"]}}, report={"algorithms": ["rw-ftpl"]}
+        folder,
+        CONFIG,
+        suites=suites,
+        streams={"A": {"groups": ["A"]}},
+        report={"algorithms": ["rw-ftpl"]},
     )
     project = Project(folder, cluster)
     project.run("streams", slurm=False)

@@ -17,9 +17,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
+
+import psutil
 
 T = TypeVar("T")
 
@@ -99,17 +101,8 @@ def start_munge(folder: Path) -> None:
 
 
 def start_daemon(folder: Path, name: str) -> None:
-    """Start slurmctld (the scheduler) or slurmd (the node).
-
-    Raises:
-        RuntimeError: it does not start; with the end of its log.
-    """
-    try:
-        run(folder, f"/usr/sbin/{name}")
-    except RuntimeError as error:
-        log = folder / f"{name}.log"
-        lines = log.read_text().splitlines() if log.exists() else []
-        raise RuntimeError("\n".join([str(error), *lines[-4:]])) from error
+    """Start slurmctld (the scheduler) or slurmd (the node); <name>.log is theirs."""
+    run(folder, f"/usr/sbin/{name}")
 
 
 def node_state(folder: Path) -> str:
@@ -127,57 +120,45 @@ def processes(folder: Path, *names: str) -> list[int]:
     of it open.
     """
     found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) in (os.getpid(), os.getppid()):
-            continue
-        try:
-            named = not names or (entry / "comm").read_text().strip() in names
-            if named and belongs(entry, folder):
-                found.append(int(entry.name))
-        except OSError:  # it ended meanwhile
-            continue
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it ended meanwhile
+            named = not names or process.name() in names
+            if named and process.pid not in (os.getpid(), os.getppid()):
+                found += [process.pid] if belongs(process, folder) else []
     return found
 
 
-def belongs(process: Path, folder: Path) -> bool:
-    """Whether a process, a folder of /proc, is of the cluster in `folder`."""
-    if f"SLURM_CONF={folder}/slurm.conf".encode() in (process / "environ").read_bytes():
-        return True
-    links = [process / "cwd", *(process / "fd").iterdir()]
-    return any(link.readlink().is_relative_to(folder) for link in links)
+def belongs(process: psutil.Process, folder: Path) -> bool:
+    """Whether a process is of the cluster in `folder`."""
+    places = [process.cwd(), *(file.path for file in process.open_files())]
+    in_folder = any(Path(place).is_relative_to(folder) for place in places)
+    return in_folder or process.environ().get("SLURM_CONF") == f"{folder}/slurm.conf"
 
 
 def job_processes(folder: Path, script: str = "") -> list[int]:
     """The processes of jobs; only those that run `script`, a name in workflow/scripts, if given."""
     found = []
     for pid in processes(folder):
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-        except OSError:  # it ended meanwhile
-            continue
-        is_script = any(word.endswith(f".{script}.py") for word in words[1:2])
-        if job_of(pid) and (is_script or not script):
-            found.append(pid)
+        with suppress(psutil.Error):
+            words = psutil.Process(pid).cmdline()
+            is_script = any(word.endswith(f".{script}.py") for word in words[1:2])
+            if job_of(pid) and (is_script or not script):
+                found.append(pid)
     return found
 
 
 def job_of(pid: int) -> str:
     """The number of the Slurm job of which a process is; empty if of none, or if it ended."""
-    try:
-        environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return ""
-    key = b"SLURM_JOB_ID="
-    return "".join(each.removeprefix(key).decode() for each in environ if each.startswith(key))
+    with suppress(psutil.Error):
+        return psutil.Process(pid).environ().get("SLURM_JOB_ID", "")
+    return ""
 
 
 def kill(pids: Sequence[int], number: int = signal.SIGKILL) -> None:
     """Send a signal to processes, of which some may have ended."""
     for pid in pids:
-        try:
+        with suppress(ProcessLookupError):
             os.kill(pid, number)
-        except ProcessLookupError:
-            continue
 
 
 def kill_node(folder: Path) -> None:
@@ -239,10 +220,9 @@ def wait_until(condition: Callable[[], T], what: str, seconds: float = 60) -> T:
 
 def address(host: str) -> str:
     """The address of a host name; empty if it has none."""
-    try:
+    with suppress(OSError):
         return socket.gethostbyname(host)
-    except OSError:
-        return ""
+    return ""
 
 
 def free_ports(count: int) -> list[int]:

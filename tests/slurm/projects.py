@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from dpol.studies.registry import STUDIES
+from pipeline import ROOT, SMALL, command
 from slurm import one_node
 
-ROOT = Path(__file__).parents[2]
 # Of the small config: what plays and sums up, and one study.
-KEPT = (
-    "run",
-    "seed",
-    "dataset",
-    "streams",
-    "privacy",
-    "suites",
-    "replicates",
-    "report",
-    "batching",
-)
+CONFIG = {
+    key: value
+    for key, value in SMALL.items()
+    if key not in {"comparison", *STUDIES} or key == "batching"
+}
 TARGETS = [
     f"results/small/{name}"
     for name in ("summary.parquet", "tables/average-gain.csv", "batching.parquet")
@@ -47,15 +38,11 @@ class Project:
 
     def start(self, *options: str, slurm: bool = True) -> subprocess.Popen[str]:
         """A snakemake that runs beside the test; what it says goes to snakemake.log."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-        command += ["--directory", str(self.folder), "--configfile", "config.yaml"]
-        if slurm:
-            command += ["--profile", str(ROOT / "profiles/slurm"), *QUICK]
-        else:
-            command += ["--cores", "2"]
+        profile = ["--profile", str(ROOT / "profiles/slurm"), *QUICK]
+        where = profile if slurm else ["--cores", "2"]
         with self.log.open("w") as log:
             return subprocess.Popen(
-                [*command, *options],
+                command(self.folder, *where, *options),
                 cwd=self.folder,
                 env=one_node.environment(self.cluster),
                 stdout=log,
@@ -71,10 +58,14 @@ class Project:
 
     def finish(self, started: subprocess.Popen[str]) -> str:
         """Wait for a snakemake to end, which must be a success; returns what it said."""
-        code = started.wait(timeout=600)
-        text = self.log.read_text()
-        assert code == 0, text
-        return text
+        assert started.wait(timeout=600) == 0, self.log.read_text()
+        return self.log.read_text()
+
+    def fail(self, *options: str, slurm: bool = True) -> str:
+        """Run snakemake to an early end, which must be no success; returns what it said."""
+        assert self.start(*options, slurm=slurm).wait(timeout=60) != 0
+        assert not (self.base / "summary.parquet").exists()
+        return self.log.read_text()
 
     @property
     def log(self) -> Path:
@@ -88,10 +79,3 @@ class Project:
         """The files that must not depend on how the run was made."""
         names = ("summary.parquet", "cumulative.parquet", "tables/average-gain.csv")
         return {name: (self.base / name).read_bytes() for name in names}
-
-
-def write_config(folder: Path, **changes: Any) -> None:
-    """The small config without its studies."""
-    small = yaml.safe_load((ROOT / "tests/workflow/small.yaml").read_text())
-    kept = {key: small[key] for key in KEPT}
-    (folder / "config.yaml").write_text(yaml.safe_dump({**kept, **changes}))

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from code_blocks import Reader, copy_project, run_page
+from pipeline import ROOT, write_config
 from slurm import one_node
-from slurm.projects import QUICK, ROOT, TARGETS, Project, write_config
+from slurm.projects import CONFIG, QUICK, TARGETS, Project
 
 pytestmark = pytest.mark.slurm
 
@@ -36,7 +37,7 @@ def test_results_are_those_of_a_run_on_one_machine(cluster: Path, tmp_path: Path
     projects = {}
     for name in ("local", "slurm"):
         (tmp_path / name).mkdir()
-        write_config(tmp_path / name, streams={"both": {"groups": ["A", "B"]}})
+        write_config(tmp_path / name, CONFIG, streams={"both": {"groups": ["A", "B"]}})
         projects[name] = Project(tmp_path / name, cluster)
     projects["local"].run(slurm=False)
     text = projects["slurm"].run()
@@ -124,13 +125,10 @@ def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]
     wait_for_script(project)
     started.kill()
     started.wait()
-    assert not (project.base / "summary.parquet").exists()
     # What was submitted runs on: end it, as docs/how-to/slurm.md says.
     (run,) = re.findall(r"SLURM run ID: (\S+)", project.log.read_text())
     one_node.run(project.cluster, "scancel", f"--name={run}")
-    locked = project.start(*TARGETS)
-    assert locked.wait(timeout=60) != 0
-    assert "--unlock" in project.log.read_text()
+    assert "--unlock" in project.fail(*TARGETS)
     project.run("--unlock")
     project.run(*TARGETS)
     assert project.results() == expected
@@ -146,9 +144,7 @@ def test_a_truncated_file_is_never_taken_for_a_result(
     ):
         whole = path.read_bytes()
         path.write_bytes(whole[: int(share * len(whole))])
-        failed = project.start(*TARGETS, slurm=False)
-        assert failed.wait(timeout=60) != 0
-        assert not (project.base / "summary.parquet").exists()
+        project.fail(*TARGETS, slurm=False)
         path.unlink()
         project.run(*TARGETS, slurm=False)
         assert project.results() == expected
@@ -172,6 +168,7 @@ def test_a_killed_test_leaves_nothing(tmp_path: Path) -> None:
     program = f"""
 import pathlib, sys, time
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from pipeline import ROOT, write_config
 from slurm import one_node
 with one_node.guarded(pathlib.Path({str(folder)!r})):
     one_node.run(pathlib.Path({str(folder)!r}), "sbatch", "--wrap=sleep 600")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +16,19 @@ import yaml
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream, read_stream
 from dpol.data.table import write_table
+from pipeline import ROOT, Done, fail, snakemake, succeed, write_config
 
-ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "data/examples"
 LEVELS = {"mu-inf": float("inf"), "mu-1": 1}
 
 workflow = pytest.mark.workflow
 
 
-def run(folder: Path, name: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+def play(folder: Path, name: str, **changes: Any) -> Done:
     """Run a shipped config in a folder, smaller."""
     config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
-    config |= {"replicates": 3, "privacy": {"levels": LEVELS}, **changes}
-    (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    where = ["--directory", str(folder), "--configfile", str(folder / "config.yaml")]
-    return subprocess.run(
-        [*start, *where, "--cores", "2"], capture_output=True, text=True, timeout=300, check=False
-    )
-
-
-def succeed(done: subprocess.CompletedProcess[str]) -> str:
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    write_config(folder, config, **{"replicates": 3, "privacy": {"levels": LEVELS}, **changes})
+    return snakemake(folder)
 
 
 def put_examples(folder: Path) -> None:
@@ -81,7 +69,7 @@ def test_other_columns_and_states_of_the_hospital_table(tmp_path: Path) -> None:
         }
     )
     write_table(table, tmp_path / "data/raw/hhs-icu-new-england.csv.gz")
-    text = succeed(run(tmp_path, "icu"))
+    text = succeed(play(tmp_path, "icu"))
     assert "fetch_dataset" not in text
     stream = stream_of(tmp_path, "icu", "new-england")
     assert {name[4:6] for name in stream.entities} == {"CT", "MA", "ME", "NH", "RI", "VT"}
@@ -97,7 +85,7 @@ def test_other_columns_and_states_of_the_hospital_table(tmp_path: Path) -> None:
 def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
     put_examples(tmp_path)
     town_only = {"town": {"title": "Whole town", "groups": ["Old Town", "Riverside"]}}
-    succeed(run(tmp_path, "shelters", streams=town_only))
+    succeed(play(tmp_path, "shelters", streams=town_only))
     table = pd.read_csv(EXAMPLES / "shelters.csv", dtype=str)
     report = json.loads((tmp_path / "results/shelters/data/cleaning.json").read_text())
     (town,) = report["streams"]
@@ -116,7 +104,7 @@ def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
 @workflow
 def test_a_table_of_gains(tmp_path: Path) -> None:
     put_examples(tmp_path)
-    succeed(run(tmp_path, "clicks"))
+    succeed(play(tmp_path, "clicks"))
     table = pd.read_parquet(EXAMPLES / "clicks.parquet")
     stream = stream_of(tmp_path, "clicks", "articles")
     assert stream.entities == tuple(table.columns[1:])
@@ -145,17 +133,17 @@ SOURCE = {"kind": "gains", "file": "gains.csv", "sensitivity": "moves"}
 SUITES = {"local": {"algorithms": ["rw-ftpl"]}, "open": {"algorithms": ["follow-the-leader"]}}
 
 
-def run_gains(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+def play_gains(folder: Path, text: str) -> Done:
     (folder / "gains.csv").write_text(text)
     changes = {"dataset": {"source": SOURCE}, "suites": SUITES, "replicates": 2}
-    return run(
+    return play(
         folder, "clicks", **changes, report={"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"}
     )
 
 
 @workflow
 def test_gains_without_dates_and_with_a_sensitivity_for_each_round(tmp_path: Path) -> None:
-    succeed(run_gains(tmp_path, GAINS))
+    succeed(play_gains(tmp_path, GAINS))
     stream = stream_of(tmp_path, "clicks", "articles")
     assert stream.entities == ("rain", "sun", "fog")
     np.testing.assert_allclose(stream.sensitivity, [0.1, 0.2] * 6)
@@ -166,17 +154,7 @@ def test_gains_without_dates_and_with_a_sensitivity_for_each_round(tmp_path: Pat
 
 
 @workflow
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (GAINS.replace("0.5,0.2,0.2,0.1", "0.5,a lot,0.2,0.1", 1), "'a lot': 1 cell, first in row"),
-        (GAINS.replace("rain,sun", "sun,sun"), "several columns named sun"),
-    ],
-)
-def test_bad_gains_are_told_without_a_traceback(tmp_path: Path, text: str, message: str) -> None:
-    assert text != GAINS
-    done = run_gains(tmp_path, text)
-    assert done.returncode != 0
-    assert "error: gains.csv" in done.stderr
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_bad_gains_are_told_without_a_traceback(tmp_path: Path) -> None:
+    said = fail(play_gains(tmp_path, GAINS.replace("0.5,0.2,0.2,0.1", "0.5,a lot,0.2,0.1", 1)))
+    assert "error: gains.csv" in said
+    assert "'a lot': 1 cell, first in row" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -20,21 +21,11 @@ def shown_costs(summary: pd.DataFrame, config: Config) -> pd.DataFrame:
 
     They are in the order of systems, streams and levels; none if no cost is known.
     """
-    orders: dict[str, list[Any]] = {
-        "stream": list(config.streams),
-        "mu": list(config.privacy.levels.values()),
-    }
-    known = summary[summary["noise_cost"].notna()]
-    for name, order in orders.items():
-        known = known[known[name].isin(order)]
-    known = known.sort_values(
-        ["stream", "mu"], key=lambda column: column.map(orders[str(column.name)].index)
-    )
-    of_systems = [
-        known[(known["algorithm"] == algorithm) & (known["noise"] == noise)]
-        for algorithm, noise in _systems(summary, config)
-    ]
-    return pd.concat([known.head(0), *of_systems])
+    keys = ["algorithm", "noise", "stream", "mu"]
+    known = summary[summary["noise_cost"].notna()].set_index(keys, drop=False)
+    order = product(_systems(summary, config), config.streams, config.privacy.levels.values())
+    shown = [(*system, stream, mu) for system, stream, mu in order]
+    return known.loc[[it for it in shown if it in known.index]].reset_index(drop=True)
 
 
 def _systems(summary: pd.DataFrame, config: Config) -> Iterator[tuple[str, str]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
-from dpol.core.schemas import unreadable
 from dpol.data.stream import read_stream
 from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
@@ -26,15 +24,12 @@ from dpol.report.provenance import (
     read_stages,
     stage_table,
 )
-from dpol.report.reading import read_fragment, read_json, read_results, read_text
+from dpol.report.reading import read_fragment, read_image, read_results, reading
 from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN, Section
 from dpol.studies.study import FigureSpec, Study
-
-# One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
-_REM_A_POINT, _WIDEST = 62 / 504, 62.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class Part:
         key: its anchor.
         title: its heading.
         intro: what stands above all else.
-        pictures: its figures, each with its image as base64 and its width in rem.
+        pictures: its figures, each with its image as base64 and its width in points.
         tables: its tables as HTML.
         folded: captions and tables that only those see who open them.
         facts: terms and texts, if it has any.
@@ -125,19 +120,9 @@ def _part(folder: Path, shown: Section | Study, figures: Iterable[FigureSpec]) -
         shown.name,
         shown.title,
         shown.about,
-        tuple((it, *_image(folder / f"figures/{it.name}.svg")) for it in figures),
+        tuple((it, *read_image(folder / f"figures/{it.name}.svg")) for it in figures),
         tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in shown.tables),
     )
-
-
-def _image(path: Path) -> tuple[str, float]:
-    """A figure as base64, and its width in rem."""
-    text = read_text(path)
-    try:
-        width = float(ElementTree.fromstring(text).attrib["viewBox"].split()[2])
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise unreadable(path, error) from None
-    return base64.b64encode(text.encode()).decode(), min(width * _REM_A_POINT, _WIDEST)
 
 
 def _cost_part(table: Table) -> Part:
@@ -152,12 +137,10 @@ def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
         intro = "A table of gains, taken as it is: nothing was cleaned."
         return Part("data", "Data", intro, facts=source_facts(stream.provenance))
     path = folder / "data/cleaning.json"
-    cleaning = read_json(path)
-    try:
+    with reading(path):
+        cleaning = json.loads(path.read_text(encoding="utf-8"))
         counts, dropped = cleaning_table(cleaning, titles), dropped_table(cleaning, titles)
         facts = source_facts(cleaning["provenance"])
-    except (LookupError, TypeError) as error:
-        raise unreadable(path, error) from None
     return Part(
         "data",
         "Data and cleaning",

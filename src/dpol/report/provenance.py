@@ -54,17 +54,12 @@ def commit_of(folder: Path | str) -> str | None:
     """The commit of a git checkout, and whether files differ from it; None if it is not one."""
     if not (Path(folder) / ".git").exists():
         return None
+    command = ["git", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*"]
+    command.append("--dirty=, with changes that are not committed")
     try:
-        commit = _git(folder, "rev-parse", "HEAD")
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
         return None
-    return f"{commit}, with changes that are not committed" if changed else commit
-
-
-def _git(folder: Path | str, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     return done.stdout.strip()
 
 
@@ -97,15 +92,11 @@ def _times(file: Path) -> tuple[float, float, float] | None:
 
 def stage_table(stages: pd.DataFrame) -> Table:
     """Times of the stages, the longest first, and of all together."""
+    formats = {"jobs": ",.0f", "wall": ",.1f", "cpu": ",.1f", "memory": ",.0f"}
     lines = [
         (
             row["stage"].replace("_", " "),
-            (
-                number(row["jobs"]),
-                number(row["wall"], f"{row['wall']:,.1f}"),
-                number(row["cpu"], f"{row['cpu']:,.1f}"),
-                number(row["memory"], f"{row['memory']:,.0f}"),
-            ),
+            tuple(number(row[name], format(row[name], how)) for name, how in formats.items()),
         )
         for row in stages.sort_values("wall", ascending=False, kind="stable").to_dict("records")
     ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from xml.etree import ElementTree
 
 import pandas as pd
 
@@ -30,25 +32,27 @@ def read_results(folder: Path, config: Config) -> dict[str, pd.DataFrame]:
     return {name: read_frame(folder / f"{name}.parquet", it) for name, it in schemas.items()}
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """A block that reads a file. Raises DataError if it is missing, or is not what it should be."""
+    try:
+        yield
+    except (OSError, LookupError, SyntaxError, TypeError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
 def read_fragment(path: Path) -> str:
     """A table as HTML. Raises DataError if it is missing, or is no table."""
-    text = read_text(path)
-    if "</table>" not in text:
-        raise unreadable(path, ValueError("it holds no table"))
+    with reading(path):
+        text = path.read_text(encoding="utf-8")
+        if "</table>" not in text:
+            raise ValueError("it holds no table")
     return text
 
 
-def read_text(path: Path) -> str:
-    """The text of a file. Raises DataError if it is missing, or is no text."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error) from None
-
-
-def read_json(path: Path) -> Any:
-    """What a JSON file holds. Raises DataError if it is missing, or is not JSON."""
-    try:
-        return json.loads(read_text(path))
-    except ValueError as error:
-        raise unreadable(path, error) from None
+def read_image(path: Path) -> tuple[str, float]:
+    """A figure as base64, its width in points. Raises DataError if it is missing, or is none."""
+    with reading(path):
+        image = path.read_bytes()
+        width = float(ElementTree.fromstring(image).attrib["viewBox"].split()[2])
+    return base64.b64encode(image).decode(), width

@@ -97,7 +97,7 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
         columns: rows of the summary by the title of the table's column that shows them.
         levels: privacy levels in the order of the table.
     """
-    runs = pd.concat(columns.values())
+    runs = pd.concat(columns, names=["column"]).reset_index("column")
     noisy = runs[runs["model"] != "none"]
     private = noisy[noisy["epsilon"] < float("inf")]
     if private.empty:
@@ -108,17 +108,14 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
         " telling N(0, 1) from N(μ, 1). The μ of a row is the level asked for; what each mechanism"
         " guarantees there, to three digits:"
     ]
-    for mechanism, model in dict.fromkeys(zip(noisy["mechanism"], noisy["model"], strict=True)):
+    for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
         titles: dict[str, list[str]] = {}
-        for title, own in columns.items():
-            these = own[(own["mechanism"] == mechanism) & (own["model"] == model)]
-            if not these.empty:
-                titles.setdefault(_by_level(these, levels), []).append(title)
+        for title, these in own.groupby("column", sort=False):
+            titles.setdefault(_by_level(these, levels), []).append(str(title))
         for text, same in titles.items():
             # Columns are named where one mechanism guarantees them different things.
             whose = f", {', '.join(same)}" if len(titles) > 1 else ""
-            moved = _moved(noisy[(noisy["mechanism"] == mechanism) & (noisy["model"] == model)])
-            lines.append(f"{mechanism} ({model}{whose}): {text}; {moved}.")
+            lines.append(f"{mechanism} ({model}{whose}): {text}; {_moved(own)}.")
     lines += describe_public(private)
     lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +70,10 @@ class Entry:
     text: str
     notes: tuple[str, ...] = ()
     order: float | None = None
+
+    def with_notes(self, divider: str) -> str:
+        """The text with its notes behind it."""
+        return divider.join((self.text, *self.notes))
 
 
 Line = tuple[str, tuple[Entry, ...]]
@@ -141,6 +145,17 @@ class Table:
         """Whether the lines may stand in any order."""
         return len(self.corner) == 1
 
+    def lines_of(
+        self, section: Section
+    ) -> Iterator[tuple[bool, tuple[str, ...], tuple[Entry, ...]]]:
+        """Each line: is it the section's first, its labels (a group's only once), its cells."""
+        first = True
+        for group in section.groups:
+            title = group.title
+            for label, entries in group.lines:
+                yield first, (title, label) if len(self.corner) == 3 else (label,), entries
+                title, first = "", False
+
 
 def one_section(lines: Iterable[Line], title: str = "", note: str = "") -> Section:
     """A section without groups."""
@@ -165,106 +180,13 @@ def escape_latex(text: str) -> str:
 
 def to_markdown(table: Table) -> str:
     """The table in GitHub's Markdown."""
-    rules = ["---" for _ in table.corner]
-    rules += ["---" if column.prose else "---:" for column in table.columns]
-    lines = [[escape_markdown(text) for text in table.titles], rules]
-    for section in table.sections:
-        title = f"**{escape_markdown(section.title)}** ({escape_markdown(section.note)})"
-        for first, labels, entries in _lines(table, section):
-            heads = [title if first else ""] if len(table.corner) > 1 else []
-            cells = [" ".join(map(escape_markdown, (cell.text, *cell.notes))) for cell in entries]
-            lines.append([*heads, *map(escape_markdown, labels), *cells])
-    grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    footers = "\n".join(f"- {escape_markdown(text)}" for text in table.footers)
-    return f"**{escape_markdown(table.caption)}**\n\n{grid}\n\n{footers}\n"
-
-
-def _lines(
-    table: Table, section: Section
-) -> Iterator[tuple[bool, tuple[str, ...], tuple[Entry, ...]]]:
-    """Each line: is it the section's first, its labels (a group's only once), its cells."""
-    first = True
-    for group in section.groups:
-        title = group.title
-        for label, entries in group.lines:
-            yield first, (title, label) if len(table.corner) == 3 else (label,), entries
-            title, first = "", False
+    return load_template("table.md.j2", escape=escape_markdown).render(table=table)
 
 
 def to_latex(table: Table) -> str:
     """The table for `\\input`; needs the packages booktabs and graphicx, or others for prose."""
-    if table.n_prose:
-        return _to_longtable(table)
-    columns = "l" * len(table.corner) + "r" * len(table.columns)
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs,graphicx}",
-            r"\begin{table}[tbp]",
-            r"\centering",
-            rf"\caption{{{escape_latex(table.caption)}}}",
-            rf"\label{{tab:{table.name}}}",
-            r"\small",
-            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-            r"\toprule",
-            _latex_line(table.titles),
-            *(line for section in table.sections for line in _latex_section(table, section)),
-            r"\bottomrule",
-            r"\end{tabular}}",
-            r"\par\medskip",
-            r"\begin{minipage}{\linewidth}\footnotesize",
-            *(rf"{escape_latex(text)}\par" for text in table.footers),
-            r"\end{minipage}",
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-def _to_longtable(table: Table) -> str:
-    """A table of sentences, over several pages; sections have lines of their own."""
-    width = 0.62 / table.n_prose
-    wrapped = rf">{{\raggedright\arraybackslash}}p{{{width:.2f}\linewidth}}"
-    columns = r">{\raggedright\arraybackslash}p{0.12\linewidth}"
-    columns += "".join(wrapped if column.prose else "r" for column in table.columns)
-    across = len(table.columns) + 1
-    lines = [
-        r"% needs \usepackage{array,booktabs,longtable}",
-        r"{\scriptsize\setlength{\tabcolsep}{3pt}",
-        rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
-        rf"\caption{{{escape_latex(table.caption)}}}\label{{tab:{table.name}}}\\",
-        r"\toprule",
-        _latex_line(table.titles[len(table.corner) - 1 :]),
-        r"\endhead",
-    ]
-    for section in table.sections:
-        lines.append(r"\midrule")
-        if len(table.corner) > 1:
-            title = escape_latex(f"{section.title} ({section.note})")
-            lines.append(rf"\multicolumn{{{across}}}{{@{{}}l}}{{\textbf{{{title}}}}} \\")
-        for _, labels, entries in _lines(table, section):
-            cells = [". ".join((entry.text, *entry.notes)) for entry in entries]
-            lines.append(_latex_line([labels[-1], *cells]))
-    lines += [r"\bottomrule", r"\end{longtable}"]
-    lines += [rf"{escape_latex(text)}\par" for text in table.footers]
-    return "\n".join([*lines, "}", ""])
-
-
-def _latex_section(table: Table, section: Section) -> Iterator[str]:
-    yield r"\midrule"
-    for first, labels, entries in _lines(table, section):
-        if len(labels) == 2 and labels[0] and not first:
-            yield r"\addlinespace"
-        heads = [(section.title, section.note) if first else ("", "")] if table.corner[1:] else []
-        texts, notes = zip(*heads, *((label, "") for label in labels), strict=True)
-        yield _latex_line([*texts, *(entry.text for entry in entries)])
-        notes = (*notes, *(" ".join(entry.notes) for entry in entries))
-        if any(notes):
-            yield _latex_line(notes, r"\footnotesize ")
-
-
-def _latex_line(texts: Sequence[str], size: str = "") -> str:
-    return " & ".join(size + escape_latex(text) if text else "" for text in texts) + r" \\"
+    name = "longtable.tex.j2" if table.n_prose else "tabular.tex.j2"
+    return load_template(name, escape=escape_latex).render(table=table)
 
 
 def to_fragment(table: Table) -> str:

@@ -1,0 +1,60 @@
+"""Real runs of the pipeline, each in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+SMALL: dict[str, Any] = yaml.safe_load((ROOT / "tests/workflow/small.yaml").read_text())
+"""A config that is run in seconds."""
+
+Done = subprocess.CompletedProcess[str]
+
+
+def write_config(folder: Path, config: Mapping[str, Any] = SMALL, **changes: Any) -> None:
+    """The config.yaml of a folder: a config, with other values of some keys."""
+    (folder / "config.yaml").write_text(yaml.safe_dump({**config, **changes}))
+
+
+def command(folder: Path, *options: str, config: Path | str = "config.yaml") -> list[str]:
+    """Snakemake in a folder, with a config that lies in it."""
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    return [*start, "--directory", str(folder), "--configfile", str(folder / config), *options]
+
+
+def snakemake(folder: Path, *options: str, config: Path | str = "config.yaml") -> Done:
+    """Run it on two cores."""
+    return run(*command(folder, "--cores", "2", *options, config=config))
+
+
+def run(*words: str, folder: Path | None = None, **variables: str) -> Done:
+    """Run a program to its end."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def succeed(done: Done) -> str:
+    """What a program said that ended well."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def fail(done: Done) -> str:
+    """What a program said that ended with an error that a user can read."""
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    return done.stderr
