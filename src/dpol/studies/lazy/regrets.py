@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 
 import numpy as np
 
@@ -14,15 +13,18 @@ from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
-central_guarantee = partial(
-    Guarantee,
-    adjacency=WHOLE_LOSSES,
-    unit=ONE_ROUND,
-    mu=math.nan,
-    model="central",
-    sampler="seeded",
-)
-"""A guarantee of what is played, for a change of one round's whole losses."""
+
+def central_guarantee(
+    mechanism: str,
+    sensitivity: float,
+    sensitivity_unit: str,
+    *,
+    mu: float = math.nan,
+    epsilon_delta: tuple[float, float] | None = None,
+) -> Guarantee:
+    """A guarantee of what is played, for a change of one round's whole losses."""
+    whole = WHOLE_LOSSES, ONE_ROUND, sensitivity, sensitivity_unit
+    return Guarantee(mechanism, *whole, mu, "central", "seeded", epsilon_delta)
 
 
 def regret_row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 
@@ -108,25 +109,16 @@ def _play(
         seed, key, range(settings.replicates), f"algorithm {algorithm}"
     )
     if algorithm == TREE:
-        mu = mu_of_epsilon(epsilon, delta)
-        guarantee = central_guarantee(
-            mechanism="Gaussian noise on tree-aggregated prefix sums",
-            sensitivity=math.sqrt(d),
-            sensitivity_unit="L2, loss",
-            mu=mu,
-        )
+        mu, tree = mu_of_epsilon(epsilon, delta), "Gaussian noise on tree-aggregated prefix sums"
         total, switches = play_tree(losses, mu, generators)
+        guarantee = central_guarantee(tree, math.sqrt(d), "L2, loss", mu=mu)
         return row(total - least, switches, guarantee)
     parameters = _parameters(losses, algorithm, epsilon, delta)
     if parameters is None:
         return None
-    guarantee = central_guarantee(
-        mechanism="lazy resampling from multiplicative weights (L2P)",
-        sensitivity=1.0,
-        sensitivity_unit="L-infinity, loss",
-        epsilon_delta=(parameters.epsilon, delta),
-    )
     total, redraws = play(WeightsMeasure(d, parameters.eta), parameters, losses, generators)
+    lazy, reached = "lazy resampling from multiplicative weights (L2P)", (parameters.epsilon, delta)
+    guarantee = central_guarantee(lazy, 1.0, "L-infinity, loss", epsilon_delta=reached)
     return row(total - least, redraws, guarantee, parameters)
 
 
@@ -139,7 +131,6 @@ def _parameters(
     game, d = LazyGame(losses.n_rounds, delta, normaliser=c), losses.n_experts
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
-    try:
+    with suppress(ValueError):
         return choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
-    except ValueError:
-        return None
+    return None
