@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -16,7 +17,7 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import ONE_PERSON, UNIT
+from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
 
 # A sound library fails a statistical test with probability at most this.
 ERROR = 1e-6
@@ -48,13 +49,8 @@ def is_plain(stream, mu, algorithm, seed=0):
     tapes = [plain.Tape(rng.random(5 * stream.n_rounds + 10).tolist()) for _ in range(30)]
     source = RawGains(stream, mu, 30)
     actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(tapes)))
-    found = algorithm.parameters_for(setup_of(source))
-    facts = {
-        "B": found.batch_size,
-        "eta": found.eta,
-        "p": found.fake_switch,
-        "c": NORMALISERS[algorithm.normaliser],
-    }
+    found, c = algorithm.parameters_for(setup_of(source)), NORMALISERS[algorithm.normaliser]
+    facts = {"B": found.batch_size, "eta": found.eta, "p": found.fake_switch, "c": c}
     equal = []
     for r in (stream.gain_range, 1.0):
         losses = (r - stream.gains) / r
@@ -126,6 +122,8 @@ def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, m
     for stream in (one_good, random_stream(300, 10, seed=4)):
         regret, margin, bound = regret_and_bound(stream, mu)
         assert regret - margin <= bound
+    # The check can fail: the regret of an expert who never learns is beyond the bound.
+    assert regret_and_bound(one_good, mu, 2)[2] < 300 * (0.9 - 0.18)
 
 
 # ---- its guarantee -------------------------------------------------------------------------------
@@ -134,28 +132,26 @@ def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, m
 @pytest.mark.parametrize("accountant", ["sound", "published"])
 def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accountant):
     stream = random_stream(60, 4)
-    algorithm = LazyWeights(accountant=accountant, delta=1e-5)
-    guarantee = guarantee_of(algorithm, RawGains(stream, 0.1, 3))
-    found = algorithm.parameters_for(setup_of(RawGains(stream, 0.1, 3)))
+    algorithm, source = LazyWeights(accountant=accountant, delta=1e-5), RawGains(stream, 0.1, 3)
+    found, change = algorithm.parameters_for(setup_of(source)), 1 / stream.capacity.min()
+    game = LazyGame(60, 1e-5, change)
     account = {"sound": sound_epsilon, "published": published_epsilon}[accountant]
-    game = LazyGame(60, 1e-5, stream.largest_change)
     epsilon = account(game, found.batch_size, found.eta, found.fake_switch)
-    assert guarantee.epsilon_delta == (epsilon, 1e-5)
-    assert 0 < epsilon <= epsilon_of_delta(1e-5, 0.1)
-    assert epsilon > 0.95 * epsilon_of_delta(1e-5, 0.1)
+    assert 0.95 * epsilon_of_delta(1e-5, 0.1) < epsilon <= epsilon_of_delta(1e-5, 0.1)
+    guarantee = guarantee_of(algorithm, source)
     assert math.isnan(guarantee.mu)
-    assert guarantee.model == algorithm.model == "central"
-    assert guarantee.sensitivity == stream.largest_change == 1 / stream.capacity.min()
-    assert guarantee.sensitivity_unit.startswith("L-infinity")
-    assert guarantee.adjacency == ONE_PERSON
-    assert guarantee.unit == UNIT
-    assert guarantee.sampler == "seeded"
-    assert accountant in guarantee.mechanism
-
-
-def test_a_smaller_delta_is_not_covered(random_stream):
-    guarantee = guarantee_of(LazyWeights(delta=1e-5), RawGains(random_stream(30, 3), 1.0, 2))
-    epsilon = guarantee.epsilon_delta[0]
+    assert dataclasses.replace(guarantee, mu=0.0) == Guarantee(
+        f"lazy resampling from multiplicative weights (L2P), {accountant} accountant",
+        ONE_PERSON,
+        UNIT,
+        change,
+        "L-infinity, gain",
+        0.0,
+        "central",
+        "seeded",
+        (epsilon, 1e-5),
+    )
+    # A smaller delta is not covered.
     assert guarantee.epsilon(1e-5) == guarantee.epsilon(1e-3) == epsilon
     assert math.isinf(guarantee.epsilon(9.99e-6))
 
@@ -164,24 +160,14 @@ def test_without_privacy_there_is_no_guarantee_and_no_fake_switch(random_stream)
     source = RawGains(random_stream(50, 4), math.inf, 2)
     found = LazyWeights().parameters_for(setup_of(source))
     guarantee = guarantee_of(LazyWeights(), source)
-    assert (found.fake_switch, found.batch_size) == (0.0, 1)
-    assert math.isinf(found.epsilon)
-    assert guarantee.epsilon_delta is None
-    assert math.isinf(guarantee.mu)
+    assert (found.fake_switch, found.batch_size, found.epsilon) == (0.0, 1, math.inf)
+    assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
     assert math.isinf(guarantee.epsilon(1e-6))
 
 
 def setup_with(**fields):
-    facts = {
-        "n_replicates": 2,
-        "n_rounds": 150,
-        "n_experts": 20,
-        "gain_range": 1.0,
-        "sensitivity": 0.3,
-        "largest_change": 0.2,
-        "mu": 1.0,
-    }
-    return CuratorSetup(**{**facts, **fields})
+    facts = {"n_replicates": 2, "n_rounds": 150, "n_experts": 20, "gain_range": 1.0, "mu": 1.0}
+    return CuratorSetup(**{**facts, "sensitivity": 0.3, "largest_change": 0.2, **fields})
 
 
 @pytest.mark.parametrize(
@@ -218,26 +204,24 @@ def test_the_published_normaliser_is_accounted_with_its_constant():
     assert found.objective > tight.parameters_for(setup).objective
 
 
-def test_only_the_published_pair_is_the_papers():
-    for accountant in ("sound", "published"):
-        for normaliser in ("tight", "published"):
-            origin = LazyWeights(accountant=accountant, normaliser=normaliser).origin
-            assert (origin == "paper") == (accountant == normaliser == "published")
+@pytest.mark.parametrize("normaliser", ["tight", "published"])
+@pytest.mark.parametrize("accountant", ["sound", "published"])
+def test_only_the_published_pair_is_the_papers(accountant, normaliser):
+    origin = LazyWeights(accountant=accountant, normaliser=normaliser).origin
+    assert (origin == "paper") == (accountant == normaliser == "published")
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("name", "wrong"),
     [
-        ({"delta": 0.0}, "delta"),
-        ({"delta": 1.0}, "delta"),
-        ({"delta": math.nan}, "delta"),
-        ({"accountant": "hopeful"}, "accountant"),
-        ({"normaliser": "loose"}, "normaliser"),
+        *(("delta", value) for value in (0.0, 1.0, math.nan)),
+        ("accountant", "hopeful"),
+        ("normaliser", "loose"),
     ],
 )
-def test_wrong_parameters_are_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        LazyWeights(**fields)
+def test_wrong_parameters_are_refused(name, wrong):
+    with pytest.raises(ValueError, match=name):
+        LazyWeights(**{name: wrong})
 
 
 @pytest.mark.parametrize(
@@ -249,9 +233,3 @@ def test_a_mu_that_cannot_be_reached_is_an_error(algorithm, mu, epsilon):
     message = f"L2P at mu = {mu:g}, which is epsilon = {epsilon} at delta.* take a larger mu"
     with pytest.raises(DataError, match=message):
         algorithm.parameters_for(setup_with(n_rounds=2, mu=mu))
-
-
-def test_the_bound_is_broken_by_an_expert_who_never_learns(one_good):
-    """The check above can fail: a random expert's regret is beyond the bound at mu = 0.3."""
-    _, _, bound = regret_and_bound(one_good, 0.3, 2)
-    assert bound < 300 * (0.9 - 0.18)
