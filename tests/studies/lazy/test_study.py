@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from dpol.studies import lazy as package
 from dpol.studies.jobs import compute
 from dpol.studies.lazy.settings import TREE, WEIGHTS, Lazy
 from dpol.studies.lazy.study import play_tree, weights_loss
+from experts_plain import tree_ftpl
 from replicates import many
 
 # A sound sample is rejected with at most this probability, in every statistical test.
@@ -88,41 +90,18 @@ def test_regret_of_weights_is_below_its_bound(d, seed):
 # ---- the tree ------------------------------------------------------------------------------------
 
 
-def tree_by_intervals(rounds: np.ndarray, mu: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Loss and switches: every prefix is a union of dyadic intervals, each with its own noise.
-
-    Its noise is made up to variance levels * scale^2, whatever their number.
-    """
-    T, d = rounds.shape
-    levels = next(level for level in range(64) if 2**level >= T)
-    scale = math.sqrt(d) * math.sqrt(levels) / mu
-    noise: dict[tuple[int, int], np.ndarray] = {}
-    total, actions = 0.0, []
-    for t in range(T):
-        intervals, first = [], 0
-        for power in (2**level for level in reversed(range(levels + 1))):
-            if first + power <= t:
-                intervals.append((first, first + power))
-                first += power
-        assert first == t
-        fresh = scale * math.sqrt(levels - len(intervals)) * rng.standard_normal(d)
-        noisy = rounds[:t].sum(axis=0) + fresh + sum(noise[it] for it in intervals)
-        actions.append(int(np.argmin(noisy)))
-        total += rounds[t, actions[-1]]
-        length = next(2**k for k in reversed(range(64)) if (t + 1) % 2**k == 0)
-        noise[t + 1 - length, t + 1] = scale * rng.standard_normal(d)
-    return total, sum(a != b for a, b in itertools.pairwise(actions))
-
-
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
-def test_the_tree_is_the_plain_one_of_dyadic_intervals(T, mu):
-    losses = GapLosses(T, 3, 0.1, 2)
+def test_the_tree_is_the_plain_one(T, mu):
+    """Of least noise, on gains that are negative losses; so is its noise."""
+    losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
     found, switched = play_tree(losses, mu, generators(10))
     rounds = matrix(losses)
-    plays = [tree_by_intervals(rounds, mu, rng) for rng in generators(10).generators]
-    np.testing.assert_allclose(found, [loss for loss, _ in plays])
-    np.testing.assert_array_equal(switched, [switches for _, switches in plays])
+    for r, rng in enumerate(generators(10).generators):
+        negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
+        actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
+        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
 @dataclass
