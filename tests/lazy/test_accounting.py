@@ -228,18 +228,16 @@ def test_the_conversion_covers_the_gaussian_mechanism():
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("name", "wrong"),
     [
-        ({"n_rounds": 0}, "n_rounds"),
-        ({"delta": 0.0}, "delta"),
-        ({"delta": 1.0}, "delta"),
-        ({"largest_change": 0.0}, "largest_change"),
-        ({"largest_change": math.nan}, "largest_change"),
+        ("n_rounds", 0),
+        *(("delta", value) for value in (0.0, 1.0)),
+        *(("largest_change", value) for value in (0.0, math.nan)),
     ],
 )
-def test_impossible_games_are_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        LazyGame(**{"n_rounds": 10, "delta": 1e-6, **fields})
+def test_impossible_games_are_refused(name, wrong):
+    with pytest.raises(ValueError, match=name):
+        LazyGame(**{"n_rounds": 10, "delta": 1e-6, name: wrong})
 
 
 # ---- the choice of parameters --------------------------------------------------------------------
@@ -346,14 +344,3 @@ def test_theorem_3_10_by_hand():
     assert larger.fake_switch == pytest.approx(10 * larger.eta, rel=1e-12)
     value = 16 / larger.eta + larger.eta * 5e5 + 1e6 * larger.eta**2
     assert larger.objective == pytest.approx(value, rel=1e-6)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-@pytest.mark.parametrize("T", [10**3, 10**4, 10**5])
-@pytest.mark.parametrize("d", [10, 300, 10**4])
-def test_theorem_3_10_is_private_by_the_sound_accounting_only(T, d, epsilon):
-    found = theorem_3_10(LazyGame(T, 1e-6, 1.0, 2.0), epsilon=epsilon, n_experts=d)
-    B, eta, p = found.batch_size, found.eta, found.fake_switch
-    independent = plain.sound_epsilon(T, 1e-6, B=B, eta=eta, p=p, c=2.0, s=1.0)
-    assert independent <= found.epsilon * (1 + 1e-9) < epsilon
-    assert eta * B * math.log(2 * T / 1e-6) / p > 1  # precondition of Theorem 3.2

@@ -167,20 +167,14 @@ def test_advance_leaves_states_and_batches_as_they_were():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "wrong"),
     [
-        ({"batch_size": 0}, "batch_size"),
-        ({"batch_size": 1.5}, "batch_size"),
-        ({"eta": 0.0}, "eta"),
-        ({"eta": math.inf}, "eta"),
-        ({"eta": math.nan}, "eta"),
-        ({"fake_switch": -0.1}, "fake_switch"),
-        ({"fake_switch": 1.1}, "fake_switch"),
-        ({"fake_switch": math.nan}, "fake_switch"),
-        ({"normaliser": "loose"}, "normaliser"),
+        *(("batch_size", value) for value in (0, 1.5)),
+        *(("eta", value) for value in (0.0, math.inf, math.nan)),
+        *(("fake_switch", value) for value in (-0.1, 1.1, math.nan)),
+        ("normaliser", "loose"),
     ],
 )
-def test_wrong_parameters_are_refused(change, message):
-    fields = {"batch_size": 1, "eta": 0.1, "fake_switch": 0.1, "normaliser": "tight", **change}
-    with pytest.raises(ValueError, match=message):
-        LazyParameters(**fields)
+def test_wrong_parameters_are_refused(name, wrong):
+    with pytest.raises(ValueError, match=name):
+        LazyParameters(**{"batch_size": 1, "eta": 0.1, "fake_switch": 0.1, name: wrong})

@@ -190,13 +190,6 @@ max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4,
 POINTS = np.array([0.0, 0.25, 0.5, 1.0])
 
 
-def test_the_rates_at_four_points() -> None:
-    assert [panel.title for panel in RATE_PANELS] == [title for title, _, _ in RATES]
-    for panel, (_, new, prior) in zip(RATE_PANELS, RATES, strict=True):
-        np.testing.assert_allclose(panel.new(POINTS), new, rtol=1e-12)
-        np.testing.assert_allclose(panel.prior(POINTS), prior, rtol=1e-12)
-
-
 def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
     """Only for d = T^(1/3): 1/2 + 2a/3 > 7/12 + a/2 from a = 1/2 to 5/6, where prior is 1."""
     a = np.linspace(0, 1, 97)

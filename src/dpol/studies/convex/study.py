@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 
 import pandas as pd
 
@@ -25,8 +24,6 @@ from dpol.studies.convex.settings import Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
-_row = partial(regret_row, ("batch_size", "eta", "fake_switch", "beta", "regulariser"))
-
 
 def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """One row per epsilon and algorithm, without intervals.
@@ -37,7 +34,7 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     losses = drifting_losses(T, d, settings.lipschitz, inputs.seed)
     # It has no randomness: every replicate is the same.
     plain = losses.total(gradient_descent(losses, D)).repeat(settings.replicates)
-    without = ("gradient-descent", _row(plain - losses.least_total(D)))
+    without = ("gradient-descent", regret_row(plain - losses.least_total(D)))
     rows = []
     for epsilon in settings.epsilons:
         for algorithm, found in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
@@ -77,10 +74,10 @@ def _private_rows(
         )
         measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
         total, redraws = play(measure, parameters, losses, generators(name))
-        yield name, _row(total - least, redraws, guarantee, parameters)
+        yield name, regret_row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     tree = "Gaussian noise on tree-aggregated sums of gradients"
     weight = best_regulariser(losses, mu, D)
     private = losses.total(private_ftrl(losses, mu, D, weight, generators("dp-ftrl")))
     guarantee = central_guarantee(tree, 2 * L, "L2, gradient", mu=mu)
-    yield "dp-ftrl", _row(private - least, guarantee=guarantee)
+    yield "dp-ftrl", regret_row(private - least, guarantee=guarantee)
