@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -162,16 +161,6 @@ def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
             np.testing.assert_allclose(ys, regret(0, 100, d, epsilon, 0) * rates / rates[0])
     for ax in draw(table(EXPERTS), EXPERTS).axes:
         assert not shown(ax, style.BLACK, ":")
-
-
-@BOTH
-def test_files_are_byte_stable(game: Game, tmp_path: Path) -> None:
-    rows = table(game, sizes=(2,))
-    files = [tmp_path / f"{number}.svg" for number in range(3)]
-    for file, factor in zip(files, (1.0, 1.0, 1.5), strict=True):
-        style.save_figure(draw(rows.assign(mean_regret=factor * rows["mean_regret"]), game), [file])
-    one, two, other = (file.read_bytes() for file in files)
-    assert one == two != other
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------
