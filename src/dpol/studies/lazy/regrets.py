@@ -35,7 +35,7 @@ def regret_row(
 ) -> dict[str, object]:
     """What one algorithm did in one game, without interval (columns: docs/reference/tables.md).
 
-    Cells that the algorithm has not are left out.
+    Columns that say nothing of the algorithm are left out; they are empty in the table.
 
     Args:
         regret: (R,) of each run.
