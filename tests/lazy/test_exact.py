@@ -94,11 +94,11 @@ def test_exact_epsilon_by_hand():
 @pytest.mark.parametrize("change", [0.5, 1.0])
 def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
     values = (0, 0.5, 1, 1.5)
-    batches = list(neighbours(2, 2, LazyLaw(2, 0.1, 0.1, 1.0), values, change))
-    assert len(batches) == 2
-    for s, (sequences, first, second) in enumerate(batches):
-        assert len(np.unique(sequences, axis=0)) == len(sequences) == 4**4
-        gap = np.abs(sequences[:, None] - sequences).max(axis=3)
+    sequences, pairs = neighbours(2, 2, LazyLaw(2, 0.1, 0.1, 1.0), values, change)
+    assert len(np.unique(sequences, axis=0)) == len(sequences) == 4**4
+    gap = np.abs(sequences[:, None] - sequences).max(axis=3)
+    assert len(pairs) == 2
+    for s, (first, second) in enumerate(pairs):
         wanted = (gap[..., s] > 0) & (gap[..., s] <= change) & (gap[..., 1 - s] == 0)
         found = np.zeros_like(wanted)
         found[first, second] = True
