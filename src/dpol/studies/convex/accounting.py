@@ -128,8 +128,7 @@ def _candidates(game: ConvexGame, epsilon: float, batch_size: int) -> Iterator[C
             return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
         low, high = 1e-9 / (L * D), 10 / (L * D)
-        beta = largest_within(lambda it: at(it).epsilon, epsilon, low=low, high=high, ratio=1.02)
-        return None if beta is None else at(beta)
+        return largest_within(at, epsilon, low=low, high=high, ratio=1.02)
 
     regularisers, switches = ideal * np.geomspace(0.25, 64, 13), np.geomspace(1e-3, 1.0, 10)
     pairs = itertools.product(regularisers.tolist(), switches.tolist())
