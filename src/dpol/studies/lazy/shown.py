@@ -197,6 +197,7 @@ def _looks(regrets: pd.DataFrame, game: Game) -> _Looks:
     lines = regrets["T"].nunique() > _FEW
     reach = 1.15 if lines else 1.6
     places = np.geomspace(1 / reach, reach, len(found)) if len(found) > 1 else np.ones(1)
+    # Dashes, and markers that only the first fills, tell the adversaries apart.
     kinds = dict(zip(game.losses, ("-", "--") if lines else ("none", "none"), strict=False))
     looks: _Looks = {}
     for (name, adversary), place in zip(found, places.tolist(), strict=True):
@@ -211,11 +212,9 @@ def _draw_panel(ax: Axes, panel: pd.DataFrame, game: Game, looks: _Looks) -> Non
     ax.set_xscale("log")
     ax.set_yscale("log")
     shown = panel[panel["mean_regret"] > 0].sort_values("T")
-    by_name = {
-        key: shown[(shown[["algorithm", "adversary"]] == list(key)).all(axis=1)] for key in looks
-    }
+    by_name: dict[Any, pd.DataFrame] = dict(iter(shown.groupby(["algorithm", "adversary"])))
     for key, (place, look) in looks.items():
-        own = by_name[key]
+        own = by_name.get(key, shown[:0])
         ax.plot(place * own["T"], own["mean_regret"], markersize=3.5, linewidth=1.1, **look)
         # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
         low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
