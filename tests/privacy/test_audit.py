@@ -220,9 +220,6 @@ def test_arguments_out_of_range_are_refused(changed, message):
     arguments = {"first": np.zeros(9), "second": np.ones(9), "parameter": "mu", "claimed": 1.0}
     with pytest.raises(ValueError, match=message):
         audit_runs(**{**arguments, **changed})
-
-
-@pytest.mark.parametrize("changed", [{"mu": 0.0}, {"share": 1.0}, {"power": 0.0}])
-def test_runs_needed_refuses_what_cannot_be(changed):
-    with pytest.raises(ValueError, match="mu must be above 0"):
-        runs_needed(**{"mu": 1.0, **changed})
+    for wrong in ({"mu": 0.0}, {"share": 1.0}, {"power": 0.0}):
+        with pytest.raises(ValueError, match="mu must be above 0"):
+            runs_needed(**{"mu": 1.0, **wrong})

@@ -78,19 +78,24 @@ def least_objective(
 
 
 def largest_within(
-    accounted: Callable[[float], float], epsilon: float, *, low: float, high: float, ratio: float
-) -> float | None:
-    """A parameter whose accounted epsilon, rising with it, is at most `epsilon`.
+    at: Callable[[float], Chosen], epsilon: float, *, low: float, high: float, ratio: float
+) -> Chosen | None:
+    """The parameters at a number, with which their epsilon rises, that reach `epsilon`.
 
     Bisection between `low` and `high`; at most `ratio` below the largest. None if even `low` is
     accounted at more.
     """
-    if accounted(low) > epsilon:
+    best = at(low)
+    if best.epsilon > epsilon:
         return None
     while high / low > ratio:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if accounted(middle) > epsilon else (middle, high)
-    return low
+        found = at(middle)
+        if found.epsilon > epsilon:
+            high = middle
+        else:
+            low, best = middle, found
+    return best
 
 
 def choose_parameters(
@@ -119,13 +124,14 @@ def choose_parameters(
         raise ValueError(f"epsilon must be above 0, got {epsilon}")
     if n_experts < 2:
         raise ValueError(f"at least 2 experts are needed, got {n_experts}")
+    account = ACCOUNTANTS[accountant]
     if math.isinf(epsilon):
-        return _accounted(game, 1, _best_eta(game, 1, n_experts), 0.0, math.inf, n_experts)
+        return _accounted(game, account, n_experts, 1, _best_eta(game, 1, n_experts), 0.0)
 
     def free(batch_size: int) -> float:
         return _objective(game, batch_size, _best_eta(game, batch_size, n_experts), n_experts)
 
-    candidates = partial(_candidates, game, epsilon, n_experts, ACCOUNTANTS[accountant])
+    candidates = partial(_candidates, game, epsilon, n_experts, account)
     goal = (epsilon, game.delta)
     return least_objective(
         game.n_rounds, goal, candidates, least=free, sizes=25, accountant=accountant
@@ -142,17 +148,15 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
     eta = min(least, epsilon) ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))
     batch_size, p = max(1, round(1 / epsilon)), min(10 * eta / epsilon, 1.0)
-    accounted = sound_epsilon(game, batch_size, eta, p)
-    return _accounted(game, batch_size, eta, p, accounted, n_experts)
+    return _accounted(game, sound_epsilon, n_experts, batch_size, eta, p)
 
 
 def _accounted(
-    game: LazyGame, batch_size: int, eta: float, p: float, epsilon: float, n_experts: int
+    game: LazyGame, account: AccountantFunction, n_experts: int, B: int, eta: float, p: float
 ) -> AccountedParameters:
-    objective = _objective(game, batch_size, eta, n_experts)
-    return AccountedParameters(
-        batch_size, eta, p, game.normaliser_name, epsilon=epsilon, objective=objective
-    )
+    epsilon, objective = account(game, B, eta, p), _objective(game, B, eta, n_experts)
+    c = game.normaliser_name
+    return AccountedParameters(B, eta, p, c, epsilon=epsilon, objective=objective)
 
 
 def _objective(game: LazyGame, batch_size: int, eta: float, n_experts: int) -> float:
@@ -183,16 +187,10 @@ def _candidates(
     most = _best_eta(game, batch_size, n_experts)
 
     def largest_eta(p: float) -> AccountedParameters | None:
-        def accounted(eta: float) -> float:
-            return account(game, batch_size, eta, p)
-
-        eta: float | None = most
-        if accounted(most) > epsilon:
-            low = most * 1e-6
-            eta = largest_within(accounted, epsilon, low=low, high=most, ratio=1.002)
-        if eta is None:
-            return None
-        return _accounted(game, batch_size, eta, p, accounted(eta), n_experts)
+        at = partial(_accounted, game, account, n_experts, batch_size, p=p)
+        if (best := at(most)).epsilon <= epsilon:
+            return best
+        return largest_within(at, epsilon, low=most * 1e-6, high=most, ratio=1.002)
 
     best: AccountedParameters | None = None
     grid = np.geomspace(1e-4, 1.0, 13)

@@ -123,9 +123,7 @@ def audit_runs(
     check_confidence(confidence)
     bound = _bound(parameter, (1 - confidence) / 2, delta)
     cautious = _bound(parameter, (1 - confidence) / 2 * _CAUTION, delta)
-    side, threshold = _choose(selection_half(first), selection_half(second), cautious)
-    counted = side.of(first[len(first) // 2 :], second[len(second) // 2 :])
-    lower = float(bound(*_errors(*counted, threshold)))
+    lower = float(bound(*_errors(*_choose(first, second, cautious))))
     runs = min(len(first), len(second))
     return AuditResult(parameter, claimed, lower, confidence, runs, "event", delta)
 
@@ -191,23 +189,6 @@ def runs_needed(
         counted = math.ceil(counted * 1.05)
 
 
-@dataclass(frozen=True)
-class _Side:
-    """Which events are looked at: statistic `column`, times `sign`, above a threshold.
-
-    The event is a vote for the second input; if `swapped`, for the first.
-    """
-
-    column: int
-    sign: int
-    swapped: bool
-
-    def of(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        """The statistics (n,) of the input that the event speaks against, and of the other."""
-        null, other = (second, first) if self.swapped else (first, second)
-        return self.sign * null[:, self.column], self.sign * other[:, self.column]
-
-
 def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> tuple[Counts, Counts, int, int]:
     """False positives and false negatives at each threshold, and out of how many runs."""
     positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
@@ -215,17 +196,24 @@ def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> tuple[Counts,
     return positive, negative, len(null), len(other)
 
 
-def _choose(first: Floats, second: Floats, bound: _Bound) -> tuple[_Side, float]:
-    """The event with the largest lower bound on the runs of the selection half."""
-    best, chosen = -math.inf, (_Side(0, 1, False), 0.0)
-    for choice in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
-        side = _Side(*choice)
-        null, other = side.of(first, second)
-        thresholds = _candidates(np.concatenate([null, other]))
-        found = bound(*_errors(null, other, thresholds))
+def _choose(first: Floats, second: Floats, bound: _Bound) -> tuple[Floats, Floats, float]:
+    """The event with the largest lower bound on the runs of the selection half.
+
+    It is one statistic, or its negative, above a threshold: a vote for the second input, or for
+    the first. Returned are the statistic of the input that it speaks against, that of the other,
+    (n,) each without the selection half, and the threshold.
+    """
+    best, chosen = -math.inf, (first[:, 0], second[:, 0], 0.0)
+    for column, sign, swapped in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
+        both = (second, first) if swapped else (first, second)
+        null, other = (sign * it[:, column] for it in both)
+        of_null, of_other = selection_half(null), selection_half(other)
+        thresholds = _candidates(np.concatenate([of_null, of_other]))
+        found = bound(*_errors(of_null, of_other, thresholds))
         at = int(found.argmax())
         if found[at] > best:
-            best, chosen = float(found[at]), (side, float(thresholds[at]))
+            best = float(found[at])
+            chosen = null[len(of_null) :], other[len(of_other) :], float(thresholds[at])
     return chosen
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,10 +80,9 @@ def play_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> tup
     """
     d, levels = losses.n_experts, tree_levels(losses.n_rounds)
     scale = math.sqrt(d * levels) / mu
-    replicates = generators.n_replicates
-    prefix, total = np.zeros(d), np.zeros(replicates)
-    tree = TreeNoise()
-    switches, last = np.zeros(replicates), np.full(replicates, -1)
+    prefix, tree = np.zeros(d), TreeNoise()
+    total, switches = np.zeros((2, generators.n_replicates))
+    last = switches - 1
     for rounds in losses.batches(1):
         # Every prefix has the noise of as many nodes as the one with the most.
         noise = math.sqrt(levels - len(tree.nodes)) * scale * generators.standard_normal(d)
@@ -100,34 +100,24 @@ def _play(
 ) -> dict[str, object] | None:
     """What one algorithm did; None where no parameters reach epsilon."""
     d, delta, least = losses.n_experts, settings.delta, best_loss(losses)
-    row = partial(regret_row, ("batch_size", "eta", "fake_switch"))
     if algorithm == WEIGHTS:
-        return row(np.full(settings.replicates, weights_loss(losses)) - least)
+        return regret_row(np.full(settings.replicates, weights_loss(losses)) - least)
     key = (type(losses).__name__, losses.n_rounds, d, float(epsilon))
     generators = replicate_generators(
         seed, key, range(settings.replicates), f"algorithm {algorithm}"
     )
     if algorithm == TREE:
-        mu = mu_of_epsilon(epsilon, delta)
-        guarantee = central_guarantee(
-            mechanism="Gaussian noise on tree-aggregated prefix sums",
-            sensitivity=math.sqrt(d),
-            sensitivity_unit="L2, loss",
-            mu=mu,
-        )
+        mu, tree = mu_of_epsilon(epsilon, delta), "Gaussian noise on tree-aggregated prefix sums"
         total, switches = play_tree(losses, mu, generators)
-        return row(total - least, switches, guarantee)
+        guarantee = central_guarantee(tree, math.sqrt(d), "L2, loss", mu=mu)
+        return regret_row(total - least, switches, guarantee)
     parameters = _parameters(losses, algorithm, epsilon, delta)
     if parameters is None:
         return None
-    guarantee = central_guarantee(
-        mechanism="lazy resampling from multiplicative weights (L2P)",
-        sensitivity=1.0,
-        sensitivity_unit="L-infinity, loss",
-        epsilon_delta=(parameters.epsilon, delta),
-    )
     total, redraws = play(WeightsMeasure(d, parameters.eta), parameters, losses, generators)
-    return row(total - least, redraws, guarantee, parameters)
+    lazy, reached = "lazy resampling from multiplicative weights (L2P)", (parameters.epsilon, delta)
+    guarantee = central_guarantee(lazy, 1.0, "L-infinity, loss", epsilon_delta=reached)
+    return regret_row(total - least, redraws, guarantee, parameters)
 
 
 def _parameters(
@@ -139,7 +129,6 @@ def _parameters(
     game, d = LazyGame(losses.n_rounds, delta, normaliser=c), losses.n_experts
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
-    try:
+    with suppress(ValueError):
         return choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
-    except ValueError:
-        return None
+    return None
