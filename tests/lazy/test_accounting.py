@@ -17,7 +17,7 @@ from dpol.lazy.accounting import (
     zcdp_epsilon,
 )
 from dpol.lazy.exact import LazyLaw, worst_epsilon
-from dpol.lazy.parameters import choose_parameters, theorem_3_10
+from dpol.lazy.parameters import OBJECTIVES, choose_parameters, theorem_3_10
 
 NORMALISERS = (1.0, 2.0)
 
@@ -243,8 +243,9 @@ def test_impossible_games_are_refused(name, wrong):
 # ---- the choice of parameters --------------------------------------------------------------------
 
 
-def objective(T, d, B, eta):
-    return math.log(d) / eta + eta * T / 2 + T * B**2 * eta**2
+def objective(T, d, B, eta, which="sound"):
+    stability = {"sound": eta * T * B / 8, "published": eta * T / 2 + T * B**2 * eta**2}
+    return math.log(d) / eta + stability[which]
 
 
 CASES = [
@@ -255,17 +256,19 @@ CASES = [
 
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
-def test_chosen_parameters_reach_the_epsilon_asked_for(accountant):
+@pytest.mark.parametrize("which", OBJECTIVES)
+def test_chosen_parameters_reach_the_epsilon_asked_for(accountant, which):
     for c, (T, epsilon, delta, d, s) in itertools.product(NORMALISERS, CASES):
         game = LazyGame(T, delta, s, c)
-        found = choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
+        asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
+        found = choose_parameters(game, **asked, objective=which)
         B, eta, p = found.batch_size, found.eta, found.fake_switch
         assert isinstance(B, int)
         assert 1 <= B <= T
         assert 0 < p <= 1
         assert eta > 0
         assert found.epsilon == ACCOUNTANTS[accountant](game, B, eta, p) <= epsilon
-        assert found.objective == pytest.approx(objective(T, d, B, eta), rel=1e-12)
+        assert found.objective == pytest.approx(objective(T, d, B, eta, which), rel=1e-12)
         if accountant == "sound":
             assert plain.sound_epsilon(T, delta, B=B, eta=eta, p=p, c=c, s=s) <= epsilon
         else:
@@ -273,22 +276,33 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(accountant):
 
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
+@pytest.mark.parametrize("which", OBJECTIVES)
 @pytest.mark.parametrize(("T", "epsilon", "d", "s"), [(300, 1.0, 10, 0.5), (1000, 4.0, 100, 1.0)])
 def test_no_private_parameters_have_an_objective_three_percent_smaller(
-    accountant, T, epsilon, d, s
+    accountant, which, T, epsilon, d, s
 ):
     """On a fine grid over p and all B, at the smallest eta that reaches such an objective: the
     objective falls with eta up to its minimiser, and epsilon rises with it.
     """
     game, etas = LazyGame(T, 1e-6, s), np.geomspace(1e-6, 10, 20_000)
-    found = choose_parameters(game, epsilon=epsilon, n_experts=d, accountant=accountant)
+    asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
+    found = choose_parameters(game, **asked, objective=which)
     for B in range(1, T + 1):
-        reaching = etas[objective(T, d, B, etas) < found.objective / 1.03].tolist()
+        reaching = etas[objective(T, d, B, etas, which) < found.objective / 1.03].tolist()
         if not reaching:  # The objective rises with B.
             break
         for p in np.geomspace(1e-5, 1, 300).tolist():
             assert ACCOUNTANTS[accountant](game, B, reaching[0], p) > epsilon
     assert B > 1
+
+
+def test_batches_of_one_round_cost_regret():
+    game = LazyGame(1000, 1e-6)
+    one, best = (
+        choose_parameters(game, epsilon=1.0, n_experts=10, largest_batch=it) for it in (1, None)
+    )
+    assert one.batch_size == 1 < best.batch_size
+    assert one.objective > best.objective
 
 
 def test_more_privacy_and_smaller_delta_cost_regret():

@@ -196,7 +196,10 @@ def test_the_published_normaliser_is_accounted_with_its_constant():
 @pytest.mark.parametrize("normaliser", ["tight", "published"])
 @pytest.mark.parametrize("accountant", ["sound", "published"])
 def test_only_the_published_pair_is_the_papers(accountant, normaliser):
-    origin = LazyWeights(accountant=accountant, normaliser=normaliser).origin
+    published = LazyWeights(accountant=accountant, normaliser=normaliser, objective="published")
+    origin = published.origin
+    assert dataclasses.replace(published, objective="sound").origin == "ours"
+    assert dataclasses.replace(published, largest_batch=1).origin == "ours"
     assert (origin == "paper") == (accountant == normaliser == "published")
 
 
@@ -206,6 +209,8 @@ def test_only_the_published_pair_is_the_papers(accountant, normaliser):
         *(("delta", value) for value in (0.0, 1.0, math.nan)),
         ("accountant", "hopeful"),
         ("normaliser", "loose"),
+        ("objective", "best"),
+        ("largest_batch", 0),
     ],
 )
 def test_wrong_parameters_are_refused(name, wrong):

@@ -22,11 +22,12 @@ from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies import lazy as package
 from dpol.studies.jobs import compute
-from dpol.studies.lazy.settings import TREE, WEIGHTS, Lazy
-from dpol.studies.lazy.study import play_tree, weights_loss
+from dpol.studies.lazy.settings import LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
+from dpol.studies.lazy.study import play_matrix, play_tree, weights_loss
 from experts_plain import tree_ftpl
 from replicates import many
 
@@ -104,6 +105,20 @@ def test_the_tree_is_the_plain_one(T, mu):
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
+@pytest.mark.parametrize("T", [1, 2, 17])
+@pytest.mark.parametrize("mu", [0.5, 50.0])
+def test_the_matrix_leader_is_the_plain_one(T, mu):
+    """Noise of every prefix by the dense factor; expert 0 in round 1."""
+    losses = GapLosses(T, 3, 0.1, 2)
+    found, switched = play_matrix(losses, mu, generators(10))
+    rounds, left = matrix(losses), prefix_sums(T).left
+    for r, rng in enumerate(generators(10).generators):
+        noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
+        actions = [0, *noisy[:-1].argmin(axis=1)]
+        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+
+
 @dataclass
 class Probe:
     """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
@@ -157,15 +172,15 @@ def small() -> pd.DataFrame:
 
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
-    names = ("l2p-sound", "l2p-published", "l2p-theorem-3.10", WEIGHTS, TREE)
+    names = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS, TREE, MATRIX)
     games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
     found = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
     assert list(found) == [(name, *game) for game in games for name in names]
     assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
-    tree = table.loc[TREE]
-    reached = [epsilon_of_delta(1e-6, mu) for mu in tree["guaranteed_mu"]]
-    assert reached == pytest.approx(tree["epsilon"].tolist())
-    assert tree["sensitivity"].tolist() == pytest.approx(np.sqrt(tree["d"]).tolist())
+    leaders = table.loc[list(LEADERS)]
+    reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
+    assert reached == pytest.approx(leaders["epsilon"].tolist())
+    assert leaders["sensitivity"].tolist() == pytest.approx(np.sqrt(leaders["d"]).tolist())
     assert table.loc[table.index.str.startswith("l2p"), "guaranteed_mu"].isna().all()
 
 
@@ -179,11 +194,13 @@ def test_a_row_is_what_its_parameters_give():
         own = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
         redraws = np.full(4, math.nan)
         if row.algorithm.startswith("l2p"):
-            normaliser = "tight" if row.algorithm == "l2p-sound" else "published"
+            ours = row.algorithm in ("l2p-sound", ONE_ROUND)
+            normaliser = "tight" if ours else "published"
             parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
             total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
-        elif row.algorithm == TREE:
-            total, redraws = play_tree(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
+        elif row.algorithm in LEADERS:
+            play_leader = play_tree if row.algorithm == TREE else play_matrix
+            total, redraws = play_leader(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
         else:
             total = np.full(4, weights_loss(losses))
         regret = total - matrix(losses).sum(axis=0).min()
@@ -199,7 +216,8 @@ def test_accounted_epsilons_are_those_of_the_parameters():
     lazy, own = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
     assert table.loc[~lazy, [*own, "eta", "fake_switch"]].isna().all(axis=None)
     for row in table[lazy].itertuples():
-        game = LazyGame(row.T, 1e-6, 1.0, 1.0 if row.algorithm == "l2p-sound" else 2.0)
+        ours = row.algorithm in ("l2p-sound", ONE_ROUND)
+        game = LazyGame(row.T, 1e-6, 1.0, 1.0 if ours else 2.0)
         account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
         found = int(row.batch_size), row.eta, row.fake_switch
         assert row.accounted_epsilon == account(game, *found)
@@ -229,7 +247,7 @@ def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
     whole = study_lazy(settings, seed=5, confidence=0.9)
     assert len(package.points(settings, [])) == 2
     monkeypatch.setattr(package, "LONG", 20)
-    assert len(package.points(settings, [])) == 2 * 5 + 1
+    assert len(package.points(settings, [])) == 2 * 7 + 1
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
     assert list(keys) == [
@@ -245,7 +263,8 @@ def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
     assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS}
-    assert set(table[1.0]) == {"l2p-sound", "l2p-published", "l2p-theorem-3.10", WEIGHTS}
+    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
+    assert set(table[1.0]) == reached
 
 
 def test_the_sound_accountant_has_less_regret_than_the_published_one():

@@ -96,13 +96,20 @@ def convex_epsilon(
     )
 
 
-def choose_convex_parameters(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
+def choose_convex_parameters(
+    game: ConvexGame, *, epsilon: float, largest_batch: int | None = None
+) -> ConvexParameters:
     """The parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
     eta = beta L D makes the keep probability at most 1 without capping, so marginals are exact.
     Minimised over B, p, beta and lambda is lambda D^2 / 4 + B T L^2 / (2 lambda) + d / beta:
     range of the regulariser, stability over a batch, and temperature of the Gibbs measure. A
     bound on regret has a further logarithm in its last term; this is a stand-in for it.
+
+    Args:
+        game: what is played.
+        epsilon: what to reach.
+        largest_batch: no batch is larger; T if not given.
 
     Raises:
         ValueError: no parameters reach epsilon.
@@ -112,7 +119,14 @@ def choose_convex_parameters(game: ConvexGame, *, epsilon: float) -> ConvexParam
         return game.lipschitz * game.diameter * math.sqrt(batch_size * game.n_rounds / 2)
 
     candidates = partial(_candidates, game, epsilon)
-    return least_objective(game.n_rounds, (epsilon, game.delta), candidates, least=least, sizes=18)
+    return least_objective(
+        game.n_rounds,
+        (epsilon, game.delta),
+        candidates,
+        least=least,
+        sizes=18,
+        largest_batch=largest_batch,
+    )
 
 
 def _candidates(game: ConvexGame, epsilon: float, batch_size: int) -> Iterator[ConvexParameters]:

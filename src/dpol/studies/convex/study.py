@@ -62,8 +62,11 @@ def _private_rows(
 
     game = ConvexGame(losses.n_rounds, d, D, L, delta)
     found: dict[str, ConvexParameters] = {}
-    with suppress(ValueError):  # No parameters reach epsilon.
-        found["l2p-sound"] = choose_convex_parameters(game, epsilon=epsilon)
+    for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
+        with suppress(ValueError):  # No parameters reach epsilon.
+            found[name] = choose_convex_parameters(
+                game, epsilon=epsilon, largest_batch=largest_batch
+            )
     found["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
     for name, parameters in found.items():
         guarantee = central_guarantee(

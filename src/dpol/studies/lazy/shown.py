@@ -31,9 +31,11 @@ _Looks = dict[tuple[str, str], tuple[float, dict[str, Any]]]
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
     "l2p-published": "L2P, published accountant",
+    "l2p-one-round": "L2P, batches of one round †",
     "l2p-theorem-3.10": "L2P, Theorem 3.10",
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
     "tree-ftpl-min-noise": "tree FTPL",
+    "mf-ftpl": "matrix FTPL",
     "dp-ftrl": "DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
