@@ -125,12 +125,20 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 def sound_epsilon(
     T: int, delta: float, *, B: int, eta: float, p: float, c: float, s: float
 ) -> float:
-    """The accounting that reveals the redraws, term by term."""
-    batches = math.ceil(T / B)
+    """The accounting that reveals the redraws, for experts."""
     change = 2 * eta * s
+    return redraws_epsilon(math.ceil(T / B), delta, p, change, (c + 1) * B * eta, change**2 / 8)
+
+
+def redraws_epsilon(
+    batches: int, delta: float, p: float, change: float, lost: float, rho: float
+) -> float:
+    """The same for any L2P, term by term.
+
+    The log probability of keeping x moves by `change` and is -lost or more; a redraw is rho-zCDP.
+    """
     switch = max(change, math.log(1 + (1 - p) * (1 - math.exp(-change)) / p))
-    draws_x = binomial_quantile(batches, 1 - (1 - p) * math.exp(-(c + 1) * B * eta), delta / 4)
-    draws_y = binomial_quantile(batches, p, delta / 4)
-    rho = (draws_x + draws_y) * change**2 / 8
+    rates = 1 - (1 - p) * math.exp(-lost), p
+    rho *= sum(binomial_quantile(batches, rate, delta / 4) for rate in rates)
     together = zcdp_to_epsilon(switch**2 / 2 + rho, delta / 2)
     return min(together, switch + (zcdp_to_epsilon(rho, delta / 2) if rho else 0.0))

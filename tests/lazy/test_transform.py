@@ -34,14 +34,6 @@ def many(normaliser="tight", p=0.2, eta=0.7, n=50_000, batches=BATCHES, seed=0):
     return run(measure, parameters, batches, replicates.many(n, seed))
 
 
-def batch_sums(losses, B):
-    return [losses[t : t + B].sum(axis=0) for t in range(0, len(losses), B)][:-1]
-
-
-def generators_of(seed, replicates):
-    return replicate_generators(seed, ("lazy",), replicates, "algorithm")
-
-
 def counts(points, d):
     return np.bincount(points, minlength=d)
 
@@ -57,7 +49,7 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
     states = run(
         WeightsMeasure(4, eta),
         LazyParameters(B, eta, p, normaliser),
-        batch_sums(losses, B),
+        [losses[t : t + B].sum(axis=0) for t in range(0, len(losses), B)][:-1],
         ReplicateGenerators(tuple(tapes)),
     )
     for r, tape in enumerate(tapes):
@@ -78,22 +70,29 @@ def shadow_laws(p, eta=0.7):
     return laws
 
 
-@pytest.mark.parametrize("p", [0.1, 0.5, 1.0])
-def test_shadow_points_follow_the_measure_of_their_last_redraw(p, checks):
-    """Not nu_s: y is kept with probability 1 - p whatever the losses. Five comparisons."""
-    states = many(p=p)
-    for state, law in zip(states, shadow_laws(p), strict=True):
+@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.parametrize("p", [0.1, 0.3, 1.0])
+def test_laws_of_played_points_of_shadow_points_and_of_both(normaliser, p, checks):
+    """x_s follows nu_s, whatever y_1, ..., y_{s-1} are: the pairs (x_s, y_{s-1}) are independent.
+
+    y_s does not: it follows the measure of its last redraw, being kept with probability 1 - p
+    whatever the losses.
+    """
+    states, laws = many(normaliser, p=p), shadow_laws(p)
+    for state, nu, law in zip(states, measures(), laws, strict=True):
+        assert checks.frequencies(counts(state.played, 3), nu)
         assert checks.frequencies(counts(state.shadow, 3), law)
     assert checks.frequencies(counts(states[-1].shadow, 3), measures()[-1]) == (p == 1.0)
-
-
-def test_played_points_do_not_depend_on_the_shadow(checks):
-    """Given y_1, ..., y_{s-1} the law of x_s is nu_s: the pairs (x_s, y_{s-1}) are independent."""
-    states = many(p=0.3)
-    laws = zip(states, states[1:], measures()[1:], shadow_laws(0.3), strict=False)
-    for before, state, nu, shadow in laws:
+    for before, state, nu, law in zip(states, states[1:], measures()[1:], laws, strict=False):
         pairs = counts(3 * state.played + before.shadow, 9)
-        assert checks.frequencies(pairs, np.outer(nu, shadow).ravel())
+        assert checks.frequencies(pairs, np.outer(nu, law).ravel())
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.5])
+def test_a_normaliser_below_one_breaks_the_marginals(monkeypatch, checks, wrong):
+    monkeypatch.setitem(transform.NORMALISERS, "tight", wrong)
+    pairs = zip(many("tight"), measures(), strict=True)
+    assert not all(checks.frequencies(counts(s.played, 3), nu) for s, nu in pairs)
 
 
 @pytest.mark.parametrize("normaliser", NORMALISERS)
@@ -122,19 +121,20 @@ KEEP = [
 ]
 
 
+def advanced(eta, p, normaliser, x, y, uniforms):
+    """The next state of a replicate at x and y, after losses (1, 0), and how often y was drawn."""
+    measure, tape = WeightsMeasure(2, eta), plain.Tape(uniforms)
+    state = LazyState(measure.initial(), np.array([x]), np.array([y]), np.zeros(1, dtype=np.int64))
+    parameters, batch = LazyParameters(1, eta, p, normaliser), np.array([1.0, 0.0])
+    after = advance(measure, parameters, state, batch, ReplicateGenerators((tape,)))
+    return after, tape.read - 3 - int(after.redraws[0])
+
+
 @pytest.mark.parametrize(("normaliser", "x", "y", "keep"), KEEP)
 def test_keep_probability_by_hand(normaliser, x, y, keep):
-    measure = WeightsMeasure(2, math.log(2))
-    parameters = LazyParameters(1, math.log(2), 0.25, normaliser)
-    none = np.zeros(1, dtype=np.int64)
-    state = LazyState(measure.initial(), np.array([x]), np.array([y]), none, none)
-
-    def redraws(own, other, shadow):
-        tape = plain.Tape([own, other, shadow, 0.5, 0.5])
-        after = advance(
-            measure, parameters, state, np.array([1.0, 0.0]), ReplicateGenerators((tape,))
-        )
-        return int(after.redraws[0]), int(after.shadow_redraws[0])
+    def redraws(*uniforms):
+        after, of_shadow = advanced(math.log(2), 0.25, normaliser, x, y, [*uniforms, 0.5, 0.5])
+        return int(after.redraws[0]), of_shadow
 
     assert redraws(keep - 1e-9, 0.9, 0.9) == (0, 0)
     if keep < 1:
@@ -147,22 +147,14 @@ def test_keep_probability_by_hand(normaliser, x, y, keep):
 
 def test_a_redrawn_point_comes_from_the_measure_after_the_batch():
     """eta = log 3, losses (1, 0): the new measure is (1/4, 3/4), the old one (1/2, 1/2)."""
-    measure = WeightsMeasure(2, math.log(3))
-    none = np.zeros(1, dtype=np.int64)
-    state = LazyState(measure.initial(), np.array([1]), np.array([0]), none, none)
     for uniform, point in [(0.2499, 0), (0.2501, 1), (0.4999, 1)]:
-        tape = plain.Tape([0.0, 0.0, 0.0, uniform, 0.9])
-        parameters = LazyParameters(1, math.log(3), 1.0)
-        after = advance(
-            measure, parameters, state, np.array([1.0, 0.0]), ReplicateGenerators((tape,))
-        )
-        assert after.played.tolist() == [point]
-        assert after.shadow.tolist() == [1]
+        after, _ = advanced(math.log(3), 1.0, "tight", 1, 0, [0.0, 0.0, 0.0, uniform, 0.9])
+        assert (after.played.tolist(), after.shadow.tolist()) == ([point], [1])
 
 
 def test_advance_leaves_states_and_batches_as_they_were():
     measure, parameters = WeightsMeasure(3, 0.7), LazyParameters(1, 0.7, 0.5)
-    generators = generators_of(1, range(200))
+    generators = replicate_generators(1, ("lazy",), range(200), "algorithm")
     state = start(measure, generators)
     for batch in BATCHES:
         kept, loss = dataclasses.asdict(state), batch.copy()
@@ -175,35 +167,14 @@ def test_advance_leaves_states_and_batches_as_they_were():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "wrong"),
     [
-        ({"batch_size": 0}, "batch_size"),
-        ({"batch_size": 1.5}, "batch_size"),
-        ({"eta": 0.0}, "eta"),
-        ({"eta": math.inf}, "eta"),
-        ({"eta": math.nan}, "eta"),
-        ({"fake_switch": -0.1}, "fake_switch"),
-        ({"fake_switch": 1.1}, "fake_switch"),
-        ({"fake_switch": math.nan}, "fake_switch"),
-        ({"normaliser": "loose"}, "normaliser"),
+        *(("batch_size", value) for value in (0, 1.5)),
+        *(("eta", value) for value in (0.0, math.inf, math.nan)),
+        *(("fake_switch", value) for value in (-0.1, 1.1, math.nan)),
+        ("normaliser", "loose"),
     ],
 )
-def test_wrong_parameters_are_refused(change, message):
-    fields = {"batch_size": 1, "eta": 0.1, "fake_switch": 0.1, "normaliser": "tight", **change}
-    with pytest.raises(ValueError, match=message):
-        LazyParameters(**fields)
-
-
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-def test_played_points_follow_the_measure_in_every_batch(normaliser, checks):
-    """Five comparisons: error probability 5e-6 at most."""
-    for state, nu in zip(many(normaliser), measures(), strict=True):
-        assert checks.frequencies(counts(state.played, 3), nu)
-
-
-@pytest.mark.parametrize("wrong", [0.0, 0.5])
-def test_a_normaliser_below_one_breaks_the_marginals(monkeypatch, checks, wrong):
-    monkeypatch.setitem(transform.NORMALISERS, "tight", wrong)
-    states = many("tight")
-    pairs = zip(states, measures(), strict=True)
-    assert not all(checks.frequencies(counts(s.played, 3), nu) for s, nu in pairs)
+def test_wrong_parameters_are_refused(name, wrong):
+    with pytest.raises(ValueError, match=name):
+        LazyParameters(**{"batch_size": 1, "eta": 0.1, "fake_switch": 0.1, name: wrong})

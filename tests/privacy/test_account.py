@@ -50,23 +50,6 @@ def test_composition_agrees_with_the_privacy_loss_distributions_of_dp_accounting
         assert protection(mu, delta, weeks - 1).epsilon < ours
 
 
-@pytest.mark.parametrize("mu", MUS)
-@pytest.mark.parametrize("weeks", WEEKS)
-def test_renyi_accounting_of_dp_accounting_is_never_below(mu, weeks):
-    """Renyi orders lose a little: at most 30% where epsilon is above 0.1."""
-    import dp_accounting
-    from dp_accounting.rdp import RdpAccountant
-
-    accountant = RdpAccountant(
-        neighboring_relation=dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
-    )
-    accountant.compose(dp_accounting.GaussianDpEvent(1 / mu), weeks)
-    for delta in DELTAS:
-        ours, theirs = protection(mu, delta, weeks).epsilon, accountant.get_epsilon(delta)
-        assert ours <= theirs
-        assert ours < 0.1 or theirs < 1.3 * ours
-
-
 @given(
     st.floats(1e-6, 1e3), st.floats(1e-100, 0.999), st.integers(1, 999_999), st.integers(1, 999_999)
 )
@@ -103,6 +86,8 @@ def test_the_text_by_hand():
         "    1  0.5                   2.255                   59.9%",
         "    4    1                   4.887                   69.2%",
     ]
+    with pytest.raises(ValueError, match="weeks must be at least 1, got 0"):
+        describe_account(0.5, 1e-6, [1, 0])
 
 
 def test_the_table_of_the_documentation_is_right():
@@ -122,8 +107,3 @@ def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digit
     up, down = float(rounded_up(value, digits)), float(rounded_down(value, digits))
     assert down * (1 - 1e-11) <= value <= up * (1 + 1e-11)
     assert up - down <= 1.001 * 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
-
-
-def test_no_week_is_refused():
-    with pytest.raises(ValueError, match="weeks must be at least 1, got 0"):
-        protection(0.5, 1e-6, 0)

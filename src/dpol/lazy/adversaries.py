@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,39 @@ from dpol.core.randomness import Floats, seed_sequence
 
 
 @dataclass(frozen=True)
-class GapLosses:
+class Losses(ABC):
+    """A sequence of losses.
+
+    Args:
+        n_rounds: T, the number of rounds.
+        n_experts: d, the number of experts.
+    """
+
+    n_rounds: int
+    n_experts: int
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """(rounds, d) losses of consecutive batches; the last may be shorter."""
+        waiting: list[Floats] = []
+        count = 0
+        for block in self._blocks():
+            while len(block):
+                part, block = block[: size - count], block[size - count :]
+                waiting.append(part)
+                count += len(part)
+                if count == size:
+                    yield np.concatenate(waiting) if len(waiting) > 1 else part
+                    waiting, count = [], 0
+        if waiting:
+            yield np.concatenate(waiting)
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[Floats]:
+        """(rounds, d) the same losses, in parts as they are made."""
+
+
+@dataclass(frozen=True)
+class GapLosses(Losses):
     """Stochastic losses: Bernoulli(1/2 - gap) for expert 0, Bernoulli(1/2) for all others.
 
     Args:
@@ -22,14 +55,8 @@ class GapLosses:
         seed: root seed; the losses are the same for every batch size.
     """
 
-    n_rounds: int
-    n_experts: int
     gap: float
     seed: int
-
-    def batches(self, size: int) -> Iterator[Floats]:
-        """(rounds, d) losses of consecutive batches; the last may be shorter."""
-        return _regroup(self._blocks(), size)
 
     def _blocks(self) -> Iterator[Floats]:
         rng = np.random.default_rng(seed_sequence(self.seed, ("gap losses", self.n_experts)))
@@ -44,7 +71,7 @@ class GapLosses:
 
 
 @dataclass(frozen=True)
-class EpochLosses:
+class EpochLosses(Losses):
     """The adversary of the lower bound: one Bernoulli(1/2)^d loss for a whole epoch.
 
     E = (T eps)^(4/3) epochs, at least 1 and at most T. Source: "Private Online Learning via
@@ -57,8 +84,6 @@ class EpochLosses:
         seed: root seed.
     """
 
-    n_rounds: int
-    n_experts: int
     epsilon: float
     seed: int
 
@@ -68,35 +93,12 @@ class EpochLosses:
         wanted: float = (self.n_rounds * self.epsilon) ** (4 / 3)
         return max(1, round(min(wanted, self.n_rounds)))
 
-    def batches(self, size: int) -> Iterator[Floats]:
-        """(rounds, d) losses of consecutive batches; the last may be shorter."""
-        return _regroup(self._blocks(), size)
-
     def _blocks(self) -> Iterator[Floats]:
         rng = np.random.default_rng(seed_sequence(self.seed, ("epoch losses", self.n_experts)))
         edges = np.round(np.linspace(0, self.n_rounds, self.epochs + 1)).astype(int)
         for rounds in np.diff(edges):
             loss = rng.integers(0, 2, self.n_experts).astype(float)
             yield np.broadcast_to(loss, (rounds, self.n_experts))
-
-
-Losses = GapLosses | EpochLosses
-
-
-def _regroup(blocks: Iterator[Floats], size: int) -> Iterator[Floats]:
-    """Blocks of rounds cut into batches of `size` rounds."""
-    waiting: list[Floats] = []
-    count = 0
-    for block in blocks:
-        while len(block):
-            part, block = block[: size - count], block[size - count :]
-            waiting.append(part)
-            count += len(part)
-            if count == size:
-                yield np.concatenate(waiting) if len(waiting) > 1 else part
-                waiting, count = [], 0
-    if waiting:
-        yield np.concatenate(waiting)
 
 
 @lru_cache(maxsize=64)

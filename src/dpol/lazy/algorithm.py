@@ -13,7 +13,12 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
-from dpol.lazy.parameters import AccountedParameters, choose_parameters
+from dpol.lazy.parameters import (
+    OBJECTIVES,
+    AccountedParameters,
+    ObjectiveName,
+    choose_parameters,
+)
 from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -49,13 +54,15 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
 
     Its parameters reach the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
     largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
-    Algorithms", Algorithm 1 and section 3.1; the accountant `sound` and the normaliser
-    `tight` are ours.
+    Algorithms", Algorithm 1 and section 3.1; what is `sound` or `tight` is ours.
 
     Args:
         delta: delta of the guarantee.
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         normaliser: `tight` (ours) or `published`.
+        objective: what the parameters minimise: `sound` (ours), a bound on regret, or `published`,
+            which is none.
+        largest_batch: no batch is larger; not limited if not given.
 
     Raises:
         ValueError: a parameter is unknown or out of range.
@@ -75,6 +82,8 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     delta: float = 1e-6
     accountant: Accountant = "sound"
     normaliser: Normaliser = "tight"
+    objective: ObjectiveName = "sound"
+    largest_batch: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:
@@ -83,10 +92,15 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
             raise ValueError(f"accountant must be sound or published, got {self.accountant!r}")
         if self.normaliser not in NORMALISERS:
             raise ValueError(f"normaliser must be tight or published, got {self.normaliser!r}")
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective must be sound or published, got {self.objective!r}")
+        if self.largest_batch is not None and self.largest_batch < 1:
+            raise ValueError(f"largest_batch must be at least 1, got {self.largest_batch}")
 
     @property
     def origin(self) -> Origin:
-        return "paper" if (self.accountant, self.normaliser) == ("published",) * 2 else "ours"
+        own = {self.accountant, self.normaliser, self.objective}
+        return "paper" if own == {"published"} and self.largest_batch is None else "ours"
 
     def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
         """The parameters for a game.
@@ -106,7 +120,12 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:
             return _parameters(
-                game, epsilon=epsilon, n_experts=setup.n_experts, accountant=self.accountant
+                game,
+                epsilon=epsilon,
+                n_experts=setup.n_experts,
+                accountant=self.accountant,
+                objective=self.objective,
+                largest_batch=self.largest_batch,
             )
         except ValueError as error:
             raise DataError(

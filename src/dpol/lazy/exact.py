@@ -9,7 +9,7 @@ after the last choice.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,11 +86,11 @@ def _exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
 
 def neighbours(
     n_experts: int, rest: int, law: LazyLaw, values: Sequence[float], largest_change: float = 1.0
-) -> Iterator[tuple[Floats, Rows, Rows]]:
-    """Pairs of loss sequences that one round can tell apart, batch by batch.
+) -> tuple[Floats, list[tuple[Rows, Rows]]]:
+    """Loss sequences, and the pairs that differ in one round, batch by batch.
 
-    Yields, for each of the `rest` batches, all sequences (N, rest, n_experts) of batch sums from
-    `values`, and the row numbers of pairs that differ in that batch only, by at most
+    Returns all sequences (N, rest, n_experts) of batch sums from `values`, and for each of the
+    `rest` batches the row numbers of the pairs that differ in that batch only, by at most
     `largest_change` for every expert.
 
     Raises:
@@ -100,14 +100,15 @@ def neighbours(
         raise ValueError(f"values must lie in [0, {law.batch_size}], got {values}")
     cells = np.array(list(itertools.product(values, repeat=n_experts)), dtype=float)
     indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
-    sequences = cells[indices]
     place = len(cells) ** np.arange(rest)[::-1]
     gaps = np.abs(cells[:, None] - cells[None]).max(axis=2)
     close = np.argwhere((gaps > 0) & (gaps <= largest_change + 1e-12))
+    pairs = []
     for s in range(rest):
         first = [np.flatnonzero(indices[:, s] == a) for a, _ in close]
         second = [rows + (b - a) * place[s] for rows, (a, b) in zip(first, close, strict=True)]
-        yield sequences, np.concatenate(first), np.concatenate(second)
+        pairs.append((np.concatenate(first), np.concatenate(second)))
+    return cells[indices], pairs
 
 
 def worst_epsilon(
@@ -128,9 +129,6 @@ def worst_epsilon(
     >>> round(worst, 3)
     0.302
     """
-    worst, laws = 0.0, None
-    for sequences, first, second in neighbours(n_experts, rest, law, values, largest_change):
-        if laws is None:
-            laws = output_laws(sequences, law)
-        worst = max(worst, float(exact_epsilon(laws[first], laws[second], delta).max()))
-    return worst
+    sequences, pairs = neighbours(n_experts, rest, law, values, largest_change)
+    laws = output_laws(sequences, law)
+    return max(float(exact_epsilon(laws[a], laws[b], delta).max()) for a, b in pairs)

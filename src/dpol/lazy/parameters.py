@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -30,12 +30,59 @@ class AccountedParameters(LazyParameters):
         fake_switch: p, probability of a fake switch.
         normaliser: name of c.
         epsilon: accounted epsilon; inf without privacy.
-        objective: the bound on regret, or the stand-in for it, that was minimised.
+        objective: the bound on regret, or what stands for one, that was minimised.
     """
 
     epsilon: float
     objective: float
 
+
+@dataclass(frozen=True)
+class Objective:
+    """What parameters of L2P minimise: log(d)/eta, and what eta costs otherwise.
+
+    Args:
+        cost: takes (T, B, eta).
+        slope: its derivative by eta.
+    """
+
+    cost: Callable[[int, int, float], float]
+    slope: Callable[[int, int, float], float]
+
+    def __call__(self, game: LazyGame, n_experts: int, batch_size: int, eta: float) -> float:
+        """Its value."""
+        return math.log(n_experts) / eta + self.cost(game.n_rounds, batch_size, eta)
+
+    def best_eta(self, game: LazyGame, n_experts: int, batch_size: int) -> float:
+        """Its minimiser, by bisection on the derivative."""
+        low, high = 1e-12, 1.0
+
+        def rises(eta: float) -> bool:
+            steepness = self.slope(game.n_rounds, batch_size, eta)
+            return -math.log(n_experts) / eta**2 + steepness >= 0
+
+        while not rises(high):
+            high *= 2
+        for _ in range(80):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if rises(middle) else (middle, high)
+        return math.sqrt(low * high)
+
+
+ObjectiveName = Literal["sound", "published"]
+OBJECTIVES: Mapping[ObjectiveName, Objective] = {
+    "sound": Objective(lambda T, B, eta: eta * T * B / 8, lambda T, B, eta: T * B / 8),
+    "published": Objective(
+        lambda T, B, eta: eta * T / 2 + T * (B * eta) ** 2,
+        lambda T, B, eta: T / 2 + 2 * T * B**2 * eta,
+    ),
+}
+"""The objectives by name.
+
+`sound`, ours, is a bound on expected regret that holds: that of multiplicative weights on T / B
+losses in [0, B]. `published` rests on Proposition 3.3 of "Private Online Learning via Lazy
+Algorithms", which is false: batches can add T (B - 1) eta / 8.
+"""
 
 Chosen = TypeVar("Chosen", bound=AccountedParameters)
 
@@ -48,6 +95,7 @@ def least_objective(
     least: Callable[[int], float],
     sizes: int,
     accountant: Accountant = "sound",
+    largest_batch: int | None = None,
 ) -> Chosen:
     """The candidate of least objective, over a geometric grid of batch sizes.
 
@@ -58,13 +106,15 @@ def least_objective(
         least: the objective of a batch size without privacy; it rises with the batch size.
         sizes: number of batch sizes from 4 to T.
         accountant: whose epsilon it is, for the message.
+        largest_batch: no batch is larger; T if not given.
 
     Raises:
         ValueError: there is no candidate.
     """
     best: Chosen | None = None
     grid = {1, 2, 3, *np.round(np.geomspace(4, n_rounds, sizes)).astype(int).tolist()}
-    for batch_size in sorted(size for size in grid if size <= n_rounds):
+    largest = min(n_rounds, largest_batch or n_rounds)
+    for batch_size in sorted(size for size in grid if size <= largest):
         if best and least(batch_size) >= best.objective:
             break
         found = filter(None, [best, *candidates(batch_size)])
@@ -78,34 +128,49 @@ def least_objective(
 
 
 def largest_within(
-    accounted: Callable[[float], float], epsilon: float, *, low: float, high: float, ratio: float
-) -> float | None:
-    """A parameter whose accounted epsilon, rising with it, is at most `epsilon`.
+    at: Callable[[float], Chosen], epsilon: float, *, low: float, high: float, ratio: float
+) -> Chosen | None:
+    """The parameters at a number, with which their epsilon rises, that reach `epsilon`.
 
     Bisection between `low` and `high`; at most `ratio` below the largest. None if even `low` is
     accounted at more.
     """
-    if accounted(low) > epsilon:
+    best = at(low)
+    if best.epsilon > epsilon:
         return None
     while high / low > ratio:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if accounted(middle) > epsilon else (middle, high)
-    return low
+        found = at(middle)
+        if found.epsilon > epsilon:
+            high = middle
+        else:
+            low, best = middle, found
+    return best
 
 
 def choose_parameters(
-    game: LazyGame, *, epsilon: float, n_experts: int, accountant: Accountant = "sound"
+    game: LazyGame,
+    *,
+    epsilon: float,
+    n_experts: int,
+    accountant: Accountant = "sound",
+    objective: ObjectiveName = "sound",
+    largest_batch: int | None = None,
 ) -> AccountedParameters:
-    """The (B, eta, p) of least regret bound whose accounted epsilon is at most `epsilon`.
+    """The (B, eta, p) of least objective whose accounted epsilon is at most `epsilon`.
 
-    The bound is log(d)/eta + eta T / 2 + T B^2 eta^2. epsilon = inf gives multiplicative weights
-    without privacy (B = 1, p = 0). Ours, not in the paper.
+    epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0). Ours, not in the
+    paper.
 
     Args:
         game: T, delta and what a person can change.
         epsilon: what to reach.
         n_experts: d, the number of experts.
         accountant: `sound` (ours) or `published` (Theorem 3.2).
+        objective: `sound` (ours), log(d)/eta + eta T B / 8, which bounds regret; or `published`,
+            log(d)/eta + eta T / 2 + T B^2 eta^2, which does not (see `OBJECTIVES`).
+        largest_batch: no batch is larger; T if not given. 1 is the regime of L2P's predecessor,
+            the private shrinking dartboard.
 
     Raises:
         ValueError: epsilon is not positive, d < 2, or no parameters reach epsilon.
@@ -113,22 +178,25 @@ def choose_parameters(
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> found = choose_parameters(game, epsilon=1.0, n_experts=300)
     >>> found.batch_size, round(found.eta, 4), found.epsilon <= 1.0
-    (8, 0.0083, True)
+    (11, 0.0088, True)
     """
     if not epsilon > 0:
         raise ValueError(f"epsilon must be above 0, got {epsilon}")
     if n_experts < 2:
         raise ValueError(f"at least 2 experts are needed, got {n_experts}")
+    goal = _Goal(game, epsilon, n_experts, ACCOUNTANTS[accountant], OBJECTIVES[objective])
     if math.isinf(epsilon):
-        return _accounted(game, 1, _best_eta(game, 1, n_experts), 0.0, math.inf, n_experts)
-
-    def free(batch_size: int) -> float:
-        return _objective(game, batch_size, _best_eta(game, batch_size, n_experts), n_experts)
-
-    candidates = partial(_candidates, game, epsilon, n_experts, ACCOUNTANTS[accountant])
-    goal = (epsilon, game.delta)
+        return goal.at(1, goal.best_eta(1), 0.0)
     return least_objective(
-        game.n_rounds, goal, candidates, least=free, sizes=25, accountant=accountant
+        game.n_rounds,
+        (epsilon, game.delta),
+        partial(_candidates, goal),
+        least=lambda batch_size: goal.objective(
+            game, n_experts, batch_size, goal.best_eta(batch_size)
+        ),
+        sizes=25,
+        accountant=accountant,
+        largest_batch=largest_batch,
     )
 
 
@@ -142,57 +210,41 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
     eta = min(least, epsilon) ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))
     batch_size, p = max(1, round(1 / epsilon)), min(10 * eta / epsilon, 1.0)
-    accounted = sound_epsilon(game, batch_size, eta, p)
-    return _accounted(game, batch_size, eta, p, accounted, n_experts)
+    goal = _Goal(game, epsilon, n_experts, sound_epsilon, OBJECTIVES["published"])
+    return goal.at(batch_size, eta, p)
 
 
-def _accounted(
-    game: LazyGame, batch_size: int, eta: float, p: float, epsilon: float, n_experts: int
-) -> AccountedParameters:
-    objective = _objective(game, batch_size, eta, n_experts)
-    return AccountedParameters(
-        batch_size, eta, p, game.normaliser_name, epsilon=epsilon, objective=objective
-    )
+@dataclass(frozen=True)
+class _Goal:
+    """What parameters are judged by: the game, the epsilon to reach, and two numbers of them."""
+
+    game: LazyGame
+    epsilon: float
+    n_experts: int
+    account: AccountantFunction
+    objective: Objective
+
+    def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
+        """The parameters with their epsilon and objective."""
+        epsilon = self.account(self.game, batch_size, eta, p)
+        value = self.objective(self.game, self.n_experts, batch_size, eta)
+        c = self.game.normaliser_name
+        return AccountedParameters(batch_size, eta, p, c, epsilon=epsilon, objective=value)
+
+    def best_eta(self, batch_size: int) -> float:
+        """The learning rate of least objective without privacy."""
+        return self.objective.best_eta(self.game, self.n_experts, batch_size)
 
 
-def _objective(game: LazyGame, batch_size: int, eta: float, n_experts: int) -> float:
-    T = game.n_rounds
-    return math.log(n_experts) / eta + eta * T / 2 + T * (batch_size * eta) ** 2
-
-
-def _best_eta(game: LazyGame, batch_size: int, n_experts: int) -> float:
-    """The minimiser of the objective, by bisection on its derivative."""
-    T = game.n_rounds
-
-    def slope(eta: float) -> float:
-        return -math.log(n_experts) / eta**2 + T / 2 + 2 * T * batch_size**2 * eta
-
-    low, high = 1e-12, 1.0
-    while slope(high) < 0:
-        high *= 2
-    for _ in range(80):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
-    return math.sqrt(low * high)
-
-
-def _candidates(
-    game: LazyGame, epsilon: float, n_experts: int, account: AccountantFunction, batch_size: int
-) -> Iterator[AccountedParameters]:
+def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
     """The best eta and p for one batch size: a grid over p, then a finer one around its best."""
-    most = _best_eta(game, batch_size, n_experts)
+    most = goal.best_eta(batch_size)
 
     def largest_eta(p: float) -> AccountedParameters | None:
-        def accounted(eta: float) -> float:
-            return account(game, batch_size, eta, p)
-
-        eta: float | None = most
-        if accounted(most) > epsilon:
-            low = most * 1e-6
-            eta = largest_within(accounted, epsilon, low=low, high=most, ratio=1.002)
-        if eta is None:
-            return None
-        return _accounted(game, batch_size, eta, p, accounted(eta), n_experts)
+        at = partial(goal.at, batch_size, p=p)
+        if (best := at(most)).epsilon <= goal.epsilon:
+            return best
+        return largest_within(at, goal.epsilon, low=most * 1e-6, high=most, ratio=1.002)
 
     best: AccountedParameters | None = None
     grid = np.geomspace(1e-4, 1.0, 13)

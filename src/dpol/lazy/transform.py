@@ -95,14 +95,12 @@ class LazyState:
         played: (R, ...) the points x that are played.
         shadow: (R, ...) the points y that only normalise the keep probability.
         redraws: (R,) how often x was drawn afresh so far, the first draw excepted.
-        shadow_redraws: (R,) the same of y.
     """
 
     measure: Any
     played: Points
     shadow: Points
     redraws: NDArray[np.int64]
-    shadow_redraws: NDArray[np.int64]
 
 
 def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:
@@ -117,7 +115,7 @@ def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:
     first = measure.initial()
     none = np.zeros(generators.n_replicates, dtype=np.int64)
     return LazyState(
-        first, measure.sample(first, generators), measure.sample(first, generators), none, none
+        first, measure.sample(first, generators), measure.sample(first, generators), none
     )
 
 
@@ -146,7 +144,6 @@ def advance(
         _redrawn(measure, current, state.played, redraw, generators),
         _redrawn(measure, current, state.shadow, redraw_shadow, generators),
         state.redraws + redraw,
-        state.shadow_redraws + redraw_shadow,
     )
 
 

@@ -91,10 +91,12 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
 VARIANT_STYLES: Mapping[str, LineStyle] = {
     "l2p-sound": ALGORITHM_STYLES["l2p"],
     "l2p-published": LineStyle(BLUE, _SHORT, "s"),
+    "l2p-one-round": LineStyle(GREEN, _SHORT, "^"),
     "l2p-theorem-3.10": LineStyle(SKY, _SHORT, "v"),
     "l2p-theorem-3.12": LineStyle(BLUE, _SHORT, "s"),
     "tree-ftpl-min-noise": ALGORITHM_STYLES["tree-ftpl-min-noise"],
-    "dp-ftrl": LineStyle(GREEN, _DASHED, "D"),
+    "mf-ftpl": ALGORITHM_STYLES["mf-ftpl"],
+    "dp-ftrl": LineStyle(VERMILLION, _DASHED, "D"),
     "multiplicative-weights": ALGORITHM_STYLES["multiplicative-weights"],
     "gradient-descent": LineStyle(GREY, _DASHED, "X"),
 }

@@ -13,20 +13,15 @@ def test_into_ball() -> None:
     np.testing.assert_allclose(into_ball(points, 2.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
 
 
-def test_the_least_total_by_hand() -> None:
-    assert LinearLosses(np.diag([3.0, 4.0]), 4.0).least_total(2.0) == pytest.approx(-5.0)
-    assert LinearLosses(np.array([[1.0], [-1.0]]), 1.0).least_total(2.0) == 0.0
-
-
-def test_values_and_batches_by_hand() -> None:
+def test_values_batches_and_least_totals_by_hand() -> None:
     losses = LinearLosses(np.array([[1.0, 2.0], [0.0, -1.0], [2.0, 0.0]]), 3.0)
-    assert (losses.n_rounds, losses.dimension) == (3, 2)
     points = np.array([[1.0, 1.0], [2.0, 0.5]])
-    np.testing.assert_allclose(losses.value(0, points), [3.0, 3.0])
     np.testing.assert_allclose(losses.value(1, points), [-1.0, -0.5])
     np.testing.assert_allclose(losses.total([points, points, 0 * points]), [2.0, 2.5])
     batches = [batch.tolist() for batch in losses.batches(2)]
     assert batches == [[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0]]]
+    assert LinearLosses(np.diag([3.0, 4.0]), 4.0).least_total(2.0) == pytest.approx(-5.0)
+    assert LinearLosses(np.array([[1.0], [-1.0]]), 1.0).least_total(2.0) == 0.0
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 20])

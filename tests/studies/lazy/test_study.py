@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,25 +18,21 @@ import lazy_plain as plain
 from dpol.core.intervals import half_width
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import LazyParameters, advance, play, start
-from dpol.lazy.accounting import LazyGame, published_epsilon
+from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies import lazy as package
 from dpol.studies.jobs import compute
-from dpol.studies.lazy.settings import Lazy
-from dpol.studies.lazy.study import play_tree, weights_loss
+from dpol.studies.lazy.settings import LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
+from dpol.studies.lazy.study import play_matrix, play_tree, weights_loss
+from experts_plain import tree_ftpl
 from replicates import many
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
-COLUMNS = [
-    *("adversary", "T", "d", "epsilon", "delta", "algorithm", "batch_size", "eta", "fake_switch"),
-    *("accounted_epsilon", "replicates", "mean_regret", "standard_error", "redraws"),
-    *(*NO_PRIVACY.as_columns(), "ci_half_width", "confidence", "ci_comparisons"),
-]
 ADVERSARIES: list[Losses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
 
@@ -85,11 +82,8 @@ def test_expected_loss_of_weights_is_that_of_brute_force(losses):
 def test_regret_of_weights_is_below_its_bound(d, seed):
     """sqrt(T log(d) / 2), for all sequences of losses in [0, 1]."""
     T = 1000
-    for losses in (
-        GapLosses(T, d, 0.02, seed),
-        EpochLosses(T, d, 0.05, seed),
-        EpochLosses(T, d, 1e-3, seed),
-    ):
+    epochs = (EpochLosses(T, d, epsilon, seed) for epsilon in (0.05, 1e-3))
+    for losses in (GapLosses(T, d, 0.02, seed), *epochs):
         regret = weights_loss(losses) - best_loss(losses)
         assert -1e-9 <= regret <= math.sqrt(T * math.log(d) / 2)
 
@@ -97,41 +91,32 @@ def test_regret_of_weights_is_below_its_bound(d, seed):
 # ---- the tree ------------------------------------------------------------------------------------
 
 
-def tree_by_intervals(rounds: np.ndarray, mu: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Loss and switches: every prefix is a union of dyadic intervals, each with its own noise.
-
-    Its noise is made up to variance levels * scale^2, whatever their number.
-    """
-    T, d = rounds.shape
-    levels = next(level for level in range(64) if 2**level >= T)
-    scale = math.sqrt(d) * math.sqrt(levels) / mu
-    noise: dict[tuple[int, int], np.ndarray] = {}
-    total, actions = 0.0, []
-    for t in range(T):
-        intervals, first = [], 0
-        for power in (2**level for level in reversed(range(levels + 1))):
-            if first + power <= t:
-                intervals.append((first, first + power))
-                first += power
-        assert first == t
-        fresh = scale * math.sqrt(levels - len(intervals)) * rng.standard_normal(d)
-        noisy = rounds[:t].sum(axis=0) + fresh + sum(noise[it] for it in intervals)
-        actions.append(int(np.argmin(noisy)))
-        total += rounds[t, actions[-1]]
-        length = next(2**k for k in reversed(range(64)) if (t + 1) % 2**k == 0)
-        noise[t + 1 - length, t + 1] = scale * rng.standard_normal(d)
-    return total, sum(a != b for a, b in itertools.pairwise(actions))
-
-
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
-def test_the_tree_is_the_plain_one_of_dyadic_intervals(T, mu):
-    losses = GapLosses(T, 3, 0.1, 2)
+def test_the_tree_is_the_plain_one(T, mu):
+    """Of least noise, on gains that are negative losses; so is its noise."""
+    losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
     found, switched = play_tree(losses, mu, generators(10))
     rounds = matrix(losses)
-    plays = [tree_by_intervals(rounds, mu, rng) for rng in generators(10).generators]
-    np.testing.assert_allclose(found, [loss for loss, _ in plays])
-    np.testing.assert_array_equal(switched, [switches for _, switches in plays])
+    for r, rng in enumerate(generators(10).generators):
+        negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
+        actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
+        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+
+
+@pytest.mark.parametrize("T", [1, 2, 17])
+@pytest.mark.parametrize("mu", [0.5, 50.0])
+def test_the_matrix_leader_is_the_plain_one(T, mu):
+    """Noise of every prefix by the dense factor; expert 0 in round 1."""
+    losses = GapLosses(T, 3, 0.1, 2)
+    found, switched = play_matrix(losses, mu, generators(10))
+    rounds, left = matrix(losses), prefix_sums(T).left
+    for r, rng in enumerate(generators(10).generators):
+        noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
+        actions = [0, *noisy[:-1].argmin(axis=1)]
+        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
 @dataclass
@@ -185,58 +170,37 @@ def small() -> pd.DataFrame:
     return study_lazy(config(), seed=5)
 
 
-def test_every_setting_has_its_rows():
-    table = small()
-    assert list(table.columns) == COLUMNS
-    keys = table[["adversary", "T", "d", "epsilon", "algorithm"]]
-    assert not keys.duplicated().any()
-    names = {
-        "l2p-sound",
-        "l2p-published",
-        "l2p-theorem-3.10",
-        "multiplicative-weights",
-        "tree-ftpl-min-noise",
-    }
-    settings = table.groupby(["adversary", "T", "d", "epsilon"])
-    assert len(settings) == 2 * 2 * 2
-    for _, rows in settings:
-        assert set(rows["algorithm"]) == names
-    assert (table["replicates"] == 4).all()
-    assert (table["delta"] == 1e-6).all()
-
-
-def test_every_row_has_its_record_of_privacy():
-    table = small()
-    private = table["algorithm"] != "multiplicative-weights"
-    assert (table.loc[private, "model"] == "central").all()
-    assert (table.loc[~private, "model"] == "none").all()
-    tree = table[table["algorithm"] == "tree-ftpl-min-noise"]
-    reached = [epsilon_of_delta(1e-6, mu) for mu in tree["guaranteed_mu"]]
-    assert reached == pytest.approx(tree["epsilon"].tolist())
-    assert tree["sensitivity"].tolist() == pytest.approx(np.sqrt(tree["d"]).tolist())
-    lazy = table[table["algorithm"].str.startswith("l2p")]
-    assert lazy["guaranteed_mu"].isna().all()
-    assert lazy["accounted_epsilon"].notna().all()
+def test_every_setting_has_its_rows_with_their_record_of_privacy():
+    table = small().set_index("algorithm")
+    names = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS, TREE, MATRIX)
+    games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
+    found = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
+    assert list(found) == [(name, *game) for game in games for name in names]
+    assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
+    leaders = table.loc[list(LEADERS)]
+    reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
+    assert reached == pytest.approx(leaders["epsilon"].tolist())
+    assert leaders["sensitivity"].tolist() == pytest.approx(np.sqrt(leaders["d"]).tolist())
+    assert table.loc[table.index.str.startswith("l2p"), "guaranteed_mu"].isna().all()
 
 
 def test_a_row_is_what_its_parameters_give():
     """L2P and the tree, run by hand with the row's own parameters and generators."""
     for row in small().itertuples():
-        stochastic = row.adversary == "stochastic"
-        losses = (
-            GapLosses(row.T, row.d, 0.1, 5)
-            if stochastic
-            else EpochLosses(row.T, row.d, row.epsilon, 5)
-        )
+        losses = EpochLosses(row.T, row.d, row.epsilon, 5)
+        if row.adversary == "stochastic":
+            losses = GapLosses(row.T, row.d, 0.1, 5)
         key = (type(losses).__name__, row.T, row.d, row.epsilon)
         own = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
         redraws = np.full(4, math.nan)
         if row.algorithm.startswith("l2p"):
-            normaliser = "tight" if row.algorithm == "l2p-sound" else "published"
+            ours = row.algorithm in ("l2p-sound", ONE_ROUND)
+            normaliser = "tight" if ours else "published"
             parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
             total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
-        elif row.algorithm == "tree-ftpl-min-noise":
-            total, redraws = play_tree(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
+        elif row.algorithm in LEADERS:
+            play_leader = play_tree if row.algorithm == TREE else play_matrix
+            total, redraws = play_leader(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
         else:
             total = np.full(4, weights_loss(losses))
         regret = total - matrix(losses).sum(axis=0).min()
@@ -248,42 +212,32 @@ def test_a_row_is_what_its_parameters_give():
 
 
 def test_accounted_epsilons_are_those_of_the_parameters():
-    for row in small().itertuples():
-        if not row.algorithm.startswith("l2p"):
-            assert all(
-                math.isnan(value)
-                for value in (row.batch_size, row.eta, row.fake_switch, row.accounted_epsilon)
-            )
-            continue
-        B, eta, p = int(row.batch_size), row.eta, row.fake_switch
+    table = small()
+    lazy, own = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
+    assert table.loc[~lazy, [*own, "eta", "fake_switch"]].isna().all(axis=None)
+    for row in table[lazy].itertuples():
+        ours = row.algorithm in ("l2p-sound", ONE_ROUND)
+        game = LazyGame(row.T, 1e-6, 1.0, 1.0 if ours else 2.0)
+        account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
+        found = int(row.batch_size), row.eta, row.fake_switch
+        assert row.accounted_epsilon == account(game, *found)
         if row.algorithm == "l2p-theorem-3.10":
-            preset = theorem_3_10(
-                LazyGame(row.T, 1e-6, 1.0, 2.0), epsilon=row.epsilon, n_experts=row.d
-            )
-            assert (B, eta, p) == (preset.batch_size, preset.eta, preset.fake_switch)
+            preset = theorem_3_10(game, epsilon=row.epsilon, n_experts=row.d)
+            assert found == (preset.batch_size, preset.eta, preset.fake_switch)
         else:
             assert 0.9 * row.epsilon < row.accounted_epsilon <= row.epsilon
-        if row.algorithm in ("l2p-sound", "l2p-theorem-3.10"):
-            c = 1.0 if row.algorithm == "l2p-sound" else 2.0
-            value = plain.sound_epsilon(row.T, 1e-6, B=B, eta=eta, p=p, c=c, s=1.0)
-            assert value <= row.accounted_epsilon <= value * 1.005
-        else:
-            value = published_epsilon(LazyGame(row.T, 1e-6, 1.0, 2.0), B, eta, p)
-            assert row.accounted_epsilon == value
 
 
-def test_a_study_is_reproducible_and_a_seed_matters():
-    small_study = config(n_rounds=[12], epsilons=[4.0])
-    one = study_lazy(small_study, seed=5)
+def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
+    one, other = (study_lazy(config(n_rounds=[12], epsilons=[4.0]), seed=s) for s in (5, 6))
     expected = small().query("T == 12 and epsilon == 4").reset_index(drop=True)
-    # The means are the same whatever else is studied; all rows share the error of the intervals.
+    # All rows share the error of the intervals.
     shared = ["ci_half_width", "ci_comparisons"]
     pd.testing.assert_frame_equal(one.drop(columns=shared), expected.drop(columns=shared))
     assert (one["ci_comparisons"] == len(one)).all()
     random = one["ci_half_width"] > 0
     assert random.any()
     assert (one["ci_half_width"] < expected["ci_half_width"])[random].all()
-    other = study_lazy(small_study, seed=6)
     assert (other["mean_regret"] != one["mean_regret"]).any()
 
 
@@ -293,39 +247,30 @@ def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
     whole = study_lazy(settings, seed=5, confidence=0.9)
     assert len(package.points(settings, [])) == 2
     monkeypatch.setattr(package, "LONG", 20)
-    assert len(package.points(settings, [])) == 2 * 5 + 1
+    assert len(package.points(settings, [])) == 2 * 7 + 1
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
-    assert whole["T"].tolist() == [24] * 20 + [12] * 20
-    assert whole["epsilon"].tolist() == ([4.0] * 10 + [1.0] * 10) * 2
-    assert whole["adversary"].tolist() == (["stochastic"] * 5 + ["lower-bound"] * 5) * 4
+    keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
+    assert list(keys) == [
+        *itertools.product((24, 12), (4.0, 1.0), ("stochastic", "lower-bound")),
+    ]
     assert whole["algorithm"].tolist()[:2] == ["l2p-published", "l2p-sound"]
 
 
-def test_accountants_and_trees_that_were_not_asked_for_have_no_row():
-    table = study_lazy(
-        config(n_rounds=[12, 24], epsilons=[4.0], accountants=["sound"], largest_tree=40), seed=5
-    )
+def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
+    table = study_lazy(config(epsilons=[4.0], accountants=["sound"], largest_tree=40), seed=5)
     assert "l2p-published" not in set(table["algorithm"])
-    assert set(table.loc[table["algorithm"] == "tree-ftpl-min-noise", "T"]) == {12}
-
-
-def test_an_epsilon_that_no_parameters_reach_has_no_row():
+    assert set(table.loc[table["algorithm"] == TREE, "T"]) == {12}
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
-    table = study_lazy(study, seed=5)
-    chosen = table[table["algorithm"].isin(["l2p-sound", "l2p-published"])]
-    assert set(chosen["epsilon"]) == {1.0}
-    assert set(table.loc[table["epsilon"] == 1e-13, "algorithm"]) == {
-        "l2p-theorem-3.10",
-        "multiplicative-weights",
-    }
+    table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
+    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS}
+    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
+    assert set(table[1.0]) == reached
 
 
 def test_the_sound_accountant_has_less_regret_than_the_published_one():
     """T = 10^4, d = 300, eps = 1: by more than both intervals."""
-    study = config(
-        n_rounds=[10_000], n_experts=[300], epsilons=[1.0], replicates=12, largest_tree=1
-    )
-    table = study_lazy(study, seed=1)
+    game = {"n_rounds": [10_000], "n_experts": [300], "epsilons": [1.0]}
+    table = study_lazy(config(**game, replicates=12, largest_tree=1), seed=1)
     rows = table[table["adversary"] == "stochastic"].set_index("algorithm")
     sound, published = rows.loc["l2p-sound"], rows.loc["l2p-published"]
     gain = published["mean_regret"] - sound["mean_regret"]

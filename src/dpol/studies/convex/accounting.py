@@ -15,6 +15,7 @@ import numpy as np
 
 from dpol.lazy.accounting import account_redraws
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
+from dpol.lazy.transform import NORMALISERS, Normaliser
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,6 @@ class ConvexParameters(AccountedParameters):
 
 def convex_epsilon(
     game: ConvexGame,
-    *,
     batch_size: int,
     eta: float,
     fake_switch: float,
@@ -82,8 +82,7 @@ def convex_epsilon(
         normaliser: c of the keep probability.
 
     >>> game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6)
-    >>> parameters = dict(eta=0.02, fake_switch=0.1, beta=0.01, regulariser=10.0)
-    >>> round(convex_epsilon(game, batch_size=10, **parameters), 3)
+    >>> round(convex_epsilon(game, 10, 0.02, 0.1, beta=0.01, regulariser=10.0), 3)
     2.424
     """
     spread = beta * game.lipschitz * game.diameter
@@ -97,13 +96,20 @@ def convex_epsilon(
     )
 
 
-def choose_convex_parameters(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
+def choose_convex_parameters(
+    game: ConvexGame, *, epsilon: float, largest_batch: int | None = None
+) -> ConvexParameters:
     """The parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
     eta = beta L D makes the keep probability at most 1 without capping, so marginals are exact.
     Minimised over B, p, beta and lambda is lambda D^2 / 4 + B T L^2 / (2 lambda) + d / beta:
     range of the regulariser, stability over a batch, and temperature of the Gibbs measure. A
     bound on regret has a further logarithm in its last term; this is a stand-in for it.
+
+    Args:
+        game: what is played.
+        epsilon: what to reach.
+        largest_batch: no batch is larger; T if not given.
 
     Raises:
         ValueError: no parameters reach epsilon.
@@ -113,7 +119,14 @@ def choose_convex_parameters(game: ConvexGame, *, epsilon: float) -> ConvexParam
         return game.lipschitz * game.diameter * math.sqrt(batch_size * game.n_rounds / 2)
 
     candidates = partial(_candidates, game, epsilon)
-    return least_objective(game.n_rounds, (epsilon, game.delta), candidates, least=least, sizes=18)
+    return least_objective(
+        game.n_rounds,
+        (epsilon, game.delta),
+        candidates,
+        least=least,
+        sizes=18,
+        largest_batch=largest_batch,
+    )
 
 
 def _candidates(game: ConvexGame, epsilon: float, batch_size: int) -> Iterator[ConvexParameters]:
@@ -122,30 +135,14 @@ def _candidates(game: ConvexGame, epsilon: float, batch_size: int) -> Iterator[C
     ideal = (L / D) * math.sqrt(2 * batch_size * T)
 
     def candidate(regulariser: float, p: float) -> ConvexParameters | None:
-        def accounted(beta: float) -> float:
-            return convex_epsilon(
-                game,
-                batch_size=batch_size,
-                eta=beta * (L * D),
-                fake_switch=p,
-                beta=beta,
-                regulariser=regulariser,
-            )
+        def at(beta: float) -> ConvexParameters:
+            stability = batch_size * T * L**2 / (2 * regulariser)
+            objective = regulariser * D**2 / 4 + stability + game.dimension / beta
+            eta = beta * (L * D)
+            return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
         low, high = 1e-9 / (L * D), 10 / (L * D)
-        beta = largest_within(accounted, epsilon, low=low, high=high, ratio=1.02)
-        if beta is None:
-            return None
-        stability = batch_size * T * L**2 / (2 * regulariser)
-        return ConvexParameters(
-            batch_size,
-            beta * (L * D),
-            p,
-            epsilon=accounted(beta),
-            objective=regulariser * D**2 / 4 + stability + game.dimension / beta,
-            beta=beta,
-            regulariser=regulariser,
-        )
+        return largest_within(at, epsilon, low=low, high=high, ratio=1.02)
 
     regularisers, switches = ideal * np.geomspace(0.25, 64, 13), np.geomspace(1e-3, 1.0, 10)
     pairs = itertools.product(regularisers.tolist(), switches.tolist())
@@ -166,22 +163,20 @@ def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
     regulariser = L / game.diameter * strong
     beta = eta**2 * regulariser / (20 * L**2)
     p = min(eta / epsilon, 1.0)
-    accounted = convex_epsilon(
-        game,
-        batch_size=batch_size,
-        eta=eta,
-        fake_switch=p,
-        beta=beta,
-        regulariser=regulariser,
-        normaliser=2.0,
-    )
-    return ConvexParameters(
-        batch_size,
-        eta,
-        p,
-        "published",
-        epsilon=accounted,
-        objective=math.nan,
-        beta=beta,
-        regulariser=regulariser,
-    )
+    return _accounted(game, batch_size, eta, p, beta, regulariser, "published")
+
+
+def _accounted(
+    game: ConvexGame,
+    batch_size: int,
+    eta: float,
+    p: float,
+    beta: float,
+    regulariser: float,
+    normaliser: Normaliser = "tight",
+    objective: float = math.nan,
+) -> ConvexParameters:
+    c = NORMALISERS[normaliser]
+    epsilon = convex_epsilon(game, batch_size, eta, p, beta, regulariser, c)
+    own = {"beta": beta, "regulariser": regulariser, "objective": objective}
+    return ConvexParameters(batch_size, eta, p, normaliser, epsilon=epsilon, **own)

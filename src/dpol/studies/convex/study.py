@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from contextlib import suppress
 
 import pandas as pd
 
@@ -17,15 +17,12 @@ from dpol.studies.convex.accounting import (
     choose_convex_parameters,
     theorem_3_12,
 )
-from dpol.studies.convex.follow_the_leader import PrivateFTRL
-from dpol.studies.convex.gradient_descent import OnlineGradientDescent
+from dpol.studies.convex.comparators import best_regulariser, gradient_descent, private_ftrl
 from dpol.studies.convex.losses import LinearLosses, drifting_losses
 from dpol.studies.convex.measure import RegularisedWeights
 from dpol.studies.convex.settings import Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Frames, Inputs, Point
-
-_row = partial(regret_row, ("batch_size", "eta", "fake_switch", "beta", "regulariser"))
 
 
 def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -36,8 +33,8 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     T, d, D = point["n_rounds"], point["dimension"], settings.diameter
     losses = drifting_losses(T, d, settings.lipschitz, inputs.seed)
     # It has no randomness: every replicate is the same.
-    plain = losses.total(OnlineGradientDescent(D).points(losses)).repeat(settings.replicates)
-    without = ("gradient-descent", _row(plain - losses.least_total(D)))
+    plain = losses.total(gradient_descent(losses, D)).repeat(settings.replicates)
+    without = ("gradient-descent", regret_row(plain - losses.least_total(D)))
     rows = []
     for epsilon in settings.epsilons:
         for algorithm, found in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
@@ -64,34 +61,26 @@ def _private_rows(
         return replicate_generators(seed, key, range(settings.replicates), f"algorithm {name}")
 
     game = ConvexGame(losses.n_rounds, d, D, L, delta)
-    for name, parameters in (
-        ("l2p-sound", _reaching(game, epsilon)),
-        ("l2p-theorem-3.12", theorem_3_12(game, epsilon=epsilon)),
-    ):
-        if parameters is None:
-            continue
+    found: dict[str, ConvexParameters] = {}
+    for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
+        with suppress(ValueError):  # No parameters reach epsilon.
+            found[name] = choose_convex_parameters(
+                game, epsilon=epsilon, largest_batch=largest_batch
+            )
+    found["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
+    for name, parameters in found.items():
         guarantee = central_guarantee(
-            mechanism="lazy resampling from regularised multiplicative weights (L2P)",
-            sensitivity=L,
-            sensitivity_unit="Lipschitz constant, loss",
+            "lazy resampling from regularised multiplicative weights (L2P)",
+            L,
+            "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
         measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
         total, redraws = play(measure, parameters, losses, generators(name))
-        yield name, _row(total - least, redraws, guarantee, parameters)
+        yield name, regret_row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
-    guarantee = central_guarantee(
-        mechanism="Gaussian noise on tree-aggregated sums of gradients",
-        sensitivity=2 * L,
-        sensitivity_unit="L2, gradient",
-        mu=mu,
-    )
-    private = losses.total(PrivateFTRL(mu, D).points(losses, generators("dp-ftrl")))
-    yield "dp-ftrl", _row(private - least, guarantee=guarantee)
-
-
-def _reaching(game: ConvexGame, epsilon: float) -> ConvexParameters | None:
-    try:
-        return choose_convex_parameters(game, epsilon=epsilon)
-    except ValueError:
-        return None
+    tree = "Gaussian noise on tree-aggregated sums of gradients"
+    weight = best_regulariser(losses, mu, D)
+    private = losses.total(private_ftrl(losses, mu, D, weight, generators("dp-ftrl")))
+    guarantee = central_guarantee(tree, 2 * L, "L2, gradient", mu=mu)
+    yield "dp-ftrl", regret_row(private - least, guarantee=guarantee)

@@ -17,13 +17,18 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.studies.convex.losses import into_ball
+
+Rows = NDArray[np.intp]
+Accepted = NDArray[np.bool_]
 
 # Tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
@@ -54,17 +59,34 @@ def sample_truncated_gaussian(
     ((3, 2), True)
     """
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
+
+    def untruncated(_: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        drawn = mean + sigma * own.standard_normal(len(mean))
+        return drawn, np.linalg.norm(drawn, axis=1) <= diameter / 2
+
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
-        return _by_rejection(mean, sigma, diameter / 2, generators)
-    depth = _envelope(radius, centre, len(mean)).sample(generators)
-    points = np.empty((generators.n_replicates, len(mean)))
-    points[:, 0] = radius - depth
-    if len(mean) > 1:
-        shape, limit = (len(mean) - 1) / 2, depth * (2 * radius - depth) / 2
-        norm = np.sqrt(2 * _truncated_gamma(shape, limit, generators))
-        direction = generators.standard_normal(len(mean) - 1)
-        points[:, 1:] = direction * (norm / np.linalg.norm(direction, axis=1))[:, None]
+        return _first_accepted(generators, untruncated)
+    points = _around_first_axis(Marginal(radius, centre, (len(mean) - 1) / 2), generators)
     return into_ball(sigma * _first_axis_to(mean, points), diameter)
+
+
+def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> Floats:
+    """(R, d) draws in units of sigma, their mean along the first axis."""
+    propose = depth_proposals(marginal)
+
+    def depths(_: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        where, height = own.uniforms(2).T
+        s, log_share = propose(where)
+        return s, np.log1p(-height) <= log_share
+
+    depth = _first_accepted(generators, depths)
+    points = (marginal.radius - depth)[:, None]
+    if not marginal.shape:
+        return points
+    norm = np.sqrt(2 * _truncated_gamma(marginal.shape, marginal.z(depth), generators))
+    direction = generators.standard_normal(round(2 * marginal.shape))
+    across = direction * (norm / np.linalg.norm(direction, axis=1))[:, None]
+    return np.concatenate([points, across], axis=1)
 
 
 def log_lower_gamma(shape: float, z: Floats) -> Floats:
@@ -106,7 +128,7 @@ class Marginal:
     def log_density(self, s: Floats) -> Floats:
         """log f up to a constant, 0 <= s <= 2 rho (both exclusive for d > 1)."""
         line = (self.radius - self.centre) * s - s * s / 2
-        return line + log_lower_gamma(self.shape, self._z(s)) if self.shape else line
+        return line + log_lower_gamma(self.shape, self.z(s)) if self.shape else line
 
     def slope(self, s: Floats) -> Floats:
         """Derivative of log f: falls in s."""
@@ -117,7 +139,7 @@ class Marginal:
         hazard = self._hazard(s)
         if not self.shape:
             return hazard - 1
-        change = hazard * ((self.shape - 1) / self._z(s) - 1 - hazard)
+        change = hazard * ((self.shape - 1) / self.z(s) - 1 - hazard)
         return change * (self.radius - s) ** 2 - hazard - 1
 
     def mode(self) -> float:
@@ -134,83 +156,27 @@ class Marginal:
             low, high = float(grid[max(rising - 1, 0)]), float(grid[min(rising, len(grid) - 1)])
         return high
 
-    def _z(self, s: Floats) -> Floats:
+    def z(self, s: Floats) -> Floats:
+        """Half the largest squared norm of the other coordinates."""
         return s * (2 * self.radius - s) / 2
 
     def _hazard(self, s: Floats) -> Floats:
         """d log P / dz."""
         if not self.shape:
             return np.zeros_like(s)
-        z = self._z(s)
+        z = self.z(s)
         head = (self.shape - 1) * np.log(z) - z - special.gammaln(self.shape)
         return np.asarray(np.exp(head - log_lower_gamma(self.shape, z)))
 
 
-@dataclass(frozen=True, eq=False)
-class Envelope:
-    """Tangents to a log-concave density on [0, 2 rho]: their minimum is nowhere below it.
-
-    Args:
-        marginal: the density.
-        tops: (n,) log density at the points of contact, the largest is 0.
-        slopes: (n,) slopes there.
-        contacts: (n,) the points of contact, rising.
-        edges: (n + 1,) tangent i is the lowest from edges[i] to edges[i + 1].
-        cumulative: (n,) mass under tangents 0..i.
-        shift: what was subtracted from the log density.
-    """
-
-    marginal: Marginal
-    tops: Floats
-    slopes: Floats
-    contacts: Floats
-    edges: Floats
-    cumulative: Floats
-    shift: float
-
-    def sample(self, generators: ReplicateGenerators) -> Floats:
-        """(R,) independent draws from the density."""
-        out, pending = np.empty(generators.n_replicates), np.arange(generators.n_replicates)
-        while len(pending):
-            where, height = generators.of(pending).uniforms(2).T
-            s, bound = self._propose(where)
-            accepted = np.log1p(-height) <= self.marginal.log_density(s) - self.shift - bound
-            out[pending[accepted]] = s[accepted]
-            pending = pending[~accepted]
-        return out
-
-    def _propose(self, uniform: Floats) -> tuple[Floats, Floats]:
-        """Draws from the density proportional to the hull, and the log of the hull there."""
-        target = uniform * self.cumulative[-1]
-        piece = np.minimum(
-            np.searchsorted(self.cumulative, target, side="right"), len(self.cumulative) - 1
-        )
-        before = np.where(piece > 0, self.cumulative[piece - 1], 0.0)
-        left, right, slope = self.edges[piece], self.edges[piece + 1], self.slopes[piece]
-        share = np.clip((target - before) / (self.cumulative[piece] - before), 0.0, 1.0)
-        s = np.clip(_inverse_exponential(share, slope, right - left) + left, left, right)
-        if self.marginal.shape:
-            # The two ends themselves have density 0.
-            end = 2 * self.marginal.radius
-            s = np.clip(s, np.nextafter(0.0, 1.0), np.nextafter(end, 0.0))
-        return s, self.tops[piece] + slope * (s - self.contacts[piece])
-
-
 @functools.lru_cache(maxsize=8)
-def _envelope(radius: float, centre: float, dimension: int) -> Envelope:
-    marginal = Marginal(radius, centre, (dimension - 1) / 2)
-    mode = marginal.mode()
-    at_mode = np.array([mode])
-    steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
-    width = 1 / max(steepness, abs(float(marginal.slope(at_mode)[0])), 1e-300)
-    contacts = np.unique(np.concatenate([mode + width * OFFSETS, mode * FRACTIONS]))
-    inside = (contacts > 0) & (contacts < 2 * radius)
-    if not marginal.shape:
-        inside |= contacts == 0
-    return _tangents(marginal, contacts[inside])
+def depth_proposals(marginal: Marginal) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """Draws from a hull of tangents to a log-concave density on [0, 2 rho].
 
-
-def _tangents(marginal: Marginal, contacts: Floats) -> Envelope:
+    The minimum of the tangents is nowhere below the density. The function that is returned takes
+    uniform numbers (n,), and gives draws (n,) with the log of density over hull there.
+    """
+    contacts, end = _contacts(marginal), 2 * marginal.radius
     tops, slopes = marginal.log_density(contacts), marginal.slope(contacts)
     shift = float(tops.max())
     tops = tops - shift
@@ -218,10 +184,36 @@ def _tangents(marginal: Marginal, contacts: Floats) -> Envelope:
     # Tangents i and i + 1 meet here; parallel ones anywhere between.
     step = np.diff(tops) - slopes[1:] * gap
     share = np.divide(step, drop * gap, out=np.full_like(gap, 0.5), where=drop * gap > 0)
-    inner = contacts[:-1] + gap * np.clip(share, 0.0, 1.0)
-    edges = np.concatenate([[0.0], inner, [2 * marginal.radius]])
-    mass = _masses(tops, slopes, contacts, edges)
-    return Envelope(marginal, tops, slopes, contacts, edges, np.cumsum(mass), shift)
+    edges = np.concatenate([[0.0], contacts[:-1] + gap * np.clip(share, 0.0, 1.0), [end]])
+    cumulative = np.cumsum(_masses(tops, slopes, contacts, edges))
+
+    def propose(uniform: Floats) -> tuple[Floats, Floats]:
+        target = uniform * cumulative[-1]
+        piece = np.minimum(np.searchsorted(cumulative, target, side="right"), len(contacts) - 1)
+        before = np.where(piece > 0, cumulative[piece - 1], 0.0)
+        left, right, slope = edges[piece], edges[piece + 1], slopes[piece]
+        share = np.clip((target - before) / (cumulative[piece] - before), 0.0, 1.0)
+        s = np.clip(_inverse_exponential(share, slope, right - left) + left, left, right)
+        if marginal.shape:
+            # The two ends themselves have density 0.
+            s = np.clip(s, np.nextafter(0.0, 1.0), np.nextafter(end, 0.0))
+        hull = tops[piece] + slope * (s - contacts[piece])
+        return s, marginal.log_density(s) - shift - hull
+
+    return propose
+
+
+def _contacts(marginal: Marginal) -> Floats:
+    """Where tangents are laid, rising."""
+    mode = marginal.mode()
+    at_mode = np.array([mode])
+    steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
+    width = 1 / max(steepness, abs(float(marginal.slope(at_mode)[0])), 1e-300)
+    contacts = np.unique(np.concatenate([mode + width * OFFSETS, mode * FRACTIONS]))
+    inside = (contacts > 0) & (contacts < 2 * marginal.radius)
+    if not marginal.shape:
+        inside |= contacts == 0
+    return contacts[inside]
 
 
 def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Floats:
@@ -253,43 +245,41 @@ def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerator
     of the proposals is accepted.
     """
     out, tail = np.empty(len(limit)), limit <= max(shape / 2, shape - math.sqrt(shape))
-    rows = np.flatnonzero(~tail)
+    rows, far = np.flatnonzero(~tail), np.flatnonzero(tail)
     if len(rows):
         level = generators.of(rows).uniform() * special.gammainc(shape, limit[rows])
         out[rows] = np.minimum(special.gammaincinv(shape, level), limit[rows])
-    pending = np.flatnonzero(tail)
-    while len(pending):
-        where, height = generators.of(pending).uniforms(2).T
-        end = limit[pending]
+
+    def propose(pending: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        (where, height), end = own.uniforms(2).T, limit[far[pending]]
         w = -np.log1p(-where) / (shape - end)
-        accepted = np.log1p(-height) <= -end * (np.expm1(-w) + w)
-        out[pending[accepted]] = (end * np.exp(-w))[accepted]
-        pending = pending[~accepted]
+        return end * np.exp(-w), np.log1p(-height) <= -end * (np.expm1(-w) + w)
+
+    if len(far):
+        out[far] = _first_accepted(generators.of(far), propose)
     return out
 
 
-def _by_rejection(
-    mean: Floats, sigma: float, radius: float, generators: ReplicateGenerators
+def _first_accepted(
+    generators: ReplicateGenerators,
+    propose: Callable[[Rows, ReplicateGenerators], tuple[Floats, Accepted]],
 ) -> Floats:
-    out = np.empty((generators.n_replicates, len(mean)))
+    """(R, ...) the first proposal of each replicate that is accepted."""
     pending = np.arange(generators.n_replicates)
-    while len(pending):
-        drawn = mean + sigma * generators.of(pending).standard_normal(len(mean))
-        inside = np.linalg.norm(drawn, axis=1) <= radius
-        out[pending[inside]] = drawn[inside]
-        pending = pending[~inside]
+    out, accepted = propose(pending, generators)
+    while len(pending := pending[~accepted]):
+        drawn, accepted = propose(pending, generators.of(pending))
+        out[pending] = drawn
     return out
 
 
 def _first_axis_to(mean: Floats, points: Floats) -> Floats:
     """Reflect (R, d) points such that the first axis becomes the direction of the mean."""
-    norm = np.linalg.norm(mean)
-    if norm == 0:
-        return points
-    normal = -mean / norm
+    norm = float(np.linalg.norm(mean))
+    normal = -mean / (norm or 1.0)
     normal[0] += 1.0
     square = float(normal @ normal)
-    if square == 0:
+    if norm == 0 or square == 0:
         return points
     along = (points * normal).sum(axis=1)
     return np.asarray(points - (2 / square) * along[:, None] * normal)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.show.papers import LAZY
-from dpol.studies.lazy.settings import ADVERSARIES, Lazy, algorithms_of
+from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
 from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.lazy"
@@ -46,13 +46,13 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
 
     >>> labels = list(points(Lazy(n_rounds=[100, 10**6], n_experts=[2], epsilons=[1]), []))
     >>> len(labels), labels[:2]
-    (11, ['T100-d2', 'T1000000-d2-stochastic-l2p-sound'])
+    (15, ['T100-d2', 'T1000000-d2-stochastic-l2p-sound'])
     """
     found: dict[str, Point] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
         algorithms = algorithms_of(settings)
         if T * d > settings.largest_tree:
-            algorithms = algorithms[:-1]
+            algorithms = algorithms[: -len(LEADERS)]
         game = {"n_rounds": T, "n_experts": d}
         if T < LONG:
             both = {"adversaries": list(ADVERSARIES), "algorithms": list(algorithms)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,12 @@ class RatePanel:
 
 def _largest(*terms: Floats | float) -> Floats:
     """The exponent of a sum of powers of T."""
-    found: Floats = np.max(np.broadcast_arrays(*terms), axis=0)
-    return found
+    return np.asarray(reduce(np.maximum, terms))
 
 
 def _least(*rates: Floats | float) -> Floats:
     """The exponent of the best of several rates, at most 1."""
-    found: Floats = np.min(np.broadcast_arrays(1.0, *rates), axis=0)
-    return found
+    return np.minimum(1.0, reduce(np.minimum, rates))
 
 
 RATE_PANELS = (

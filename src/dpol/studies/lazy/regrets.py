@@ -3,51 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
-
-import numpy as np
 
 from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
-central_guarantee = partial(
-    Guarantee,
-    adjacency=WHOLE_LOSSES,
-    unit=ONE_ROUND,
-    mu=math.nan,
-    model="central",
-    sampler="seeded",
-)
-"""A guarantee of what is played, for a change of one round's whole losses."""
+PARAMETERS = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
+"""Parameters of L2P that have a column, in one of the studies or both."""
+
+
+def central_guarantee(
+    mechanism: str,
+    sensitivity: float,
+    sensitivity_unit: str,
+    *,
+    mu: float = math.nan,
+    epsilon_delta: tuple[float, float] | None = None,
+) -> Guarantee:
+    """A guarantee of what is played, for a change of one round's whole losses."""
+    whole = WHOLE_LOSSES, ONE_ROUND, sensitivity, sensitivity_unit
+    return Guarantee(mechanism, *whole, mu, "central", "seeded", epsilon_delta)
 
 
 def regret_row(
-    names: Sequence[str],
     regret: Floats,
-    redraws: Floats | float = math.nan,
+    redraws: Floats | None = None,
     guarantee: Guarantee = NO_PRIVACY,
     parameters: AccountedParameters | None = None,
 ) -> dict[str, object]:
     """What one algorithm did in one game, without interval (columns: docs/reference/tables.md).
 
+    Columns that say nothing of the algorithm are left out; they are empty in the table.
+
     Args:
-        names: the parameters of L2P that have a column.
         regret: (R,) of each run.
         redraws: (R,) how often what is played was drawn afresh, if it is now and then.
         guarantee: what the algorithm guarantees.
         parameters: those of L2P.
     """
-    chosen = asdict(parameters) if parameters else {}
-    return {
-        **{name: float(chosen.get(name, math.nan)) for name in names},
-        "accounted_epsilon": chosen.get("epsilon", math.nan),
+    row = {
         "replicates": len(regret),
         "mean_regret": regret.mean(),
         "standard_error": float(standard_error(regret)),
-        "redraws": np.mean(redraws),
         **guarantee.as_columns(),
     }
+    if redraws is not None:
+        row["redraws"] = redraws.mean()
+    if parameters:
+        own = asdict(parameters)
+        row |= {name: float(own[name]) for name in PARAMETERS if name in own}
+        row["accounted_epsilon"] = parameters.epsilon
+    return row

@@ -11,7 +11,10 @@ from dpol.lazy.accounting import Accountant
 
 ADVERSARIES = ("stochastic", "lower-bound")
 """What makes the losses."""
-PRESET, WEIGHTS, TREE = "l2p-theorem-3.10", "multiplicative-weights", "tree-ftpl-min-noise"
+PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
+TREE, MATRIX = "tree-ftpl-min-noise", "mf-ftpl"
+LEADERS = (TREE, MATRIX)
+"""Those that hold noise for every expert and round: long games leave them out."""
 
 
 class Lazy(Settings):
@@ -32,9 +35,10 @@ class Lazy(Settings):
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
     largest_tree: PositiveInt = 3_000_000
-    """Largest T times d at which the tree FTPL is run beside."""
+    """Largest T times d at which leaders of noisy prefix sums are run beside."""
 
 
 def algorithms_of(settings: Lazy) -> tuple[str, ...]:
-    """Names in the order of the rows; the tree, which long games leave out, is the last."""
-    return (*(f"l2p-{name}" for name in settings.accountants), PRESET, WEIGHTS, TREE)
+    """Names in the order of the rows; those that long games leave out are the last."""
+    lazy = (f"l2p-{name}" for name in settings.accountants)
+    return (*lazy, ONE_ROUND, PRESET, WEIGHTS, *LEADERS)

@@ -23,19 +23,19 @@ from dpol.show.titles import add_title
 from dpol.studies.study import Facts, Frames
 
 _OURS = "†: ours, not in the paper"
-_DASHES = ("-", "--")
-"""Line styles of the adversaries; markers of the first are filled."""
 _FEW = 2
 """Up to so many values of T are no rate: markers stand alone."""
 _RATE: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 1.3}
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
-_Shifts = dict[tuple[str, str], tuple[float, str]]
+_Looks = dict[tuple[str, str], tuple[float, dict[str, Any]]]
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
     "l2p-published": "L2P, published accountant",
+    "l2p-one-round": "L2P, batches of one round †",
     "l2p-theorem-3.10": "L2P, Theorem 3.10",
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
     "tree-ftpl-min-noise": "tree FTPL",
+    "mf-ftpl": "matrix FTPL",
     "dp-ftrl": "DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
@@ -161,12 +161,12 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
     with style.figure_style():
         figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2.4), 1.7 + 1.8 * len(sizes))
-        shifts = _shifts(regrets, game)
+        looks = _looks(regrets, game)
         axes = figure.subplots(len(sizes), len(epsilons), squeeze=False, sharex=True, sharey="row")
         for row, d in zip(axes, sizes, strict=True):
             of_size = regrets[regrets["d"] == d]
             for ax, epsilon in zip(row, epsilons, strict=True):
-                _draw_panel(ax, of_size[of_size["epsilon"] == epsilon], game, shifts)
+                _draw_panel(ax, of_size[of_size["epsilon"] == epsilon], game, looks)
             row[0].set_ylabel(f"d = {d}\nmean regret")
             positive = of_size["mean_regret"][of_size["mean_regret"] > 0]
             if not positive.empty:
@@ -176,7 +176,7 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         for ax in axes[-1]:
             ax.set_xlabel("rounds T")
             _label_rounds(ax, sorted(set(regrets["T"])))
-        _add_legend(figure, regrets, game, shifts)
+        _add_legend(figure, regrets, game, looks)
         style.freeze_layout(figure)
     return figure
 
@@ -191,61 +191,54 @@ def _label_rounds(ax: Axes, rounds: list[int]) -> None:
     ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
 
 
-def _shifts(regrets: pd.DataFrame, game: Game) -> _Shifts:
+def _looks(regrets: pd.DataFrame, game: Game) -> _Looks:
     """By algorithm and adversary: a factor of T, so that points of one T stand side by side, and
-    the line style."""
+    how they are drawn."""
     played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
     found = [(name, own) for name in TITLES for own in game.losses if (name, own) in played]
     lines = regrets["T"].nunique() > _FEW
     reach = 1.15 if lines else 1.6
     places = np.geomspace(1 / reach, reach, len(found)) if len(found) > 1 else np.ones(1)
-    dashes = dict(zip(game.losses, _DASHES if lines else ("none", "none"), strict=False))
-    return {key: (shift, dashes[key[1]]) for key, shift in zip(found, places.tolist(), strict=True)}
+    # Dashes, and markers that only the first fills, tell the adversaries apart.
+    kinds = dict(zip(game.losses, ("-", "--") if lines else ("none", "none"), strict=False))
+    looks: _Looks = {}
+    for (name, adversary), place in zip(found, places.tolist(), strict=True):
+        own = style.VARIANT_STYLES[name]
+        fill = own.colour if adversary == next(iter(game.losses)) else "white"
+        look = {"color": own.colour, "marker": own.marker, "mfc": fill, "ls": kinds[adversary]}
+        looks[name, adversary] = place, look
+    return looks
 
 
-def _draw_panel(ax: Axes, panel: pd.DataFrame, game: Game, shifts: _Shifts) -> None:
+def _draw_panel(ax: Axes, panel: pd.DataFrame, game: Game, looks: _Looks) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
-    first = next(iter(game.losses))
     shown = panel[panel["mean_regret"] > 0].sort_values("T")
-    for (algorithm, adversary), (shift, dashes) in shifts.items():
-        look = style.VARIANT_STYLES[algorithm]
-        own = shown[(shown["algorithm"] == algorithm) & (shown["adversary"] == adversary)]
-        ax.plot(
-            shift * own["T"],
-            own["mean_regret"],
-            color=look.colour,
-            marker=look.marker,
-            markersize=3.5,
-            markerfacecolor=look.colour if adversary == first else "white",
-            linestyle=dashes,
-            linewidth=1.1,
-        )
+    by_name: dict[Any, pd.DataFrame] = dict(iter(shown.groupby(["algorithm", "adversary"])))
+    for key, (place, look) in looks.items():
+        own = by_name.get(key, shown[:0])
+        ax.plot(place * own["T"], own["mean_regret"], markersize=3.5, linewidth=1.1, **look)
         # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
         low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
         high = own["mean_regret"] + own["ci_half_width"]
-        ax.vlines(shift * own["T"], low, high, color=look.colour, linewidth=0.9)
-    ours = shown[(shown["algorithm"] == "l2p-sound") & (shown["adversary"] == first)]
+        ax.vlines(place * own["T"], low, high, color=look["color"], linewidth=0.9)
+    ours = by_name.get(("l2p-sound", next(iter(game.losses))), shown[:0])
     if game.rate and not ours.empty:
         shape = game.rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
         ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE)
 
 
-def _add_legend(figure: Figure, regrets: pd.DataFrame, game: Game, shifts: _Shifts) -> None:
-    dashes = {adversary: own for (_, adversary), (_, own) in shifts.items()}
-    solid = "-" if regrets["T"].nunique() > _FEW else "none"
-    looks: list[dict[str, Any]] = []
-    for name in dict.fromkeys(algorithm for algorithm, _ in shifts):
-        look = style.VARIANT_STYLES[name]
-        own = {"color": look.colour, "marker": look.marker, "ls": solid}
-        looks.append({**own, "label": TITLES[name]})
-    if len(dashes) > 1:
+def _add_legend(figure: Figure, regrets: pd.DataFrame, game: Game, looks: _Looks) -> None:
+    of_algorithm = {name: look for (name, _), (_, look) in reversed(looks.items())}
+    of_losses = {own: look for (_, own), (_, look) in looks.items()}
+    lines = [{**of_algorithm[it], "label": TITLES[it]} for it in TITLES if it in of_algorithm]
+    if len(of_losses) > 1:
         for fill, (name, title) in zip((style.BLACK, "white"), game.losses.items(), strict=True):
-            own = {"color": style.BLACK, "marker": "o", "mfc": fill, "ls": dashes[name]}
-            looks.append({**own, "label": title})
+            own = {"color": style.BLACK, "marker": "o", "mfc": fill, "ls": of_losses[name]["ls"]}
+            lines.append({**own, "label": title})
     if game.rate:
-        looks.append({**_RATE, "label": "rate of Theorem 3.12, scaled to the first point"})
-    handles = [Line2D([], [], markersize=3.5, **look) for look in looks]
+        lines.append({**_RATE, "label": "rate of Theorem 3.12, scaled to the first point"})
+    handles = [Line2D([], [], markersize=3.5, **line) for line in lines]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     first = regrets.iloc[0]
     bars = (
