@@ -12,12 +12,15 @@ import pytest
 
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch
+from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.exact import LazyLaw
 from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import NOISES, privatize
-from dpol.studies.audits import adabatch, experts, labels, lazy
+from dpol.privacy.factorizations import Factorization
+from dpol.privacy.matrix_mechanism import MatrixMechanism
+from dpol.studies.audits import adabatch, experts, labels, lazy, sums
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.batching import study as batching
@@ -45,6 +48,56 @@ def on_noise(change):
         return dataclasses.replace(noisy, initial=noise[:, 0], gains=stream.gains + noise[:, 1:])
 
     return mechanism
+
+
+def sums_with(change):
+    """`MatrixFTPL` with a changed mechanism."""
+
+    class Changed(MatrixFTPL):
+        def mechanism(self, setup):
+            return change(super().mechanism(setup))
+
+    return Changed()
+
+
+def longer_columns(mechanism):
+    """Columns of C of norm 1.1, noise as for norm 1."""
+    sound = mechanism.factorization
+    longer = Factorization(sound.name, sound.left / 1.1, 1.1 * sound.right)
+    return dataclasses.replace(mechanism, factorization=longer)
+
+
+def less_noise(mechanism):
+    return dataclasses.replace(mechanism, scale=0.9 * mechanism.scale)
+
+
+class SharedDraws(MatrixMechanism):
+    """All experts have the same draws."""
+
+    def noise(self, generators):
+        noise = super().noise(generators) / self.scale
+        return noise[:, :, :1] * self.scale
+
+
+class SwappedFactors(MatrixMechanism):
+    """C Z in place of B Z."""
+
+    def noise(self, generators):
+        sound = self.factorization
+        swapped = Factorization(sound.name, sound.right, sound.left)
+        return MatrixMechanism(swapped, self.changes, self.scale).noise(generators)
+
+
+def as_kind(kind):
+    return lambda sound: kind(sound.factorization, sound.changes, sound.scale)
+
+
+SUM_FAULTS = {
+    "columns of norm 1.1": sums_with(longer_columns),
+    "noise x 0.9": sums_with(less_noise),
+    "shared draws": sums_with(as_kind(SharedDraws)),
+    "factors swapped": sums_with(as_kind(SwappedFactors)),
+}
 
 
 class WeakNodes(TreeFTPL):
@@ -174,6 +227,11 @@ NOISE_FAULTS = {
 AUDITS = {
     "isotropic noise": (noise_of("isotropic"), privatize, NOISE_FAULTS),
     "capacity noise": (noise_of("capacity"), privatize, NOISE_FAULTS),
+    "sums": (*(partial(sums.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
+    "sums without a curator": (
+        *(partial(sums.audit_silos, SMALL), MatrixFTPL()),
+        {it: SUM_FAULTS[it] for it in ("columns of norm 1.1", "noise x 0.9")},
+    ),
     "tree": (
         *(partial(experts.audit_tree, SMALL), TreeFTPL()),
         {"node noise x 0.9": WeakNodes(), "one draw": OneDraw(), "leader by raw sums": RawLeader()},

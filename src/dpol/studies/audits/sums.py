@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds, setup_of
 from dpol.experts.released_sums import ReleasedSums
-from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC
+from dpol.noise import CAPACITY, CENTRAL_NOISES
 from dpol.privacy.matrix_mechanism import Silo
 from dpol.studies.audits.core import Audited, gaussian_audits, replicates_of
 from dpol.studies.audits.experts import BEDS, FIRST, LAST, changes_of, one_moved, subject_of
 from dpol.studies.audits.settings import Audits
 
-_ALGORITHMS = {
-    "prefix sums": MatrixFTPL(),
+_OTHERS: Mapping[str, ReleasedSums] = {
     "decayed sums": MatrixDiscounted(decay=0.8),
     "fresh window sums": NoisyMax(window=3),
 }
@@ -29,29 +28,28 @@ _ALGORITHMS = {
 def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
     """All factorisations, prefix sums with both noises, and prefix sums without a curator."""
     for noise in CENTRAL_NOISES:
-        yield from audit_released(settings, seed, "prefix sums", noise)
-    for name in ("decayed sums", "fresh window sums"):
-        yield from audit_released(settings, seed, name, CAPACITY.name)
-    yield from audit_silos(settings, seed)
+        yield from audit_released(settings, seed, MatrixFTPL(), "prefix sums", noise)
+    for name, algorithm in _OTHERS.items():
+        yield from audit_released(settings, seed, algorithm, name)
+    yield from audit_silos(settings, seed, MatrixFTPL())
 
 
 def audit_released(
     settings: Audits,
     seed: int,
-    name: str,
-    noise: str = ISOTROPIC.name,
-    algorithm: ReleasedSums | None = None,
+    algorithm: ReleasedSums,
+    name: str = "prefix sums",
+    noise: str = CAPACITY.name,
 ) -> Iterator[Audited]:
     """The sums that a curator releases and the actions, of two streams that differ in one person.
 
     Args:
         settings: of the study.
         seed: root of all randomness.
-        name: of the sums: a key of `_ALGORITHMS`.
-        noise: how it is scaled.
-        algorithm: what releases the sums, in place of the one of that name.
+        algorithm: what releases the sums.
+        name: of the sums.
+        noise: how their noise is scaled.
     """
-    algorithm = algorithm or _ALGORITHMS[name]
     streams = one_moved(*BEDS)
     sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
     released, lead = [], []
@@ -75,9 +73,9 @@ def audit_released(
     )
 
 
-def audit_silos(settings: Audits, seed: int) -> Iterator[Audited]:
+def audit_silos(settings: Audits, seed: int, algorithm: ReleasedSums) -> Iterator[Audited]:
     """Prefix sums that every hospital releases by itself, from its own gains and noise."""
-    streams, algorithm = one_moved(*BEDS), MatrixFTPL()
+    streams = one_moved(*BEDS)
     source = RawGains(streams[0], settings.mu, settings.runs, noise=CAPACITY.name)
     mechanism = algorithm.mechanism(setup_of(source))
     released = [
