@@ -6,7 +6,6 @@ Tables are drawn as a line of cells for each entity, one cell a week: a number, 
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
-from dpol.data.panel import check_panel
+from dpol.data.panel import PANEL
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
 
@@ -80,11 +79,11 @@ def clean(
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
 ) -> CleanPanel:
-    """The panel of one stream S of state A, or of others, always with the panel's types."""
+    """The panel of one stream S of state A, or of others, always as the schema says."""
     raw = table(of if isinstance(of, list) else rows(of))
     panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]))
-    checked = check_panel(panel.table, "panel")
-    return dataclasses.replace(panel, table=checked)
+    pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
+    return panel
 
 
 def line(panel: CleanPanel, entity: str, column: str) -> list[Any]:

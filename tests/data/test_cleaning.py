@@ -26,7 +26,7 @@ from data.drawn import (
     week,
 )
 from dpol.data.cleaning import RULES, StreamReport, clean_panel
-from dpol.data.panel import PANEL_COLUMNS
+from dpol.data.panel import PANEL
 
 
 def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
@@ -38,7 +38,7 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             ("S", "A", "a", "a", "2021-01-10", 2.5, 5.0, 0.5, "reported", "reported"),
             ("S", "A", "b", "b", "2021-01-10", 4.0, 20.0, 0.2, "reported", "reported"),
         ],
-        columns=list(PANEL_COLUMNS),
+        columns=list(PANEL.columns),
     ).astype({"period": "datetime64[ns]"})
     pd.testing.assert_frame_equal(panel.table, expected, check_dtype=False)
     assert (panel.rows_read, panel.rows_outside) == (4, 0)

@@ -10,7 +10,7 @@ import yaml
 
 from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, make_dirty_table
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
-from dpol.data.panel import check_panel, report_as_dict, report_as_markdown
+from dpol.data.panel import PANEL, report_as_dict, report_as_markdown
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
 
@@ -61,7 +61,7 @@ def test_missing_and_sparse_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTabl
 def test_all_other_cells_are_what_the_table_said(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
     """So no kind of dirt touched a cell of another, and corrections won over what they correct."""
     panel, dirty = cleaned
-    table = check_panel(panel.table, "panel")
+    table = PANEL.check(panel.table, "panel")
     state_of = {week: number for number, week in enumerate(STARTS)}
     column = DIRT["missing_counts"][0]
     compared = 0

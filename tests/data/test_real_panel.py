@@ -11,7 +11,7 @@ import yaml
 
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
-from dpol.data.panel import check_panel
+from dpol.data import panel as panels
 from dpol.data.settings import Dataset, Stream
 from dpol.data.stream import build_stream
 from dpol.data.table import RawTable, read_table
@@ -78,7 +78,7 @@ def test_the_panel_of_the_real_weeks() -> None:
     """Entities, weeks, gaps, suppressed cells and names, each against a count by other means."""
     raw = read(PANEL, ADULTS)
     panel = clean_panel(raw, ADULTS, STREAMS)
-    table = check_panel(panel.table, "panel")
+    table = panels.PANEL.check(panel.table, "panel")
     assert (panel.rows_read, panel.rows_outside, len(table)) == (38_511, 0, 67 * (33 + 154 + 307))
     mine = raw.cells[raw.cells["hospital_pk"].isin(set(table["entity"]))]
     hidden = mine[ADULTS.columns.count].str.startswith("-999999").groupby(mine["state"]).sum()
@@ -103,7 +103,7 @@ def test_the_panel_of_the_real_weeks() -> None:
 
 def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
     panel = clean_panel(read(VERBATIM, EVERYONE), EVERYONE, STREAMS)
-    check_panel(panel.table, "panel")
+    panels.PANEL.check(panel.table, "panel")
     assert (panel.rows_read, panel.rows_outside) == (2_855, 0)
     assert [report.periods for report in panel.reports] == [5, 5, 5]
     assert [report.entities for report in panel.reports] == [40, 176, 352]
@@ -183,5 +183,5 @@ def test_no_shipped_config_is_stopped_by_real_weeks(name: str, file: Path) -> No
     raw_config["dataset"]["cleaning"] |= {"min_total_cases": 0}  # the weeks are few
     shipped = Dataset.model_validate(raw_config["dataset"])
     panel = clean_panel(read(file, shipped), shipped, STREAMS)
-    check_panel(panel.table, "panel")
+    panels.PANEL.check(panel.table, "panel")
     assert all(report.sparse_periods == () for report in panel.reports)

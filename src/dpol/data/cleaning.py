@@ -15,9 +15,16 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
-from dpol.data.cells import BadCells, parse_dates, read_dates, refuse_cells
+from dpol.data.cells import (
+    BadCells,
+    Numbers,
+    parse_dates,
+    parse_numbers,
+    read_dates,
+    refuse_cells,
+    remedies,
+)
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
-from dpol.data.numbers import Numbers, parse_numbers, remedies
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
 from dpol.data.settings import Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
@@ -96,7 +103,7 @@ class StreamReport:
 class CleanPanel:
     """The canonical panel and the reports of its streams.
 
-    `table` has the columns of `dpol.data.panel.PANEL_COLUMNS`.
+    `table` has the columns of `dpol.data.panel.PANEL`.
     """
 
     table: pd.DataFrame
@@ -204,19 +211,19 @@ def _parsed(
 ) -> dict[str, Any]:
     """Count, capacity and cases of the rows, and the cells that each rule concerns."""
     total = sum(
-        np.where(it.suppressed, rules.suppressed_value, np.nan_to_num(it.values))
+        np.where(it.flags["suppressed"], rules.suppressed_value, np.nan_to_num(it.values))
         for it in cases or [count]
     )
     parsed = {
         "count": count.values,
         "capacity": capacity.values,
         "cases": total * rules.case_factor,
+        "zero_capacities": capacity.values == 0,
     }
-    parsed["zero_capacities"] = capacity.values == 0
     for kind in _KINDS:
-        parsed[f"{kind}_cases"] = sum(getattr(it, kind).astype(int) for it in cases)
-        parsed[f"{kind}_counts"] = getattr(count, kind)
-        parsed[f"{kind}_capacities"] = getattr(capacity, kind)
+        parsed[f"{kind}_cases"] = sum(it.flags[kind].astype(int) for it in cases)
+        parsed[f"{kind}_counts"] = count.flags[kind]
+        parsed[f"{kind}_capacities"] = capacity.flags[kind]
     return parsed
 
 
