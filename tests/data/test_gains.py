@@ -142,8 +142,8 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
         (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
         (CSV, {"experts": ["low", "mid"]}, ": no column named mid; it has day, low, high."),
-        (CSV.replace("01-02", "01-01"), {}, ", row 3: column day holds 2024-01-01, which does not"),
-        (CSV.replace("01-05", "01-01"), {}, ", row 4: column day holds 2024-01-01, which does not"),
+        (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),
+        (CSV.replace("01-05", "01-01"), {}, ": stream clicks: periods out of order: round 3 "),
     ],
 )
 def test_a_table_that_is_no_game_is_told_with_what_to_do(

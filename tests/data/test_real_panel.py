@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from dpol.core.errors import DataError
-from dpol.data.cleaning import clean_panel
 from dpol.data import panel as panels
+from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Dataset, Stream
 from dpol.data.stream import build_stream
 from dpol.data.table import RawTable, read_table

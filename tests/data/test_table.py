@@ -223,7 +223,7 @@ def test_a_huge_cell_is_read_and_does_not_hide_the_row_of_a_mistake(
     limit = csv_module.field_size_limit()
     table = read_table(tmp_path / "t.csv", COLUMNS)
     assert table.cells["a"].str.len().max() == 3_000_000
-    assert table.place(1) == f"{tmp_path / 't.csv'}, row 3"
+    assert table.lines([1]) == {1: 3}
     assert csv_module.field_size_limit() == limit
 
 
@@ -232,7 +232,7 @@ def test_the_rows_of_a_message_are_found_in_one_pass(files: Files) -> None:
     assert table.lines([2, 0, 1]) == {0: 2, 1: 5, 2: 7}
     assert table.lines([]) == {}
     assert RawTable("no.csv", table.cells).lines([0, 7]) == {0: 2, 7: 9}
-    assert RawTable("t.parquet", table.cells).place(1) == "t.parquet, row 2"
+    assert RawTable("t.parquet", table.cells).lines([1]) == {1: 2}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from dpol.data.cells import (
 )
 from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
-from dpol.data.settings import Cleaning, Dataset, Periods, Stream
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
 
@@ -158,12 +158,8 @@ def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -
 
 
 def _inside(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[bool]:
-    inside = period.notna()
-    if periods.first:
-        inside &= period >= pd.Timestamp(periods.first)
-    if periods.last:
-        inside &= period <= pd.Timestamp(periods.last)
-    return inside
+    first, last = periods.first or EARLIEST, periods.last or LATEST
+    return period.between(pd.Timestamp(first), pd.Timestamp(last))
 
 
 def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import importlib.metadata
 import json
 import os
@@ -77,8 +78,9 @@ def fetch_table(
             for endpoint in source.endpoints:
                 log(f"fetching {endpoint.url}")
                 client = Client(source, str(endpoint.url), partial, sleep, log)
+                one_try = functools.partial(_FETCH[endpoint.kind], client, query)
                 try:
-                    fetched = with_retries(client, _FETCH[endpoint.kind], query)
+                    fetched = with_retries(client, one_try)
                 except FetchError as error:
                     log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
                     failures.append(failure)

@@ -154,11 +154,10 @@ def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> 
         if (after - before).days <= days / 2:
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
-            line = raw.lines([row])[row]
             raise DataError(
                 f"{raw.file}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {days} days apart; {counted(number, 'row')} with {day},"
-                f" first in row {line}. Give all entities the same start of a"
+                f" first in row {raw.lines([row])[row]}. Give all entities the same start of a"
                 " period, or change dataset.periods.days"
             )
 
@@ -173,8 +172,9 @@ def sparse_periods(raw: RawTable, label: str, rows: pd.DataFrame) -> tuple[str, 
     for key, place in (("first", 0), ("last", -1)):
         day, end = periods.index[place], periods.iloc[place]
         if end["entities"] == 1 and n >= LONE_FROM:
+            line = raw.lines([end["row"]])[end["row"]]
             raise DataError(
-                f"{raw.place(end['row'])}: is the only row of the period {day}, of {n} entities of"
+                f"{raw.file}, row {line}: is the only row of the period {day}, of {n} entities of"
                 f" stream {label}. Fix its date, or leave the period out with dataset.periods.{key}"
             )
     if n < SPARSE_FROM:

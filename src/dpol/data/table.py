@@ -8,7 +8,7 @@ import io
 import itertools
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -24,8 +24,11 @@ from dpol.core.files import atomic_path, packed_file
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
-_MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Parquet table")}
-"""How the files of a suffix begin, and what they are."""
+_MAGIC = {
+    ".gz": (b"\x1f\x8b", "packed with gzip", "pack it, or take .gz off its name"),
+    ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
+}
+"""How the files of a suffix begin, what they are, and what to do with plain CSV."""
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
 
@@ -55,10 +58,6 @@ class RawTable:
                     if row in wanted:
                         found[row] = line
         return found
-
-    def place(self, row: int) -> str:
-        """How a message names a row."""
-        return f"{self.file}, row {self.lines([row])[int(row)]}"
 
 
 def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
@@ -93,19 +92,16 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
 
 def _damaged(path: Path, error: Exception) -> str:
     """Why a file is no table, and what to do; the user may have no other copy of it."""
-    magic, kind = _MAGIC.get(path.suffix, (b"", ""))
+    magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
         start = stream.read(len(magic))
-    if len(start) == len(magic) and start != magic:
-        remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
-        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {remedy}"
+    if not magic.startswith(start):
+        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {rename}"
         return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
     if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
-        try:
-            if (message := _odd_row(path)) is not None:
+        with suppress(*_DAMAGE):  # the file may be damaged beyond that row
+            if message := _odd_row(path):
                 return message
-        except _DAMAGE:
-            pass  # the file is damaged beyond that row
     return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
 
@@ -120,14 +116,14 @@ def _again(path: Path) -> str:
     return "get an intact copy of it"
 
 
-def _odd_row(path: Path) -> str | None:
-    """What is wrong with the first row whose number of cells is not that of the header."""
+def _odd_row(path: Path) -> str:
+    """What is wrong with the first row whose number of cells is not that of the header, if any."""
     with _rows(path) as lines:
         _, header = next(lines)
-        odd = next(((n, cells) for n, cells in lines if len(cells) != len(header)), None)
-    if odd is None:
-        return None
-    line, cells = odd
+        odd = ((line, cells) for line, cells in lines if len(cells) != len(header))
+        line, cells = next(odd, (0, []))
+    if not cells:
+        return ""
     if len(cells) > len(header):
         cause = (
             "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
