@@ -36,17 +36,21 @@ def week(number: int) -> str:
     return str(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=number))
 
 
+def row(*cells: str) -> Row:
+    """A row of state, hospital, week, patients and beds."""
+    return dict(zip(FIELDS, cells, strict=True))
+
+
+def of_period(day: str, entities: Iterable[str]) -> list[Row]:
+    """Entities with a row in a period."""
+    return [row("A", entity, day, "1", "9") for entity in entities]
+
+
 def rows(drawn: Drawn, state: str = "A") -> list[Row]:
     """The rows of entities drawn as a line of counts and a line of capacities."""
     texts = {"*": "-999999", ".": "NA"}
     return [
-        dict(
-            zip(
-                FIELDS,
-                [state, entity, week(t), texts.get(k, k), texts.get(c, c)],
-                strict=True,
-            )
-        )
+        row(state, entity, week(t), texts.get(k, k), texts.get(c, c))
         for entity, (counts, capacities) in drawn.items()
         for t, (k, c) in enumerate(zip(counts.split(), capacities.split(), strict=True))
         if k != "_"
