@@ -133,7 +133,7 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "keys", "message"),
     [
-        ("", {}, ": the file is empty"),
+        ("", {}, ": holds no table"),
         ("day,a,b\n", {}, ": has a header but no rows"),
         ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round, at least 2 are needed; add a row"),
         ("day,a\n2024-01-01,0\n", {}, ": has 1 column of gains, at least 2 are needed"),

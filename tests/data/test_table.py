@@ -91,12 +91,10 @@ def test_what_is_no_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        *((f"t{suffix}", b"", f"the file is empty; {INTACT}")
-          for suffix in (".csv", ".csv.gz", ".parquet")),
+        *((f"t.csv{suffix}", b"", f"holds no table; {INTACT}") for suffix in ("", ".gz")),
         ("t.csv", b"\n\n", f"holds no table; {INTACT}"),
         ("t.csv.gz", gzip.compress(b"", mtime=0), f"holds no table; {INTACT}"),
         ("t.csv", b"a,b\n", f"has a header but no rows; {INTACT}"),
-        ("t.csv", b"a,b", f"has a header but no rows; {INTACT}"),
         ("t.csv.gz", gzip.compress(b"a,b\n", mtime=0), f"has a header but no rows; {INTACT}"),
         *(("t.csv", content, "is not UTF-8 text; save it as UTF-8 CSV")
           for content in ("a,b\nMüller,1\n".encode("latin-1"), "a,b,ü\n1,2,3\n".encode("latin-1"),
@@ -119,7 +117,8 @@ def flipped(content: bytes, place: int) -> bytes:
     [
         *(("t.csv.gz", PACKED[:kept]) for kept in (1, 5, 12, len(PACKED) // 2, -9, -8, -4, -1)),
         *(("t.csv.gz", flipped(PACKED, place)) for place in (10, len(PACKED) // 2, -5)),
-        *(("t.parquet", PARQUET[: int(kept * len(PARQUET))]) for kept in (0.1, 0.5, 0.99)),
+        *(("t.parquet", PARQUET[: int(kept * len(PARQUET))]) for kept in (0, 0.1, 0.5, 0.99)),
+        ("t.csv", b"a,b"),
     ],
     ids=lambda it: it if isinstance(it, str) else f"{len(it)} bytes",
 )

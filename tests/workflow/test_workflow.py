@@ -255,7 +255,7 @@ def test_a_table_of_ones_own_runs_without_python(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the file is empty"),
+        ("", "holds no table"),
         (HEADER, "has a header but no rows"),
         (GOOD.replace("beds", "bed"), "no column named beds"),
         (GOOD.replace("2,10\na", "two,10\na"), "'two': 1 cell, first in row 3"),

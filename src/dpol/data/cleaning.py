@@ -63,11 +63,7 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
-_OF_ROWS = ("warm_up_rows", *(f"{kind}_cases" for kind in _KINDS))
-_OF_CELLS = (
-    *(f"{kind}_{what}" for what in ("counts", "capacities") for kind in _KINDS),
-    "zero_capacities",
-)
+_OF_ROWS = ["warm_up_rows", *(f"{kind}_cases" for kind in _KINDS)]
 
 
 @dataclass(frozen=True)
@@ -240,8 +236,8 @@ def _clean_stream(
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **duplicates,
-        **unique[[*_OF_ROWS]].sum(),
-        **played[[*_OF_CELLS]].sum(),
+        **played[played.columns.intersection([*RULES])].sum(),
+        **unique[_OF_ROWS].sum(),
         **filled.cells,
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),

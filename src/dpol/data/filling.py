@@ -35,7 +35,7 @@ class Filled:
     Args:
         table: by period and entity.
         cells: how many each rule touched.
-        clipped: rows of the raw table behind clipped cells; -1 where there is none.
+        clipped: rows of the raw table behind clipped cells.
     """
 
     table: pd.DataFrame
@@ -74,7 +74,7 @@ def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Fille
         "backfilled_capacities": backward,
         "clipped_densities": density > 1,
     }
-    clipped = np.nan_to_num(row, nan=-1)[density > 1].astype(np.int64)
+    clipped = row[(density > 1) & ~np.isnan(row)].astype(np.int64)
     return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()}, clipped)
 
 
@@ -119,13 +119,12 @@ def refuse_clipped(
     cells, number = len(filled.table), filled.cells["clipped_densities"]
     if number / cells <= most:
         return
-    rows = [int(row) for row in filled.clipped if row >= 0][:SHOWN]
     lines = [
         f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count"
         f" ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning.max_clipped ="
         f" {most:g} allows {int(most * cells + 1e-9):,}"
     ]
-    for row, line in raw.lines(rows).items():
+    for row, line in raw.lines(filled.clipped[:SHOWN]).items():
         held = (f"{name} {shortened(text)!r}" for name, text in raw.cells.iloc[row].items())
         lines.append(f"  row {line}: {', '.join(held)}")
     lines.append(

@@ -105,7 +105,10 @@ def choose(
             f" at least 2 are needed; {remedy}"
         )
     names = pd.concat([judged, played]).groupby("entity")["name"].last()
-    dropped = [{"entity": it, "name": names[it], "reason": reason} for it, reason in out.items()]
+    dropped = [
+        {"entity": entity, "name": name, "reason": reason}
+        for entity, name, reason in zip(out.index, names[out.index], out, strict=True)
+    ]
     return played[~played["entity"].isin(out.index)], dropped
 
 

@@ -7,7 +7,7 @@ import gzip
 import io
 import itertools
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ class RawTable:
     file: str
     cells: pd.DataFrame
 
-    def lines(self, rows: Collection[int]) -> dict[int, int]:
+    def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
         path, wanted = Path(self.file), sorted({int(row) for row in rows})
         if path.suffix == ".parquet":
@@ -73,8 +73,6 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
         raise DataError(f"{path}: is a folder, not a table; name the file in dataset.source.file")
     if not path.exists():
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
-    if path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty; {_again(path)}")
     wanted = None if columns is None else list(dict.fromkeys(columns))
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
@@ -156,13 +154,11 @@ def _open(path: Path) -> IO[bytes]:
 
 def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
     with _rows(path) as lines:
-        (_, header), (_, first) = next(lines, (0, [])), next(lines, (0, []))
+        _, header = next(lines, (0, []))
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
     columns = header if columns is None else columns
     refuse_columns(path, columns, header)
-    if not first:
-        return pd.DataFrame(columns=columns, dtype=str)
     with _open(path) as binary:
         table = pyarrow.csv.read_csv(
             binary,
