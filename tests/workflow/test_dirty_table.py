@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from data.dirty_table import STREAMS, make_dirty_table
-from dpol.data.cleaning import RULES
 from dpol.data.stream import read_stream
 from dpol.data.table import write_table
 
@@ -43,9 +42,7 @@ def test_a_dirty_table_is_played_without_touching_it(tmp_path: Path) -> None:
     report = json.loads((results / "data/cleaning.json").read_text())
     assert report["rows_outside"] == dirty.outside
     for stream in report["streams"]:
-        label = stream["stream"]
-        assert stream["cells"] == {rule: dirty.counts[label][rule] for rule in RULES}
-        played = read_stream(results / f"streams/{label}.parquet")
+        played = read_stream(results / f"streams/{stream['stream']}.parquet")
         assert played.provenance["selection"] == stream["selection"] == "counts"
         assert (played.n_experts, played.n_rounds) == (stream["entities"], stream["periods"])
     log = (results / "logs/clean_panel.log").read_text()
