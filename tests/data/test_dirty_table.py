@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, make_dirty_table
+from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
 from dpol.data.panel import PANEL
 from dpol.data.settings import Dataset, Stream
@@ -20,9 +20,9 @@ CONFIG = Path(__file__).parents[2] / "config/config.yaml"
 @pytest.fixture(scope="module", params=[1, 2])
 def cleaned(request: pytest.FixtureRequest) -> tuple[CleanPanel, DirtyTable]:
     """The table, cleaned by the paper's config as it is shipped."""
-    frame, dirty = make_dirty_table(request.param)
+    dirty = DirtyTable(request.param)
     dataset = Dataset.model_validate(yaml.safe_load(CONFIG.read_text())["dataset"])
-    raw = RawTable("table.csv.gz", frame[dataset.needed_columns.needed()])
+    raw = RawTable("table.csv.gz", dirty.frame()[dataset.needed_columns.needed()])
     streams = {label: Stream(groups=groups) for label, groups in STREAMS.items()}
     return clean_panel(raw, dataset, streams), dirty
 
