@@ -24,7 +24,7 @@ from dpol.data.cells import (
     refuse_cells,
     remedies,
 )
-from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
+from dpol.data.filling import check_calendar, fill, refuse_clipped
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
 from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
@@ -225,8 +225,7 @@ def _clean_stream(
     rules, columns, days = dataset.cleaning, dataset.needed_columns, dataset.periods.days
     unique, duplicates = _without_duplicates(rows, raw, rules)
     played, dropped = choose(raw, label, unique, rules)
-    refuse_overlap(raw, label, played, days)
-    sparse = sparse_periods(raw, label, played)
+    missing, sparse = check_calendar(raw, label, played, days)
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        raw.file, label, day)  # fmt: skip
@@ -250,7 +249,7 @@ def _clean_stream(
         cells={rule: int(counts[rule]) for rule in RULES},
         dropped=tuple(dropped),
         selection=selection_of(rules),
-        missing_periods=tuple(gaps(periods, days)),
+        missing_periods=missing,
         sparse_periods=sparse,
         smallest_capacity=float(filled.table["capacity"].min()),
         largest_density=float(filled.table["density"].max()),

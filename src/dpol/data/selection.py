@@ -105,10 +105,7 @@ def choose(
             f" at least 2 are needed; {remedy}"
         )
     names = pd.concat([judged, played]).groupby("entity")["name"].last()
-    dropped = [
-        {"entity": entity, "name": name, "reason": reason}
-        for entity, name, reason in zip(out.index, names[out.index], out, strict=True)
-    ]
+    dropped = [{"entity": it, "name": names[it], "reason": out[it]} for it in out.index]
     return played[~played["entity"].isin(out.index)], dropped
 
 
