@@ -7,7 +7,7 @@ get there is in the report: each rule, the cells it touched, and every entity dr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ class CleanPanel:
     table: pd.DataFrame
     rows_read: int
     rows_outside: int
-    reports: tuple[StreamReport, ...] = field(default=())
+    reports: tuple[StreamReport, ...] = ()
 
 
 def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) -> CleanPanel:
