@@ -16,7 +16,6 @@ import yaml
 
 import dpol
 from dpol.cli import generated
-from dpol.data.panel import PANEL_COLUMNS
 from dpol.data.stream import STREAM_COLUMNS
 from dpol.studies.hospitals.runs import RUN_COLUMNS
 
@@ -102,8 +101,7 @@ def documented_columns(heading: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("heading", "columns"),
-    [("data/panel", PANEL_COLUMNS), ("streams/", STREAM_COLUMNS), ("runs/", RUN_COLUMNS)],
+    ("heading", "columns"), [("streams/", STREAM_COLUMNS), ("runs/", RUN_COLUMNS)]
 )
 def test_columns_are_documented(heading: str, columns: tuple[str, ...]) -> None:
     assert documented_columns(heading) == list(columns)

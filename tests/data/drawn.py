@@ -6,7 +6,6 @@ Tables are drawn as a line of cells for each entity, one cell a week: a number, 
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.data.cleaning import RULES, CleanPanel, clean_panel
-from dpol.data.panel import check_panel
+from dpol.data.panel import PANEL
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
 
@@ -37,17 +36,21 @@ def week(number: int) -> str:
     return str(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=number))
 
 
+def row(*cells: str) -> Row:
+    """A row of state, hospital, week, patients and beds."""
+    return dict(zip(FIELDS, cells, strict=True))
+
+
+def of_period(day: str, entities: Iterable[str]) -> list[Row]:
+    """Entities with a row in a period."""
+    return [row("A", entity, day, "1", "9") for entity in entities]
+
+
 def rows(drawn: Drawn, state: str = "A") -> list[Row]:
     """The rows of entities drawn as a line of counts and a line of capacities."""
     texts = {"*": "-999999", ".": "NA"}
     return [
-        dict(
-            zip(
-                FIELDS,
-                [state, entity, week(t), texts.get(k, k), texts.get(c, c)],
-                strict=True,
-            )
-        )
+        row(state, entity, week(t), texts.get(k, k), texts.get(c, c))
         for entity, (counts, capacities) in drawn.items()
         for t, (k, c) in enumerate(zip(counts.split(), capacities.split(), strict=True))
         if k != "_"
@@ -80,11 +83,11 @@ def clean(
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
 ) -> CleanPanel:
-    """The panel of one stream S of state A, or of others, always with the panel's types."""
+    """The panel of one stream S of state A, or of others, always as the schema says."""
     raw = table(of if isinstance(of, list) else rows(of))
     panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]))
-    checked = check_panel(panel.table, "panel")
-    return dataclasses.replace(panel, table=checked)
+    pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
+    return panel
 
 
 def line(panel: CleanPanel, entity: str, column: str) -> list[Any]:

@@ -44,15 +44,10 @@ class Crash(BaseException):
 def table() -> list[Row]:
     """Hospitals of three groups, newest week first, with texts that need quotes, and a tie."""
     rows = [
-        (
-            f"{state[0]}{number}",
-            f"{week}T00:00:00",
-            state,
-            str(100 + number) if number else 'A,"\nÉ',
-        )
+        (f"{state[0]}{i}", f"{week}T00:00:00", state, str(100 + i) if i else 'A,"\nÉ')
         for week in reversed(WEEKS)
         for state, hospitals in STATES.items()
-        for number in range(hospitals)
+        for i in range(hospitals)
     ]
     return [("N0", f"{WEEKS[1]}T00:00:00", "NM", "again"), *rows]
 
@@ -74,9 +69,8 @@ def read(path: Path) -> list[Row]:
 
 def source(*endpoints: str, **keys: Any) -> WebSource:
     """A source with these endpoints, of the kind that the address shows."""
-    listed = [
-        {"kind": "socrata" if "/resource/" in url else "file", "url": url} for url in endpoints
-    ]
+    kinds = ["socrata" if "/resource/" in url else "file" for url in endpoints]
+    listed = [{"kind": kind, "url": url} for kind, url in zip(kinds, endpoints, strict=True)]
     keys = {"attempts": 3, "timeout_seconds": 20.0, **keys}
     return WebSource(kind="web", endpoints=listed, file="raw/hhs.csv.gz", **keys)
 

@@ -27,18 +27,19 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server is about to send."""
+    """What the server is about to send.
+
+    Its end is told by its `length`, in `chunked` parts, or by the `close` of the line. Behaviours:
+    `silent`: nothing is sent; `drip headers`, `drip body`: a byte now and then; `stall`: it stops
+    within the body; `endless`: the body again and again.
+    """
 
     status: int
     headers: dict[str, str]
     body: bytes
-    sent: int | None = None
-    """Bytes of the body after which the connection is cut; None for all."""
+    sent: int | None = None  # bytes of the body after which the connection is cut; None for all
     framing: str = "length"
-    """How its end is told: by its `length`, in `chunked` parts, or by the `close` of the line."""
     behaviour: str = "answer"
-    """`silent`: nothing is sent; `drip headers`, `drip body`: a byte now and then; `stall`: it
-    stops within the body; `endless`: the body again and again."""
 
 
 Fault = Callable[["TableServer", Answer], Answer]
@@ -48,8 +49,7 @@ Fault = Callable[["TableServer", Answer], Answer]
 class Request:
     """One line of the request log."""
 
-    kind: str
-    """`count`, `page` or `file`."""
+    kind: str  # count, page or file
     path: str
     parameters: dict[str, str]
     headers: dict[str, str]
@@ -63,14 +63,10 @@ class TableServer:
     rows: list[Row]
     faults: dict[str, list[Fault | None]] = field(default_factory=dict)
     log: list[Request] = field(default_factory=list)
-    version: int = 0
-    """Goes up with each change of the table."""
-    history: list[list[Row]] = field(default_factory=list)
-    """Versions of the table that were shown, apart from the one in `rows`."""
-    says: tuple[str, ...] = ("ETag", "Last-Modified")
-    """Which of the two headers are sent."""
-    cap: int = 10**9
-    """Most rows in one page."""
+    version: int = 0  # goes up with each change of the table
+    history: list[list[Row]] = field(default_factory=list)  # versions before the one in `rows`
+    says: tuple[str, ...] = ("ETag", "Last-Modified")  # which of the two headers are sent
+    cap: int = 10**9  # most rows in one page
     stopped: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
@@ -94,10 +90,8 @@ class TableServer:
     def validators(self, what: str) -> dict[str, str]:
         """The headers that name the version of an answer."""
         etag = hashlib.md5(f"{self.version} {what}".encode()).hexdigest()
-        both = {
-            "ETag": f'"{etag}"',
-            "Last-Modified": formatdate(1e9 + 60 * self.version, usegmt=True),
-        }
+        date = formatdate(1e9 + 60 * self.version, usegmt=True)
+        both = {"ETag": f'"{etag}"', "Last-Modified": date}
         return {name: both[name] for name in self.says}
 
 
@@ -264,13 +258,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _answer(server: TableServer, request: Request) -> Answer:
+    """A file, or what the query selects; its parts are SQL, if the column `:id` is quoted."""
     if request.kind == "file":
         return _file(server, request.path, request.headers)
-    return _socrata(server, request.parameters)
-
-
-def _socrata(server: TableServer, parameters: dict[str, str]) -> Answer:
-    """What the query selects; its parts are SQL, if the column `:id` is quoted."""
+    parameters = request.parameters
     headers = {"Content-Type": "text/csv; charset=utf-8"}
     headers |= server.validators(str(parameters))
     unknown = set(parameters) - {"$select", "$where", "$order", "$limit", "$offset"}

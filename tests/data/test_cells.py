@@ -178,12 +178,7 @@ def test_of_many_columns_20_are_named() -> None:
 )  # fmt: skip
 def test_what_is_no_date_from_1900_to_2100_is_refused_and_never_dropped(value: str) -> None:
     held = repr(value) if value else "nothing"
-    assert refused(with_cells((3, "week", value))) == (
-        "hospitals.csv: 1 cell cannot be used\n"
-        "  column week, which needs a date like 2021-01-31, from 1900 to 2100:\n"
-        f"    {held}: 1 cell, first in row 5\n"
-        "Write dates like 2021-01-31, or name another column under dataset.columns.period."
-    )
+    assert f"\n    {held}: 1 cell, first in row 5\n" in refused(with_cells((3, "week", value)))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from data.drawn import dataset
 from data.fetching import (
@@ -29,7 +28,6 @@ from data.fetching import (
     file_of,
     read,
     rows_of,
-    source,
     wanted,
 )
 from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
@@ -192,19 +190,6 @@ def test_the_message_when_everything_is_dead(run: Fetch) -> None:
         assert words in message
     assert "HTTPConnection" not in message
     assert not run.partial.exists()
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("time_limit_minutes", 0, "greater than 0"),
-        ("timeout_seconds", float("inf"), "less than or equal to 3600"),
-        ("size_limit_mb", float("inf"), "finite number"),
-    ],
-)
-def test_keys_that_are_refused(key: str, value: float, words: str) -> None:
-    with pytest.raises(ValidationError, match=words):
-        source("http://example.invalid/t.csv", **{key: value})
 
 
 def test_places_that_cannot_be_written(server: TableServer, run: Fetch) -> None:

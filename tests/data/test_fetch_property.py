@@ -57,22 +57,13 @@ def some_rows(pick: Callable[[list[bytes]], list[bytes]]) -> Fault:
     return fault
 
 
-def change_with(row: Row) -> Callable[[list[Row]], object]:
-    """Put a row in the place of the first one."""
-    return lambda rows: rows.__setitem__(0, row)
-
-
 places = st.integers(30, 400)
 changes = st.one_of(
     st.sampled_from([list.reverse, list.pop, lambda rows: rows.append(rows[0])]),
-    ROWS.map(change_with),
-    ROWS.map(change_with),
+    *[ROWS.map(lambda row: lambda rows: rows.__setitem__(0, row))] * 2,
 )
 FAULTS: st.SearchStrategy[Fault | None] = st.one_of(
-    st.none(),
-    st.none(),
-    changes.map(then),
-    changes.map(then),
+    *[st.none(), changes.map(then)] * 2,
     st.lists(ROWS, min_size=2, max_size=8).map(stale),
     places.map(to_row_end),
     st.builds(cut, places, st.sampled_from(["length", "chunked", "close"])),

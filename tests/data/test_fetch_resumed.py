@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from data.fetching import CUT, Crash, Fetch, file_of, rows_of, wanted
+from data.fetching import CUT, Fetch, file_of, rows_of, wanted
 from data.http_server import (
     Answer,
     Fault,
@@ -22,7 +22,6 @@ from data.http_server import (
     then,
 )
 from dpol.core.errors import FetchError
-from dpol.data import endpoints
 
 REST = f"bytes={CUT - 1}-"
 """The last byte is asked for again."""
@@ -116,20 +115,13 @@ def test_the_next_call_goes_on_where_the_last_one_failed(big: TableServer, run: 
     assert not run.partial.exists()
 
 
-@pytest.mark.parametrize("length", [True, False])
-def test_a_complete_file_of_a_stopped_call(
-    big: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch, length: bool
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+def test_a_complete_file_is_not_sent_again_to_learn_its_version(
+    big: TableServer, run: Fetch, framing: str
 ) -> None:
-    way = changed(framing="length" if length else "chunked")
-    big.faults["file"] = [way]
-    with monkeypatch.context() as patch:
-        patch.setattr(endpoints, "packed_file", lambda *_: (_ for _ in ()).throw(Crash))
-        with pytest.raises(Crash):
-            run(file_of(big))
-    big.log.clear()
-    big.faults["file"] = [way]
+    big.faults["file"] = [changed(framing=framing), status(503), changed(framing=framing)]
     assert run(file_of(big)) == big.rows
-    assert big.ranges() == [f"bytes={len(big.csv()) - 1}-", None]
+    assert big.ranges() == [None, None, f"bytes={len(big.csv()) - 1}-", None]
 
 
 def test_an_old_table_stays_until_the_new_one_is_complete(server: TableServer, run: Fetch) -> None:

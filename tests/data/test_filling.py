@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from data.drawn import FIELDS, Drawn, Row, clean, counts, dataset, refused, sources, week
+from data.drawn import Drawn, Row, clean, counts, dataset, of_period, refused, sources, week
 
 
 def line_of(*cells: object) -> str:
@@ -42,12 +42,8 @@ def test_more_clipped_cells_stop_with_rows_and_likely_causes() -> None:
     )
 
 
-def of_period(day: str, entities: range) -> list[Row]:
-    return [dict(zip(FIELDS, ["A", f"h{i:02}", day, "1", "9"], strict=True)) for i in entities]
-
-
 def weeks(n: int, *days: str) -> list[Row]:
-    return [row for day in days for row in of_period(day, range(n))]
+    return [row for day in days for row in of_period(day, [f"h{i:02}" for i in range(n)])]
 
 
 @pytest.mark.parametrize(("n", "day"), [(20, "2024-02-29"), (27, "2024-02-29"), (27, "1999-01-01")])
@@ -74,7 +70,7 @@ def test_a_row_that_makes_the_first_or_last_period_alone_is_refused(n: int, day:
 def test_a_period_in_which_almost_no_entity_has_a_row_is_named(
     n: int, there: int, named: bool, place: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    of = [row for t in range(3) for row in of_period(week(t), range(there if t == place else n))]
+    of = [row for t in range(3) for row in weeks(there if t == place else n, week(t))]
     with caplog.at_level(logging.WARNING, "dpol"):
         (report,) = clean(of).reports
     entry = f"{week(place)} ({there} of {n} entities)"

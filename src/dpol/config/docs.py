@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from dpol.config.models import WHOLE, Config
 from dpol.core import schemas
+from dpol.data.panel import PANEL
 from dpol.experts.interface import AnyAlgorithm, LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
 from dpol.noise import NOISES
@@ -207,8 +208,9 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Markdown sections on the result tables of the main experiment and of all studies."""
-    tables = dict(schemas.read_schemas(Path(hospitals.__path__[0]) / "results.yaml"))
+    """Markdown sections on the panel and the tables of the main experiment and of all studies."""
+    tables = {PANEL.name: PANEL}
+    tables |= schemas.read_schemas(Path(hospitals.__path__[0]) / "results.yaml")
     for study in load_studies().values():
         tables |= schemas_of(study)
     return schemas.manual(tables)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,19 +14,24 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.data.settings import EARLIEST, LATEST
+from dpol.data.settings import EARLIEST, LATEST, Cleaning
 from dpol.data.table import RawTable
-from dpol.show.words import counted, shortened
+from dpol.show.words import LONGEST, counted, shortened
 
 Flags = NDArray[np.bool_]
 Texts: TypeAlias = "pd.Series[Any]"
 
 MOST_VALUES = 20
 """Different values that a message shows."""
+LARGEST = 999_999_999
+"""A larger number is taken for a mistake."""
+SMALLEST_CAPACITY = 1e-6
+"""So is a smaller capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
 _DATE = rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME})?"
+_HIDDEN = re.compile(r"[<≤].*|[0-9]+ ?(-|\u2013|to) ?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -83,13 +90,6 @@ def as_numbers(texts: Texts) -> Floats:
     return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
 
 
-def matches(texts: Texts, values: Floats, markers: Sequence[str]) -> Flags:
-    """Where a cell holds a marker, as a text or as a number: -2 is also -2.0."""
-    numbers = as_numbers(pd.Series(list(markers), dtype=str))
-    found: Flags = texts.isin(list(markers)).to_numpy()
-    return found | np.isin(values, numbers[~np.isnan(numbers)])
-
-
 def parse_dates(texts: Texts) -> Texts:
     """Dates of texts, NaT where there is none from 1900 to 2100; a time of day is left out."""
     dates = texts.str.extract(f"^{_DATE}$", expand=False)
@@ -108,3 +108,88 @@ def read_dates(texts: Texts, key: str) -> tuple[Texts, BadCells]:
     wanted = f"a date like 2021-01-31, from {EARLIEST.year} to {LATEST.year}"
     remedy = f"Write dates like 2021-01-31, or name another column under {key}."
     return dates, BadCells(texts[dates.isna()], wanted, remedy)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of a table of counts as numbers.
+
+    Args:
+        values: NaN where the cell is missing, suppressed or negative.
+        flags: where it is `missing`, `suppressed`, or `negative` and taken as missing.
+        bad: the cells that hold none of these.
+        negative_key: of the cleaning rules; it says what happens to negative numbers.
+    """
+
+    values: Floats
+    flags: Mapping[str, Flags]
+    bad: BadCells
+    negative_key: str
+
+
+def parse_numbers(texts: Texts, rules: Cleaning, *, capacity: bool = False) -> Numbers:
+    """The numbers of a column; nothing is refused here.
+
+    Args:
+        texts: its stripped cells, indexed by the row of the raw table; named as the column.
+        rules: markers, and what happens to negative numbers.
+        capacity: whether they are capacities, which are not tiny.
+    """
+    key = "negative_capacities" if capacity else "negative_counts"
+    least = SMALLEST_CAPACITY if capacity else 0.0
+    wanted = f"0 or a number from {least:f}" if capacity else "a number from 0"
+    values = as_numbers(texts)
+    suppressed = _matches(texts, values, rules.suppressed_markers)
+    missing = _matches(texts, values, rules.missing_markers) & ~suppressed
+    unmarked = ~missing & ~suppressed
+    known = unmarked & ((values == 0) | ((values >= least) & (values <= LARGEST)))
+    negative = unmarked & np.isfinite(values) & (values < 0) & (getattr(rules, key) == "missing")
+    bad = BadCells(texts[unmarked & ~known & ~negative], f"{wanted} to {LARGEST:,}")
+    flags = {"missing": missing, "suppressed": suppressed, "negative": negative}
+    return Numbers(np.where(known, values, np.nan), flags, bad, key)
+
+
+def _matches(texts: Texts, values: Floats, markers: Sequence[str]) -> Flags:
+    """Where a cell holds a marker, as a text or as a number: -2 is also -2.0."""
+    numbers = as_numbers(pd.Series(list(markers), dtype=str))
+    found: Flags = texts.isin(list(markers)).to_numpy()
+    return found | np.isin(values, numbers[~np.isnan(numbers)])
+
+
+def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
+    """What to do about the bad cells of columns, with the lines of the config to paste."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        texts = column.bad.texts.drop_duplicates()
+        for text, value in zip(texts, as_numbers(texts), strict=True):
+            found.setdefault(_key(text, value, column.negative_key), []).append(text)
+    markers = {key: found[key] for key in ("missing_markers", "suppressed_markers") if key in found}
+    many = len({text for texts in markers.values() for text in texts}) > MOST_VALUES
+    to_paste = {key: "missing" for key in found if key.startswith("negative")}
+    negative = ", ".join(to_paste)
+    for key, more in ({} if many else markers).items():
+        named = list(dict.fromkeys([*getattr(rules, key), *more]))
+        to_paste[key] = json.dumps(named, ensure_ascii=False)  # YAML too: they are printable
+    advice = {
+        "Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no"
+        " unit.": "" in found,
+        f"Fix the negative numbers in the table, or take them as missing ({negative}). One that"
+        " stands for a hidden number belongs under suppressed_markers.": negative,
+        "So many different texts: do dataset.columns name the right columns?": many,
+        "Fix the texts in the table, or name them as markers of missing numbers or of suppressed"
+        " ones.": markers and not many,
+        "In the config:\ndataset:\n  cleaning:": to_paste,
+    }
+    lines = [f"    {key}: {value}" for key, value in to_paste.items()]
+    return [words for words, applies in advice.items() if applies] + lines
+
+
+def _key(text: str, value: float, negative_key: str) -> str:
+    """The cleaning rule that may take a bad cell, if any; a text with a digit is no marker."""
+    if -np.inf < value < 0:
+        return negative_key
+    if not np.isnan(value) or len(text) > LONGEST or not text.isprintable():
+        return ""
+    if _HIDDEN.fullmatch(text):
+        return "suppressed_markers"
+    return "" if any(character.isdigit() for character in text) else "missing_markers"

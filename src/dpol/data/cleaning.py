@@ -7,7 +7,7 @@ get there is in the report: each rule, the cells it touched, and every entity dr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,18 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
-from dpol.data.cells import BadCells, parse_dates, read_dates, refuse_cells
-from dpol.data.filling import fill, gaps, refuse_clipped, refuse_overlap, sparse_periods
-from dpol.data.numbers import Numbers, parse_numbers, remedies
+from dpol.data.cells import (
+    BadCells,
+    Numbers,
+    parse_dates,
+    parse_numbers,
+    read_dates,
+    refuse_cells,
+    remedies,
+)
+from dpol.data.filling import check_calendar, fill, refuse_clipped
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
-from dpol.data.settings import Cleaning, Dataset, Periods, Stream
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
 
@@ -56,11 +63,7 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
-_OF_ROWS = ("warm_up_rows", *(f"{kind}_cases" for kind in _KINDS))
-_OF_CELLS = (
-    *(f"{kind}_{what}" for what in ("counts", "capacities") for kind in _KINDS),
-    "zero_capacities",
-)
+_OF_ROWS = ["warm_up_rows", *(f"{kind}_cases" for kind in _KINDS)]
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,13 @@ class StreamReport:
 class CleanPanel:
     """The canonical panel and the reports of its streams.
 
-    `table` has the columns of `dpol.data.panel.PANEL_COLUMNS`.
+    `table` has the columns of `dpol.data.panel.PANEL`.
     """
 
     table: pd.DataFrame
     rows_read: int
     rows_outside: int
-    reports: tuple[StreamReport, ...] = field(default=())
+    reports: tuple[StreamReport, ...] = ()
 
 
 def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) -> CleanPanel:
@@ -151,12 +154,8 @@ def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -
 
 
 def _inside(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[bool]:
-    inside = period.notna()
-    if periods.first:
-        inside &= period >= pd.Timestamp(periods.first)
-    if periods.last:
-        inside &= period <= pd.Timestamp(periods.last)
-    return inside
+    first, last = periods.first or EARLIEST, periods.last or LATEST
+    return period.between(pd.Timestamp(first), pd.Timestamp(last))
 
 
 def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
@@ -204,19 +203,19 @@ def _parsed(
 ) -> dict[str, Any]:
     """Count, capacity and cases of the rows, and the cells that each rule concerns."""
     total = sum(
-        np.where(it.suppressed, rules.suppressed_value, np.nan_to_num(it.values))
+        np.where(it.flags["suppressed"], rules.suppressed_value, np.nan_to_num(it.values))
         for it in cases or [count]
     )
     parsed = {
         "count": count.values,
         "capacity": capacity.values,
         "cases": total * rules.case_factor,
+        "zero_capacities": capacity.values == 0,
     }
-    parsed["zero_capacities"] = capacity.values == 0
     for kind in _KINDS:
-        parsed[f"{kind}_cases"] = sum(getattr(it, kind).astype(int) for it in cases)
-        parsed[f"{kind}_counts"] = getattr(count, kind)
-        parsed[f"{kind}_capacities"] = getattr(capacity, kind)
+        parsed[f"{kind}_cases"] = sum(it.flags[kind].astype(int) for it in cases)
+        parsed[f"{kind}_counts"] = count.flags[kind]
+        parsed[f"{kind}_capacities"] = capacity.flags[kind]
     return parsed
 
 
@@ -226,8 +225,7 @@ def _clean_stream(
     rules, columns, days = dataset.cleaning, dataset.needed_columns, dataset.periods.days
     unique, duplicates = _without_duplicates(rows, raw, rules)
     played, dropped = choose(raw, label, unique, rules)
-    refuse_overlap(raw, label, played, days)
-    sparse = sparse_periods(raw, label, played)
+    missing, sparse = check_calendar(raw, label, played, days)
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        raw.file, label, day)  # fmt: skip
@@ -237,8 +235,8 @@ def _clean_stream(
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **duplicates,
-        **unique[[*_OF_ROWS]].sum(),
-        **played[[*_OF_CELLS]].sum(),
+        **played[played.columns.intersection([*RULES])].sum(),
+        **unique[_OF_ROWS].sum(),
         **filled.cells,
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
@@ -251,7 +249,7 @@ def _clean_stream(
         cells={rule: int(counts[rule]) for rule in RULES},
         dropped=tuple(dropped),
         selection=selection_of(rules),
-        missing_periods=tuple(gaps(periods, days)),
+        missing_periods=missing,
         sparse_periods=sparse,
         smallest_capacity=float(filled.table["capacity"].min()),
         largest_density=float(filled.table["density"].max()),

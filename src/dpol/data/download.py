@@ -31,7 +31,6 @@ _HEADERS = {
     "Connection": "close",
 }
 
-_Asked = TypeVar("_Asked")
 _Result = TypeVar("_Result")
 
 
@@ -101,9 +100,7 @@ def plain(text: str) -> str:
     return printable(" ".join(text.split()))[:400]
 
 
-def with_retries(
-    client: Client, one_try: Callable[[Client, _Asked], _Result], asked: _Asked
-) -> _Result:
+def with_retries(client: Client, one_try: Callable[[], _Result]) -> _Result:
     """The result of `one_try`, repeated while it raises `PassingError` and there is time.
 
     Pauses grow exponentially, with jitter, and are never shorter than the server asked for.
@@ -113,7 +110,7 @@ def with_retries(
     with time_limit(client.source.time_limit_minutes):
         for number in itertools.count(1):
             try:
-                return one_try(client, asked)
+                return one_try()
             except PassingError as error:
                 if number == attempts:
                     raise FetchError(f"{error} (tried {attempts}x)") from error
@@ -163,9 +160,12 @@ def check_encryption(addresses: Sequence[str]) -> None:
             raise FetchError(f"redirects to {after}, which is not encrypted")
 
 
-def save(client: Client, response: requests.Response, part: Path, mode: str = "wb") -> None:
-    """Write the body to a file, as it travels. Raises FetchError for too many bytes."""
-    with part.open(mode) as stream:
+def save(client: Client, response: requests.Response, part: Path) -> None:
+    """Write the body to a file, as it travels; append the rest of one (status 206).
+
+    Raises FetchError for too many bytes.
+    """
+    with part.open("ab" if response.status_code == 206 else "wb") as stream:
         for chunk in response.raw.stream(CHUNK, decode_content=False):
             client.receive(len(chunk))
             stream.write(chunk)

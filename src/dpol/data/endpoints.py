@@ -9,7 +9,7 @@ import itertools
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,16 +85,13 @@ def fetch_rows(client: Client, query: Query) -> Fetched:
 
 def _pages(client: Client, query: Query, total: int, version: Version) -> Iterator[list[str]]:
     """The rows and their identifiers, page by page; a server may send fewer than asked for."""
-    part, done = client.folder / "page.tmp", 0
-    query = replace(query, columns=(*query.columns, ":id"))
+    done, query = 0, replace(query, columns=(*query.columns, ":id"))
     while done < total:
         # With room for one row more than counted, a new row shows.
         limit, offset = min(PAGE, total - done + 1), done
         place = {"$limit": str(limit), "$offset": str(offset)}
-        with get(client, {**query.soql, **place}) as response:
-            _expect(_version(response)[1] == version[1])
-            save(client, response, part)
-        rows = read_rows(client, part)
+        response, rows = _ask(client, {**query.soql, **place})
+        _expect(_version(response)[1] == version[1])
         if (header := next(rows, [])) != list(query.columns):
             raise PassingError(f"another header than asked for: {', '.join(header)[:200]}")
         for row in rows:
@@ -107,13 +104,21 @@ def _pages(client: Client, query: Query, total: int, version: Version) -> Iterat
 
 def _count(client: Client, query: Query) -> tuple[int, Version, str]:
     """The number of matching rows, the version of the table, and the final address."""
-    part = client.folder / "count.tmp"
-    with get(client, replace(query, columns=("count(*)",), order="").soql) as response:
-        save(client, response, part)
-    rows = list(itertools.islice(read_rows(client, part), 3))
+    response, answer = _ask(client, replace(query, columns=("count(*)",), order="").soql)
+    rows = list(itertools.islice(answer, 3))
     if len(rows) != 2 or not rows[1][0].isdecimal():
         raise PassingError(f"no row count: {str(rows)[:80]}")
     return int(rows[1][0]), _version(response), _address(response)
+
+
+def _ask(
+    client: Client, parameters: Mapping[str, str]
+) -> tuple[requests.Response, Iterator[list[str]]]:
+    """A whole answer of a Socrata server, and its rows."""
+    part = client.folder / "answer.tmp"
+    with get(client, parameters) as response:
+        save(client, response, part)
+    return response, read_rows(client, part)
 
 
 def fetch_file(client: Client, query: Query) -> Fetched:
@@ -131,18 +136,15 @@ def fetch_file(client: Client, query: Query) -> Fetched:
     size = str(part.stat().st_size)
     with get(client) as response:
         now, length = _version(response), response.headers.get("Content-Length", size)
-    try:
-        # With the rest of a file, a server need not send Last-Modified.
-        _expect(now[0] == version[0] and version[1] in ("", now[1]) and length == size)
-        rows = read_rows(client, part)
-        header = next(rows, [])
-        if missing := [column for column in query.columns if column not in header]:
-            raise FetchError(f"has no column {', '.join(missing)}; it has {', '.join(header)}")
-        if not (count := sum(1 for _ in rows)):
-            raise FetchError("has a header but no rows")
-    except (PassingError, FetchError):
-        note.unlink(missing_ok=True)  # nothing can be built on wrong bytes
-        raise
+    note.unlink(missing_ok=True)  # nothing can be built on wrong bytes
+    # With the rest of a file, a server need not send Last-Modified.
+    _expect(now[0] == version[0] and version[1] in ("", now[1]) and length == size)
+    rows = read_rows(client, part)
+    header = next(rows, [])
+    if missing := [column for column in query.columns if column not in header]:
+        raise FetchError(f"has no column {', '.join(missing)}; it has {', '.join(header)}")
+    if not (count := sum(1 for _ in rows)):
+        raise FetchError("has a header but no rows")
     if is_gzip(part):  # unchanged, so that published checksums hold
         return Fetched(part, count, address, now)
     table = client.folder / "table.csv.gz"
@@ -164,39 +166,31 @@ def _download(client: Client, part: Path, note: Path) -> tuple[Version, str]:
     """
     noted, _, etag = note.read_text("utf-8").partition("\n") if note.exists() else ("", "", "")
     have = part.stat().st_size - 1 if noted == client.url and part.exists() else -1
-    headers = {"Range": f"bytes={have}-", "If-Range": etag} if have >= 0 else None
+    headers = {"Range": f"bytes={have}-", "If-Range": etag} if have >= 0 else {}
     with get(client, headers=headers) as response:
-        version = _version(response)
-        if response.status_code == 200:
-            _start(client, response, part, note)
-        elif version[0] != etag or not _append(client, response, part, have):
+        version, place = _version(response), response.headers.get("Content-Range", "")
+        fresh = response.status_code == 200
+        goes_on = response.status_code == 206 and place.startswith(f"bytes {have}-")
+        if fresh:
+            for old in (note, part):
+                old.unlink(missing_ok=True)
+            if version[0].startswith('"'):
+                write_text(note, f"{client.url}\n{version[0]}")
+        elif goes_on and version[0] == etag:
+            os.truncate(part, have)
+        else:
             note.unlink()
             raise PassingError("does not go on with the file where it stopped")
-    return version, _address(response)
-
-
-def _start(client: Client, response: requests.Response, part: Path, note: Path) -> None:
-    """Save a file from its beginning; note how it can be continued, if it can."""
-    for old in (part, note):
-        old.unlink(missing_ok=True)
-    if (etag := _version(response)[0]).startswith('"'):
-        write_text(note, f"{client.url}\n{etag}")
-    save(client, response, part)
+        save(client, response, part)
+    size = part.stat().st_size
     ends = any(name in response.headers for name in ("Content-Length", "Transfer-Encoding"))
-    if not ends and not is_gzip(part):
+    if not fresh and place != f"bytes {have}-{size - 1}/{size}":
+        note.unlink()
+        raise PassingError("does not send the rest of the file")
+    if fresh and not ends and not is_gzip(part):
         note.unlink(missing_ok=True)
         raise FetchError("states no length, so that a file cut short would look whole")
-
-
-def _append(client: Client, response: requests.Response, part: Path, have: int) -> bool:
-    """Go on with a file after `have` bytes; return whether it is complete then."""
-    place = response.headers.get("Content-Range", "")
-    if response.status_code != 206 or not place.startswith(f"bytes {have}-"):
-        return False
-    os.truncate(part, have)
-    save(client, response, part, "ab")
-    size = part.stat().st_size
-    return place == f"bytes {have}-{size - 1}/{size}"
+    return version, _address(response)
 
 
 def _expect(same: bool) -> None:

@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from dpol.core.errors import FetchError, OutputError
@@ -68,32 +69,32 @@ def fetch_table(
         OutputError: the files cannot be written.
         ValueError: it is not called in the main thread, so that no time limit can be set.
     """
-    failures, partial = [], Path(f"{destination}.partial")
+    failures, kept = [], Path(f"{destination}.partial")
     if destination.is_dir():
         raise OutputError(f"cannot write {destination}: it is a folder; rename or remove it")
     with locked(destination):
         try:
-            partial.mkdir(exist_ok=True)
+            kept.mkdir(exist_ok=True)
             for endpoint in source.endpoints:
                 log(f"fetching {endpoint.url}")
-                client = Client(source, str(endpoint.url), partial, sleep, log)
+                client = Client(source, str(endpoint.url), kept, sleep, log)
                 try:
-                    fetched = with_retries(client, _FETCH[endpoint.kind], query)
+                    fetched = with_retries(client, partial(_FETCH[endpoint.kind], client, query))
                 except FetchError as error:
                     log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
                     failures.append(failure)
                     continue
                 _publish(fetched, endpoint, query, destination)
-                shutil.rmtree(partial)
+                shutil.rmtree(kept)
                 log(f"wrote {destination}, {fetched.rows:,} rows")
                 return
         except OSError as error:
             what = f"{error.filename or destination}: {error.strerror or error}"
             raise OutputError(f"cannot write {what}; make room or choose another place") from error
         finally:
-            if not resumable(partial):
-                shutil.rmtree(partial, ignore_errors=True)
-    raise FetchError(_advice(failures, query, destination, partial))
+            if not resumable(kept):
+                shutil.rmtree(kept, ignore_errors=True)
+    raise FetchError(_advice(failures, query, destination, kept))
 
 
 def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Path) -> None:
@@ -116,9 +117,9 @@ def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Pa
     fetched.file.replace(destination)
 
 
-def _advice(failures: list[str], query: Query, destination: Path, partial: Path) -> str:
+def _advice(failures: list[str], query: Query, destination: Path, kept: Path) -> str:
     """What failed at each endpoint, and what the user can do now."""
-    again = f"; {partial} holds what has arrived so far" if partial.exists() else ""
+    again = f"; {kept} holds what has arrived so far" if kept.exists() else ""
     return "\n".join(
         [
             f"cannot fetch {destination}; no endpoint delivered:",

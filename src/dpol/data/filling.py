@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,7 @@ class Filled:
     Args:
         table: by period and entity.
         cells: how many each rule touched.
-        clipped: rows of the raw table behind clipped cells; -1 where there is none.
+        clipped: rows of the raw table behind clipped cells.
     """
 
     table: pd.DataFrame
@@ -74,7 +74,7 @@ def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Fille
         "backfilled_capacities": backward,
         "clipped_densities": density > 1,
     }
-    clipped = np.nan_to_num(row, nan=-1)[density > 1].astype(np.int64)
+    clipped = row[(density > 1) & ~np.isnan(row)].astype(np.int64)
     return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()}, clipped)
 
 
@@ -119,13 +119,12 @@ def refuse_clipped(
     cells, number = len(filled.table), filled.cells["clipped_densities"]
     if number / cells <= most:
         return
-    rows = [int(row) for row in filled.clipped if row >= 0][:SHOWN]
     lines = [
         f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count"
         f" ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning.max_clipped ="
         f" {most:g} allows {int(most * cells + 1e-9):,}"
     ]
-    for row, line in raw.lines(rows).items():
+    for row, line in raw.lines(filled.clipped[:SHOWN]).items():
         held = (f"{name} {shortened(text)!r}" for name, text in raw.cells.iloc[row].items())
         lines.append(f"  row {line}: {', '.join(held)}")
     lines.append(
@@ -136,57 +135,42 @@ def refuse_clipped(
     raise DataError("\n".join(lines))
 
 
-def _periods(rows: pd.DataFrame) -> pd.DataFrame:
-    """The number of entities with a row, and the first of the rows, by period."""
-    found = rows.groupby("period")["row"]
-    table = pd.DataFrame({"entities": found.size(), "row": found.min()})
-    return table.set_axis([day.date() for day in table.index])
+def check_calendar(
+    raw: RawTable, label: str, rows: pd.DataFrame, days: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Gaps wider than a period, and periods in which almost no entity has a row, in words.
 
-
-def refuse_overlap(raw: RawTable, label: str, rows: pd.DataFrame, days: int) -> None:
-    """Refuse periods that overlap.
+    The move from Fridays to Sundays is no gap; a mistyped date makes a period of a row or few.
 
     Raises:
-        DataError: two periods are at most half a period apart.
+        DataError: two periods are at most half a period apart, or a single row makes the first or
+            the last period of a large stream.
     """
-    periods = _periods(rows)
+    n, found = int(rows["entity"].nunique()), rows.groupby("period")["row"]
+    periods = pd.DataFrame({"entities": found.size(), "row": found.min()})
+    periods.index = pd.Index([day.date() for day in periods.index])
+    missing = []
     for before, after in itertools.pairwise(periods.index):
-        if (after - before).days <= days / 2:
+        apart = (after - before).days
+        if apart <= days / 2:
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
-            line = raw.lines([row])[row]
             raise DataError(
                 f"{raw.file}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {days} days apart; {counted(number, 'row')} with {day},"
-                f" first in row {line}. Give all entities the same start of a"
+                f" first in row {raw.lines([row])[row]}. Give all entities the same start of a"
                 " period, or change dataset.periods.days"
             )
-
-
-def sparse_periods(raw: RawTable, label: str, rows: pd.DataFrame) -> tuple[str, ...]:
-    """Periods in which almost no entity has a row; a mistyped date makes such a period.
-
-    Raises:
-        DataError: a single row makes the first or the last period of a large stream.
-    """
-    n, periods = int(rows["entity"].nunique()), _periods(rows)
-    for key, place in (("first", 0), ("last", -1)):
-        day, end = periods.index[place], periods.iloc[place]
-        if end["entities"] == 1 and n >= LONE_FROM:
+        if (lost := round(apart / days) - 1) > 0:
+            missing.append(f"{lost} between {before} and {after}")
+    for key, day in (("first", periods.index[0]), ("last", periods.index[-1])):
+        number, row = periods.loc[day, ["entities", "row"]].tolist()
+        if number == 1 and n >= LONE_FROM:
             raise DataError(
-                f"{raw.place(end['row'])}: is the only row of the period {day}, of {n} entities of"
-                f" stream {label}. Fix its date, or leave the period out with dataset.periods.{key}"
+                f"{raw.file}, row {raw.lines([row])[row]}: is the only row of the period {day}, of"
+                f" {n} entities of stream {label}. Fix its date, or leave the period out with"
+                f" dataset.periods.{key}"
             )
-    if n < SPARSE_FROM:
-        return ()
-    sparse = periods["entities"][periods["entities"] <= max(1.0, SPARSE_SHARE * n)]
-    return tuple(f"{day} ({number} of {n} entities)" for day, number in sparse.items())
-
-
-def gaps(periods: Days, days: int) -> Iterator[str]:
-    """Each gap wider than one period (the move from Fridays to Sundays is none)."""
-    dates = pd.DatetimeIndex(periods)
-    for before, after in itertools.pairwise(dates):
-        lost = round((after - before).days / days) - 1
-        if lost > 0:
-            yield f"{lost} between {before.date()} and {after.date()}"
+    most = max(1.0, SPARSE_SHARE * n) if n >= SPARSE_FROM else 0.0
+    sparse = periods["entities"][periods["entities"] <= most]
+    return tuple(missing), tuple(f"{day} ({of} of {n} entities)" for day, of in sparse.items())

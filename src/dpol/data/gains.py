@@ -11,7 +11,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.data.cells import BadCells, as_numbers, read_dates, refuse_cells
 from dpol.data.settings import GainsSource
-from dpol.data.stream import GainStream
+from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.table import RawTable, read_table, refuse_columns
 
 _MEND_GAINS = (
@@ -39,32 +39,27 @@ def read_gains(source: GainsSource, label: str, provenance: Mapping[str, Any]) -
         dates, undated = read_dates(raw.cells[source.period].str.strip(), "dataset.source.period")
         periods, bad = dates.to_numpy().astype("datetime64[D]"), [undated, *bad]
     if isinstance(source.sensitivity, str):
-        least, most = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
         column, wanted = [source.sensitivity], "a number above 0"
-        values, worse = _numbers(raw, column, least, most, wanted, _MEND_SENSITIVITY)
-        sensitivity, bad = values[:, 0], [*bad, *worse]
+        sensitivity, worse = _numbers(raw, column, *POSITIVE, wanted, _MEND_SENSITIVITY)
+        bad += worse
     else:
-        sensitivity = np.full(rounds, source.sensitivity)
+        sensitivity = np.full((rounds, 1), source.sensitivity)
     refuse_cells(raw, bad)
     if rounds < 2:
         raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
-    backwards = np.flatnonzero(np.diff(periods) <= np.timedelta64(0, "D")) + 1
-    for t in backwards.tolist():
-        raise DataError(
-            f"{raw.place(t)}: column {source.period} holds {periods[t]}, which does not come after"
-            f" {periods[t - 1]} in the row before; sort the table by date and keep one row per"
-            " round"
+    try:
+        return GainStream(
+            label=label,
+            gains=gains,
+            capacity=None,
+            given_sensitivity=sensitivity[:, 0],
+            entities=tuple(experts),
+            periods=periods,
+            gain_range=top,
+            provenance={**provenance, "undated": source.period is None},
         )
-    return GainStream(
-        label=label,
-        gains=gains,
-        capacity=None,
-        given_sensitivity=sensitivity,
-        entities=tuple(experts),
-        periods=periods,
-        gain_range=top,
-        provenance={**provenance, "undated": source.period is None},
-    )
+    except DataError as error:
+        raise DataError(f"{raw.file}: {error}") from None
 
 
 def _experts(raw: RawTable, source: GainsSource) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -25,13 +24,12 @@ SELECTIONS: dict[Selection, str] = {
 }
 """How the list of entities came about. An entity without any capacity never plays."""
 _MORE: dict[Selection, str] = {
-    "counts": "lower dataset.cleaning.min_total_cases or check dataset.columns.capacity",
-    "warm-up": "lower dataset.cleaning.min_total_cases, make the warm-up longer or check"
-    " dataset.columns.capacity",
-    "given": "list more of its entities under dataset.cleaning.entities",
-    "all": "check dataset.columns.capacity",
+    "counts": "lower dataset.cleaning.min_total_cases or ",
+    "warm-up": "lower dataset.cleaning.min_total_cases, make the warm-up longer or ",
+    "given": "list more of its entities under dataset.cleaning.entities or ",
+    "all": "",
 }
-"""How more entities would play."""
+"""How more entities would play, besides a right column of capacities."""
 
 
 def selection_of(rules: Cleaning) -> Selection:
@@ -50,15 +48,15 @@ def refuse_unknown(raw: RawTable, rows: pd.DataFrame, rules: Cleaning) -> None:
         DataError: those identifiers, each with the nearest ones of the table.
     """
     known = sorted(rows["entity"].unique())
-    if unknown := [entity for entity in _listed(rules) if entity not in known]:
-        lines = []
-        for entity in unknown[:20]:
-            near = difflib.get_close_matches(entity, known, n=3, cutoff=0.5)
-            hint = f"nearest: {', '.join(near)}" if near else f"such as: {', '.join(known[:3])}"
-            lines.append(f"  {entity!r}; {hint}")
+    lines = []
+    for entity in sorted({*_listed(rules)} - {*known}):
+        near = difflib.get_close_matches(entity, known, n=3, cutoff=0.5)
+        hint = f"nearest: {', '.join(near)}" if near else f"such as: {', '.join(known[:3])}"
+        lines.append(f"\n  {entity!r}; {hint}")
+    if lines:
         raise DataError(
-            f"{raw.file}: dataset.cleaning.entities lists {len(unknown)} without a row in the"
-            " chosen groups and periods:\n" + "\n".join(lines)
+            f"{raw.file}: dataset.cleaning.entities lists {len(lines)} without a row in the chosen"
+            f" groups and periods:{''.join(lines[:20])}"
         )
 
 
@@ -68,7 +66,7 @@ def _listed(rules: Cleaning) -> list[str]:
 
 def choose(
     raw: RawTable, label: str, rows: pd.DataFrame, rules: Cleaning
-) -> tuple[pd.DataFrame, list[Mapping[str, str]]]:
+) -> tuple[pd.DataFrame, list[dict[str, str]]]:
     """The rows that are played, and the entities that do not play, with the reason.
 
     Args:
@@ -81,7 +79,7 @@ def choose(
         DataError: no period after the warm-up or none in it, an entity of the given list that
             never reports a capacity, or fewer than two entities left.
     """
-    kind, judged, played = selection_of(rules), rows, rows
+    judged = played = rows
     if rules.warm_up_last is not None:
         judged, played = rows[rows["warm_up_rows"]], rows[~rows["warm_up_rows"]]
         if judged.empty or played.empty:
@@ -99,16 +97,15 @@ def choose(
             f" {label} has no capacity above 0 for {'it' if len(without) == 1 else 'them'};"
             " take such entities out of the list, or check dataset.columns.capacity"
         )
-    if len(reasons) - len(out) < 2:
-        remedy = _MORE[kind] if len(reasons) > 1 else f"add groups to streams.{label}.groups"
+    if (kept := len(reasons) - len(out)) < 2:
+        more = f"{_MORE[selection_of(rules)]}check dataset.columns.capacity"
+        remedy = more if len(reasons) > 1 else f"add groups to streams.{label}.groups"
         raise DataError(
-            f"{raw.file}: stream {label} keeps {len(reasons) - len(out)} of {len(reasons)} entities"
-            f" after filtering, at least 2 are needed; {remedy}"
+            f"{raw.file}: stream {label} keeps {kept} of {len(reasons)} entities after filtering,"
+            f" at least 2 are needed; {remedy}"
         )
     names = pd.concat([judged, played]).groupby("entity")["name"].last()
-    dropped: list[Mapping[str, str]] = [
-        {"entity": entity, "name": names[entity], "reason": out[entity]} for entity in out.index
-    ]
+    dropped = [{"entity": it, "name": names[it], "reason": out[it]} for it in out.index]
     return played[~played["entity"].isin(out.index)], dropped
 
 

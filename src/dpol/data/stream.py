@@ -23,6 +23,8 @@ from dpol.core.randomness import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
+POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
+"""The smallest and the largest positive number."""
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
@@ -177,17 +179,13 @@ def _problems(stream: GainStream) -> Iterator[str]:
 
 def _bad_cells(stream: GainStream) -> Iterator[str]:
     """The first bad cell of each array."""
-    least, most = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
     top = stream.gain_range
-    for name, values, low, high, wanted in (
-        ("gain", stream.gains, 0.0, top, f"a number in [0, {top:g}]"),
-        ("capacity", stream.capacity, least, most, "a positive number"),
-        ("sensitivity", stream.given_sensitivity, least, most, "a positive number"),
+    for name, values, (low, high), wanted in (
+        ("gain", stream.gains, (0.0, top), f"a number in [0, {top:g}]"),
+        ("capacity", stream.capacity, POSITIVE, "a positive number"),
+        ("sensitivity", stream.given_sensitivity, POSITIVE, "a positive number"),
     ):
-        if values is None:
-            continue
-        bad = np.argwhere(~((values >= low) & (values <= high)))
-        if len(bad):
+        if values is not None and len(bad := np.argwhere(~((values >= low) & (values <= high)))):
             t, *i = cell = tuple(bad[0])
             of = f"{stream.entities[i[0]]} in round" if i else "round"
             yield (

@@ -7,8 +7,8 @@ import gzip
 import io
 import itertools
 import zlib
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -24,8 +24,11 @@ from dpol.core.files import atomic_path, packed_file
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
-_MAGIC = {".gz": (b"\x1f\x8b", "packed with gzip"), ".parquet": (b"PAR1", "a Parquet table")}
-"""How the files of a suffix begin, and what they are."""
+_MAGIC = {
+    ".gz": (b"\x1f\x8b", "packed with gzip", "pack it, or take .gz off its name"),
+    ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
+}
+"""How the files of a suffix begin, what they are, and what to do with plain CSV."""
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
 
@@ -42,7 +45,7 @@ class RawTable:
     file: str
     cells: pd.DataFrame
 
-    def lines(self, rows: Collection[int]) -> dict[int, int]:
+    def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
         path, wanted = Path(self.file), sorted({int(row) for row in rows})
         if path.suffix == ".parquet":
@@ -55,10 +58,6 @@ class RawTable:
                     if row in wanted:
                         found[row] = line
         return found
-
-    def place(self, row: int) -> str:
-        """How a message names a row."""
-        return f"{self.file}, row {self.lines([row])[int(row)]}"
 
 
 def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
@@ -74,8 +73,6 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
         raise DataError(f"{path}: is a folder, not a table; name the file in dataset.source.file")
     if not path.exists():
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
-    if path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty; {_again(path)}")
     wanted = None if columns is None else list(dict.fromkeys(columns))
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
@@ -93,19 +90,16 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
 
 def _damaged(path: Path, error: Exception) -> str:
     """Why a file is no table, and what to do; the user may have no other copy of it."""
-    magic, kind = _MAGIC.get(path.suffix, (b"", ""))
+    magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
         start = stream.read(len(magic))
-    if len(start) == len(magic) and start != magic:
-        remedy = "pack it, or take .gz off its name" if path.suffix == ".gz" else "name it .csv"
-        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {remedy}"
+    if not magic.startswith(start):
+        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {rename}"
         return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
     if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
-        try:
-            if (message := _odd_row(path)) is not None:
+        with suppress(*_DAMAGE):  # the file may be damaged beyond that row
+            if message := _odd_row(path):
                 return message
-        except _DAMAGE:
-            pass  # the file is damaged beyond that row
     return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
 
@@ -120,14 +114,14 @@ def _again(path: Path) -> str:
     return "get an intact copy of it"
 
 
-def _odd_row(path: Path) -> str | None:
-    """What is wrong with the first row whose number of cells is not that of the header."""
+def _odd_row(path: Path) -> str:
+    """What is wrong with the first row whose number of cells is not that of the header, if any."""
     with _rows(path) as lines:
         _, header = next(lines)
-        odd = next(((n, cells) for n, cells in lines if len(cells) != len(header)), None)
-    if odd is None:
-        return None
-    line, cells = odd
+        odd = ((line, cells) for line, cells in lines if len(cells) != len(header))
+        line, cells = next(odd, (0, []))
+    if not cells:
+        return ""
     if len(cells) > len(header):
         cause = (
             "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
@@ -160,13 +154,11 @@ def _open(path: Path) -> IO[bytes]:
 
 def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
     with _rows(path) as lines:
-        (_, header), (_, first) = next(lines, (0, [])), next(lines, (0, []))
+        _, header = next(lines, (0, []))
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
     columns = header if columns is None else columns
     refuse_columns(path, columns, header)
-    if not first:
-        return pd.DataFrame(columns=columns, dtype=str)
     with _open(path) as binary:
         table = pyarrow.csv.read_csv(
             binary,
