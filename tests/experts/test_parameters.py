@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.state_space import MODELS, KalmanBank, StateSpaceModel, as_models
 from dpol.experts.parameters import check_number
 from dpol.experts.registry import make_members
@@ -101,5 +100,3 @@ def test_models_of_a_config():
     block = {"process_variance": 0.1, "persistence": 0.5}
     expected = (StateSpaceModel(0.1, 0.5), MODELS[0])
     assert as_models([block, MODELS[0]]) == KalmanBank((block, MODELS[0])).models == expected
-    with pytest.raises(ValueError, match="learners must not be empty"):
-        JoinedBank(())
