@@ -111,7 +111,7 @@ def test_the_seed_decides_the_game_if_there_is_noise(member, stream):
     one, same, other = (
         suite_of(member, stream, range(7), seed).played[0].actions for seed in (1, 1, 2)
     )
-    assert (one == same).all() and (one == other).all() == (not noisy), (  # noqa: PT018
+    assert [(one == it).all() for it in (same, other)] == [True, not noisy], (
         f"{member.label}: takes its noise from elsewhere than the generators that step is given,"
         " or none at all"
     )
