@@ -15,7 +15,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
 )
 from dpol.experts.play import observations, play_rounds
-from steps import final_state
+from steps import final_state, simulated
 
 SLOW, FAST = StateSpaceModel(1e-6, 0.9), StateSpaceModel(0.02, 0.9)
 GRID = (SLOW, StateSpaceModel(0.001), FAST, StateSpaceModel(1e-4, transient_variance=0.01))
@@ -37,15 +37,11 @@ def joint(model, rounds, scale):
 
     Without slope: deviation t + 1 is f times deviation t plus a process disturbance.
     """
-    variances = [model.prior[0, 0]]
+    f, variances = model.persistence, [model.prior[0, 0]]
     for _ in range(rounds):
-        variances.append(model.persistence**2 * variances[-1] + model.process_variance)
-    full = np.array(
-        [
-            [variances[min(s, t)] * model.persistence ** abs(s - t) for t in range(rounds + 1)]
-            for s in range(rounds + 1)
-        ]
-    )
+        variances.append(f**2 * variances[-1] + model.process_variance)
+    s, t = np.indices((rounds + 1, rounds + 1))
+    full = np.array(variances)[np.minimum(s, t)] * f ** np.abs(s - t)
     return full[:-1, :-1] + np.diag(scale**2 + model.transient_variance), full[-1, :-1]
 
 
@@ -127,26 +123,10 @@ def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
 # --- What it learns ---
 
 
-def drawn(make_noisy, models, noise, rounds=60, replicates=4, seed=0):
-    """Noisy gains of experts that follow the models, one each, without slopes."""
-    rng = np.random.default_rng(seed)
-    n = len(models)
-    persistence, process, prior, transient = np.array(
-        [(m.persistence, m.process_variance, m.prior[0, 0], m.transient_variance) for m in models]
-    ).T
-    level = np.sqrt(prior) * rng.standard_normal((replicates, n))
-    gains = np.empty((replicates, rounds, n))
-    for t in range(rounds):
-        disturbance = rng.standard_normal((3, replicates, n))
-        gains[:, t] = level + np.sqrt(transient) * disturbance[0] + noise * disturbance[1]
-        level = persistence * level + np.sqrt(process) * disturbance[2]
-    return make_noisy(gains, noise_scale=noise)
-
-
 @pytest.mark.parametrize("truth", range(4))
 def test_the_model_of_all_experts_is_found(make_noisy, truth):
     """From 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
-    noisy = drawn(make_noisy, (GRID[truth],) * 40, 0.1)
+    noisy = make_noisy(simulated((GRID[truth],) * 40, 60, 4, 0.1, seed=0), 0.1)
     weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).fits)
     assert (weights[truth] > 0.99).all()
 
@@ -157,7 +137,7 @@ def test_the_shares_of_two_models_are_found(make_noisy):
     Their true variances are told apart well, so an estimate has a standard error of at most
     sqrt(3 / 16 / 200) = 0.03 about the share, which here is no draw but fixed.
     """
-    noisy = drawn(make_noisy, (FAST,) * 50 + (SLOW,) * 150, 0.1)
+    noisy = make_noisy(simulated((FAST,) * 50 + (SLOW,) * 150, 60, 4, 0.1, seed=0), 0.1)
     shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).shares[:, :, 0]
     np.testing.assert_allclose(shares[1], 0.25, atol=0.05)
 
@@ -167,11 +147,8 @@ def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(ma
 
     Nothing is private about the truth here: the next noisy gains are the yardstick.
     """
-    models = (FAST,) * 30 + (SLOW,) * 30
-    noisy = drawn(make_noisy, models, 0.2, rounds=41, replicates=40)
-    past = type(noisy)(
-        noisy.initial, noisy.gains[:, :40], noisy.noise_scale[:40], 1.0, noisy.guarantee
-    )
+    noisy = make_noisy(simulated((FAST,) * 30 + (SLOW,) * 30, 41, 40, 0.2, seed=0), 0.2)
+    past = make_noisy(noisy.gains[:, :40], 0.2)
     target = history(noisy)[-1]
 
     def error(bank):
