@@ -50,6 +50,17 @@ def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
     return algorithm.step(state, observation, *generators)[0]
 
 
+class FixedUniform:
+    """Generators whose uniform numbers are given, one for each replicate."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.values = np.asarray(values)
+        self.n_replicates = len(values)
+
+    def uniform(self) -> Floats:
+        return self.values
+
+
 @dataclass(frozen=True)
 class FixedBank(LearnerBank[tuple[int, int]]):
     """Learners that follow a schedule, (T, m), whatever they see; the last row goes on."""
