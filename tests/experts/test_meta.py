@@ -170,23 +170,6 @@ def test_fast_equals_plain(random_stream, algorithm, mu, noise):
         assert len(set(expected)) > 1
 
 
-class NoNoise:
-    def standard_normal(self, shape):
-        return np.zeros(shape)
-
-
-def test_the_papers_way_without_fresh_noise_plays_the_same_actions(random_stream, crowd):
-    stream = random_stream(30, 5)
-    noisy = privatize(stream, "capacity", 0.5, seed=3, replicates=range(4))
-    fast = play_rounds(RWMeta(decorrelate=False, learners=BANKS), noisy, crowd(4))
-    learners = WINDOWS, tuple(PENALTIES.values())
-    for r in range(4):
-        game = stream, noisy.noise_scale, noisy.gains[r], noisy.initial[r]
-        actions, gains = plain.rw_meta_paper_way(*game, *learners, 2.0, NoNoise())
-        np.testing.assert_array_equal(actions, fast[r])
-        np.testing.assert_array_equal(gains, stream.gains[np.arange(30), fast[r]])
-
-
 SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3))
 
 
