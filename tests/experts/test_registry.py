@@ -28,7 +28,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
+from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
 from steps import pure_step
 
@@ -154,10 +154,9 @@ def changed_in_round(source, s):
     gains = (source.stream if raw else source).gains.copy()
     other = np.random.default_rng(s).permutation(np.linspace(0, 1, 4))
     gains[..., s, :] = other if raw else 10 * other
-    changed = (
-        {"stream": dataclasses.replace(source.stream, gains=gains)} if raw else {"gains": gains}
-    )
-    return dataclasses.replace(source, **changed)
+    if raw:
+        return dataclasses.replace(source, stream=dataclasses.replace(source.stream, gains=gains))
+    return dataclasses.replace(source, gains=gains)
 
 
 def rounds_moved(player, algorithm, stream):
@@ -223,18 +222,10 @@ def test_algorithms_survive_pickling(member, stream):
 @every_member
 @pytest.mark.parametrize("size", [1, 3, 7])
 def test_any_block_size_plays_the_same_games(member, stream, size):
-    whole = suite_of(member, stream, range(7)).played[0]
-    blocks = [
-        suite_of(member, stream, range(7)[start : start + size]).played[0]
-        for start in range(0, 7, size)
-    ]
-    for name in ("actions", "gains"):
-        joined = np.concatenate([getattr(block, name) for block in blocks])
-        np.testing.assert_array_equal(
-            joined,
-            getattr(whole, name),
-            err_msg=f"{member.label}: a replicate depends on the others that it is played with",
-        )
+    blocks = [range(7)[start : start + size] for start in range(0, 7, size)]
+    whole, *parts = (suite_of(member, stream, it).played[0].actions for it in (range(7), *blocks))
+    together = f"{member.label}: a replicate depends on the others that it is played with"
+    np.testing.assert_array_equal(np.concatenate(parts), whole, err_msg=together)
 
 
 @every_member
@@ -270,32 +261,49 @@ def test_another_number_of_generators_than_replicates_is_refused(label, stream, 
         play_rounds(algorithm, source_for(algorithm, stream), generators(range(count)))
 
 
+GIVEN_SENSITIVITY = 0.3
+
+
+@pytest.fixture(scope="module")
+def given_stream(stream):
+    sensitivity = np.full(stream.n_rounds, GIVEN_SENSITIVITY)
+    return dataclasses.replace(stream, capacity=None, given_sensitivity=sensitivity)
+
+
 @every_member
-def test_the_guarantee_is_complete(member, stream):
-    algorithm = member.algorithm
-    guarantee = guarantee_of(algorithm, source_for(algorithm, stream))
-    assert guarantee.model == algorithm.model, f"{member.label}: its record is of another model"
-    values = guarantee.as_dict()
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+@pytest.mark.parametrize("source", ["stream", "given_stream"])
+def test_the_guarantee_is_complete(request, member, source, mu):
+    """Gains with a given sensitivity are protected by the round, and by no person."""
+    algorithm, stream, given = member.algorithm, request.getfixturevalue(source), source[0] == "g"
+    source = source_for(algorithm, stream, mu)
+    assert run(algorithm, source).shape == (7, 12)
+    found = guarantee_of(algorithm, source)
+    assert found.model == algorithm.model, f"{member.label}: its record is of another model"
+    assert (found.adjacency, found.unit) == (
+        (GIVEN_CHANGE, ONE_ROUND) if given else (ONE_PERSON, UNIT)
+    )
+    values = found.as_dict()
     pair, public = values.pop("epsilon_delta"), values.pop("taken_as_public")
     assert public == ""
     assert all(isinstance(value, float) or value for value in values.values())
     assert repr(json.loads(json.dumps(values))) == repr(values)
-    if algorithm.model == "none":
-        assert (guarantee.mu, guarantee.sampler) == (math.inf, "none")
+    assert not (given and "person" in str(values))
+    assert found.sampler == ("none" if algorithm.model == "none" else "seeded")
+    if algorithm.model == "none" or mu == math.inf:
+        # Some have noise at any mu.
+        noisy = algorithm.model == "central" and draws(algorithm, source)
+        assert noisy or found.mu == math.inf
         return
-    assert guarantee.sampler == "seeded"
     if pair is None:
-        assert 0 < guarantee.mu <= 0.5 * (1 + 1e-12), f"{member.label}: misses the level mu = 0.5"
+        assert 0 < found.mu <= mu * (1 + 1e-12), f"{member.label}: misses the level mu = {mu}"
     else:
-        assert math.isnan(guarantee.mu)
-        assert 0 < pair[0] <= epsilon_of_delta(pair[1], 0.5)
-    sensitivities = {
-        "L2, gain": stream.sensitivity.max(),
-        "L-infinity, gain": stream.largest_change,
-    }
-    expected = sensitivities.get(guarantee.sensitivity_unit, guarantee.sensitivity)
-    assert guarantee.sensitivity == pytest.approx(expected)
-    assert 0 < guarantee.sensitivity < math.inf
+        assert math.isnan(found.mu)
+        assert 0 < pair[0] <= epsilon_of_delta(pair[1], mu)
+    known = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
+    expected = known.get(found.sensitivity_unit, found.sensitivity)
+    assert found.sensitivity == pytest.approx(expected)
+    assert 0 < found.sensitivity < math.inf
 
 
 def audit_of(algorithm, make_stream, runs=4000):
@@ -351,36 +359,6 @@ def contents(block):
         if own["amplification"] is not None:
             own["amplification"] = played.amplification.as_dict()
     return values
-
-
-GIVEN_SENSITIVITY = 0.3
-
-
-@pytest.fixture(scope="module")
-def given_stream(stream):
-    return dataclasses.replace(
-        stream, capacity=None, given_sensitivity=np.full(stream.n_rounds, GIVEN_SENSITIVITY)
-    )
-
-
-@every_member
-@pytest.mark.parametrize("mu", [0.5, math.inf])
-def test_gains_with_a_given_sensitivity_are_protected_by_the_round(member, given_stream, mu):
-    played = suite_of(member, given_stream, range(3), mu=mu).played[0]
-    assert played.actions.shape == (3, given_stream.n_rounds)
-    guarantee = played.guarantee
-    assert (guarantee.adjacency, guarantee.unit) == (GIVEN_CHANGE, ONE_ROUND)
-    assert not any("person" in str(value) for value in guarantee.as_dict().values())
-    if guarantee.model == "none" or mu == math.inf:
-        # Some have noise at any mu.
-        noisy = draws(member.algorithm, source_for(member.algorithm, given_stream, mu))
-        assert guarantee.mu == math.inf or (noisy and guarantee.model == "central")
-        return
-    assert guarantee.sensitivity == GIVEN_SENSITIVITY
-    if guarantee.epsilon_delta is None:
-        assert guarantee.mu == pytest.approx(mu, rel=1e-12) or guarantee.mu < mu
-    else:
-        assert 0 < guarantee.epsilon(1e-6) <= epsilon_of_delta(1e-6, mu)
 
 
 SCALED = [it for it in MEMBERS if getattr(it.algorithm, "scales_noise", False)]
