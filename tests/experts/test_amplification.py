@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from functools import cache
 from types import SimpleNamespace
@@ -16,7 +15,7 @@ from scipy import optimize, special
 
 import adabatch_plain as plain
 from dpol.experts import amplification
-from dpol.experts.adabatch import BatchRule, RWAdaBatch
+from dpol.experts.adabatch import BatchRule, RWAdaBatch, play_batches
 from dpol.experts.amplification import (
     BatchMixture,
     containing_batch,
@@ -26,9 +25,9 @@ from dpol.experts.amplification import (
     observed_batches,
     weakest,
 )
-from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
+from dpol.studies.batching.study import synthetic_gains
 
 ERROR = 1e-6
 NAMES = pytest.mark.parametrize("name", BOUNDS)
@@ -150,18 +149,13 @@ def noise_of(n, replicates, last):
     return rng.standard_normal((replicates, n)), rng.standard_normal((last, replicates, n))
 
 
-def played(name, initial, gains, mu, make_noisy, at):
-    """Containing batch sizes of some rounds in games of 1,000 rounds; later gains are not read."""
+def played(name, initial, gains, mu, make_noisy):
+    """Containing batch sizes (1_000, R), drawn as far as there are gains."""
     last, replicates, n = gains.shape
-    game = np.zeros((1_000, replicates, n)) if last < 1_000 else gains
+    game = np.zeros((1_000, replicates, n))
     game[:last] = gains
     noisy = make_noisy(game.transpose(1, 0, 2), math.sqrt(n) / mu, initial)
-    found = {}
-    states = rounds(RWAdaBatch(0.1, name), noisy, SimpleNamespace(n_replicates=noisy.n_replicates))
-    for t, (state, _) in enumerate(itertools.islice(states, max(at)), start=1):
-        if t in at:
-            found[t] = state.planned
-    return found
+    return play_batches(RWAdaBatch(0.1, name), noisy, SimpleNamespace(n_replicates=replicates))[1].T
 
 
 def refuted(bounds, sample, comparisons):
@@ -179,16 +173,6 @@ def refuted(bounds, sample, comparisons):
     return wrong
 
 
-def raw_gains(stream, n):
-    zero = np.zeros((1_000, 1, n))
-    if stream == "one-good-expert":
-        zero[:, :, 0] = 1
-    elif stream == "two-rivals":
-        zero[::2, :, 0] = 1
-        zero[1::2, :, 1] = 1
-    return zero
-
-
 @pytest.mark.parametrize(
     ("stream", "mu"), [("all-zero", 0.1), ("one-good-expert", 1.0), ("two-rivals", 1.0)]
 )
@@ -200,43 +184,34 @@ def test_the_bound_is_stochastically_smaller_than_simulated_batches(
     """Clopper-Pearson limits for all sizes, rounds and settings: total error below 1e-6."""
     initial, noise = noise_of(n, replicates, 1_000)
     eta = math.sqrt(n) / mu
-    gains = eta * noise + raw_gains(stream, n)
-    sizes = played(name, eta * initial, gains, mu, make_noisy, ROUNDS)
+    gains = eta * noise + synthetic_gains(1_000, n)[stream][:, None]
+    sizes = played(name, eta * initial, gains, mu, make_noisy)
     for t in ROUNDS:
         mixture = bound_of(name, n, mu, t)
         bounds = {b: exceeds(mixture, b) for b in CHECKED}
-        assert refuted(bounds, sizes[t], 12 * len(ROUNDS)) == []
+        assert refuted(bounds, sizes[t - 1], 12 * len(ROUNDS)) == []
     assert exceeds(bound_of(name, n, mu, 1_000), 4) > 0.03
-
-
-def chased(name, b, replicates, mu, make_noisy):
-    """Batch sizes of round 500 if all but the leader of its window's start gain from there on.
-
-    Nobody stands out before the window, so what is bounded from the gap at its start holds.
-    """
-    initial, noise = noise_of(2, replicates, 500)
-    eta = math.sqrt(2) / mu
-    gains = eta * noise[:500]
-    start = 500 - b
-    leader = (eta * initial + gains[:start].sum(axis=0)).argmax(axis=1)
-    behind = np.arange(2)[None, :] != leader[:, None]
-    gains[start:] += behind
-    return played(name, eta * initial, gains, mu, make_noisy, [500])[500]
 
 
 @NAMES
 @pytest.mark.parametrize("b", [16, 24])
 def test_the_window_withstands_the_worst_drift_and_is_needed(name, b, make_noisy):
-    """Only sizes from b on are bounded here; without the window's dip the bound is refuted.
+    """Round 500 if all but the leader of its window's start gain from there on.
 
-    Clopper-Pearson limits, error below 1e-6 in all settings together.
+    Nobody stands out before the window, so what is bounded from the gap at its start holds, for
+    sizes from b on; without the window's dip the bound is refuted. Clopper-Pearson limits, error
+    below 1e-6 in all settings together.
     """
-    mu, later = 1.0, [it for it in CHECKED if it >= b]
-    sizes = chased(name, b, 6_000, mu, make_noisy)
-    rule = rule_of(name, 2, mu)
+    rule, start = rule_of(name, 2, 1.0), 500 - b
+    initial, noise = noise_of(2, 6_000, 500)
+    eta, gains = rule.noise_scale, rule.noise_scale * noise
+    leader = (eta * initial + gains[:start].sum(axis=0)).argmax(axis=1)
+    gains[start:] += np.arange(2) != leader[:, None]
+    sizes = played(name, eta * initial, gains, 1.0, make_noisy)[499]
+    later = [it for it in CHECKED if it >= b]
     reach = amplification._exceeding(np.arange(1, 200), 500, rule)
     assert refuted({it: reach[it - 1] for it in later}, sizes, 4) == []
-    needed, eta = float(rule.required_gap(b + 1, 500)), rule.noise_scale
+    needed = float(rule.required_gap(b + 1, 500))
     blind = plain.exceeding(plain.BOUNDS[name], b, 500, needed, n=2, eta=eta, r=1.0, window=0)
     assert refuted({b: blind}, sizes, 4) == [b]
 
@@ -253,9 +228,9 @@ class Halved(BatchRule):
 def test_half_the_required_gap_is_refuted(name, n, make_noisy):
     eta = math.sqrt(n) / 0.1
     initial, noise = noise_of(n, {2: 3_000, 10: 1_000}[n], 1_000)
-    sizes = played(name, eta * initial, eta * noise, 0.1, make_noisy, [500])
+    sizes = played(name, eta * initial, eta * noise[:499], 0.1, make_noisy)
     wrong = bound_of(name, n, 0.1, kind=Halved)
-    assert refuted({b: exceeds(wrong, b) for b in CHECKED}, sizes[500], 1) != []
+    assert refuted({b: exceeds(wrong, b) for b in CHECKED}, sizes[499], 1) != []
 
 
 @NAMES
