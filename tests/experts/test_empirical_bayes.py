@@ -72,42 +72,39 @@ def normalised(logs):
     return weights / weights.sum(axis=0)
 
 
-def test_common_pooling_is_exact_bayesian_model_averaging(game):
-    """Posterior probabilities and mean from the joint normal density of all that was seen."""
-    fits, predictions = likelihoods_and_predictions(GRID, game)
-    weights = normalised(fits.sum(axis=2, keepdims=True))
-    state = final_state(EmpiricalBayesBank(GRID, "common", 1.0), game)
-    np.testing.assert_allclose(normalised(state.fits), weights, atol=1e-10)
-    np.testing.assert_allclose(state.predicted, (weights * predictions).sum(axis=0), atol=1e-12)
-    assert weights.max() < 0.999
+@pytest.mark.parametrize("pooling", ["common", "expert"])
+def test_pooling_equals_plain_loops(make_noisy, game, pooling):
+    """Common: exact Bayesian model averaging, by the joint normal density of all that was seen.
 
-
-def test_expert_pooling_equals_plain_loops(make_noisy, game):
-    """Shares are re-estimated every round from the weights that the last shares gave."""
+    By expert: shares are re-estimated every round from the weights that the last shares gave.
+    """
     replicates, rounds, n = game.gains.shape
     shares = np.full((len(GRID), replicates, 1), 1 / len(GRID))
     for t in range(1, rounds + 1):
         so_far = make_noisy(game.gains[:, :t], game.noise_scale[:t])
         fits, predictions = likelihoods_and_predictions(GRID, so_far)
-        weights = normalised(fits + np.log(shares))
-        predicted = (weights * predictions).sum(axis=0)
-        counts = weights.sum(axis=2, keepdims=True)
-        shares = (counts + 1) / (n + len(GRID))
-    state = final_state(EmpiricalBayesBank(GRID, "expert", 1.0), game)
+        if pooling == "common":
+            fits = fits.sum(axis=2, keepdims=True)
+        last, weights = shares, normalised(fits + np.log(shares))
+        if pooling == "expert":
+            shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + len(GRID))
+    state = final_state(EmpiricalBayesBank(GRID, pooling, 1.0), game)
+    np.testing.assert_allclose(normalised(state.fits + np.log(last)), weights, atol=1e-10)
+    np.testing.assert_allclose(state.predicted, (weights * predictions).sum(axis=0), atol=1e-12)
     np.testing.assert_allclose(state.shares, shares, atol=1e-10)
-    np.testing.assert_allclose(state.predicted, predicted, atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=0), 1)
+    assert weights.max() < 0.999
 
 
 def test_forgetting_by_hand(make_noisy):
     """Two rounds, forgetting 1/4: a quarter of the first log likelihood plus the second."""
-    noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]]], noise_scale=0.1)
-    before = make_noisy([[[0.1, 0.5]]], noise_scale=0.1)
-    first, both = (
-        final_state(EmpiricalBayesBank(GRID, "expert", 1.0), it) for it in (before, noisy)
-    )
-    forgetful = final_state(EmpiricalBayesBank(GRID, "expert", 0.25), noisy)
-    np.testing.assert_allclose(forgetful.fits, 0.25 * first.fits + (both.fits - first.fits))
+
+    def fits(rounds, forgetting):
+        noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]][:rounds]], noise_scale=0.1)
+        return final_state(EmpiricalBayesBank(GRID, "expert", forgetting), noisy).fits
+
+    first, both = fits(1, 1.0), fits(2, 1.0)
+    np.testing.assert_allclose(fits(2, 0.25), 0.25 * first + (both - first))
 
 
 @pytest.mark.parametrize("pooling", ["expert", "common"])

@@ -22,7 +22,7 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.learners.state_space import MODELS, StateSpaceModel
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds, rounds, setup_of
 from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, modules_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import NOISES, NoisyGains, privatize
@@ -443,12 +443,9 @@ def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(game):
     algorithm = by_label("rw-meta-floor-0")
     near, limit = limits(algorithm, game(30, 4))
     actions = run(algorithm, near)
-    state, observation = algorithm.init(setup_of(limit)), None
-    for t, revealed in enumerate(observations(limit)):
-        state, _ = algorithm.step(state, observation, generators())
+    for t, (state, _) in enumerate(rounds(algorithm, limit, generators())):
         leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
         assert ((state.actions == actions[:, t : t + 1]) & leading).any(axis=1).all()
-        observation = revealed
 
 
 def test_l2p_with_a_huge_mu_draws_from_the_same_weights(game):
