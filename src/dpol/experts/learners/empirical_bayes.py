@@ -110,9 +110,9 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         fits = self.forgetting * state.fits
         filters = []
         for model, old, fit in zip(self.models, state.filters, fits, strict=True):
-            following, *innovation = advance(model, old, own, seen.noise_scale, state.unit)
+            following, error, variance = advance(model, old, own, seen.noise_scale, state.unit)
             filters.append(following)
-            gained = log_likelihood(*innovation)
+            gained = log_likelihood(error, variance)
             fit += gained if self.pooling == "expert" else gained.sum(axis=1, keepdims=True)
         weights = posterior_weights(fits, state.shares)
         predicted = np.zeros_like(own)
