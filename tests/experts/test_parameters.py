@@ -37,7 +37,7 @@ BROKEN = [
     ("rw-ftpl", {"unknown": 1}, "rw-ftpl has no parameter 'unknown'; it has none"),
     ("ridge", {"window": 4}, "ridge has no parameter 'window'; it has windows, penalties"),
     ("tree-ftpl-min-noise", {"objective": "min-regret"}, "has no parameter 'objective'"),
-    ("tree-ftpl-min-noise", {"noise": "beds"}, "noise must be isotropic or capacity, got 'beds'"),
+    ("tree-ftpl-min-noise", {"noise": "capacity"}, "has no parameter 'noise'"),
     ("rw-adabatch", {"alpha": 0.0}, "alpha must be a number in (0, 1e6], got 0.0"),
     ("rw-adabatch", {"bound": "chernoff"}, "'chernoff' is not one of borell-tis, reflection"),
     ("rw-meta", {"exploration_floor": -1}, "exploration_floor must be a number from 0 to 1e6"),
