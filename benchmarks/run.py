@@ -33,6 +33,7 @@ import pandas as pd
 from labels import time_labels
 from matrix import time_matrix
 from page import as_page
+from paper_way import rw_meta_paper_way
 from scale import (
     cpu_seconds,
     time_country,
@@ -64,7 +65,6 @@ from dpol.studies.batching.study import analytic_mixture, synthetic_stream
 from dpol.studies.convex import STUDY as CONVEX
 from dpol.studies.convex.settings import Convex
 from dpol.studies.jobs import compute
-from experts_plain import rw_meta_paper_way  # tests/, on the path by `make bench`
 
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "config" / "demo.yaml"
@@ -102,23 +102,18 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
         noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(REPLICATES))
         play_rounds(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
 
-    def paper_way() -> None:
-        rw_meta_paper_way(
-            stream,
-            one.noise_scale,
-            one.gains[0],
-            one.initial[0],
-            WINDOWS,
-            tuple(PENALTIES.values()),
-            2.0,
-            np.random.default_rng(0),
-        )
+    def paper_way(rng: np.random.Generator | None) -> np.ndarray:
+        game = stream, one.noise_scale, one.gains[0], one.initial[0]
+        return rw_meta_paper_way(*game, WINDOWS, tuple(PENALTIES.values()), 2.0, rng)[0]
 
+    own = replicate_generators(1, ("bench",), [0], "own")
+    without_fresh_noise = play_rounds(RWMeta(decorrelate=False), one, own)[0]
+    assert (paper_way(None) == without_fresh_noise).all(), "the two ways play different games"
     times: dict[str, list[float]] = {"noise": [], "ours": [], "paper_way": []}
     for _ in range(REPEATS):
         times["noise"].append(cpu_seconds(noise_alone, 1) / REPLICATES)
         times["ours"].append(cpu_seconds(ours, 1) / REPLICATES)
-        times["paper_way"].append(cpu_seconds(paper_way, 1))
+        times["paper_way"].append(cpu_seconds(lambda: paper_way(np.random.default_rng(0)), 1))
     median = {name: statistics.median(values) for name, values in times.items()}
     return {
         **{f"{name}_us": 1e6 * value / stream.n_rounds for name, value in median.items()},

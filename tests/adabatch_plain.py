@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from scipy import integrate, optimize
+from scipy import optimize
 
 Bound = Callable[[float, int, int, float], float]
 """From gap, steps, number of experts and noise scale to a probability."""
@@ -113,8 +112,25 @@ def gap_density(x: float, n: int) -> float:
     def integrand(z: float) -> float:
         return math.exp(-(z * z + (z - x) ** 2) / 2) / (2 * math.pi) * tail(x - z) ** (n - 2)
 
-    found = integrate.quad(integrand, x / 2 - 9, x / 2 + 9, epsabs=1e-14, epsrel=1e-12, limit=200)
-    return n * (n - 1) * found[0]
+    return n * (n - 1) * integral(integrand, x / 2 - 9, x / 2 + 9)
+
+
+def gap_survival(x: float, n: int) -> float:
+    """P(leader minus runner-up >= x)."""
+
+    def integrand(z: float) -> float:
+        return math.exp(-z * z / 2) / math.sqrt(2 * math.pi) * tail(x - z) ** (n - 1)
+
+    return n * integral(integrand, x / 2 - 9, x + 12)
+
+
+def integral(integrand: Callable[[float], float], low: float, high: float) -> float:
+    """By Gauss-Legendre quadrature of eight parts."""
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    ends = np.linspace(low, high, 9)
+    half = (high - low) / 16
+    values = [[integrand(float(end + half * (1 + node))) for node in nodes] for end in ends[:-1]]
+    return float(half * (np.array(values) @ weights).sum())
 
 
 def exceeding(
@@ -127,7 +143,6 @@ def exceeding(
     eta: float,
     r: float,
     window: int | None = None,
-    quadrature: Callable[..., Any],
 ) -> float:
     """q_b for b = `size`: the chance that no gap of the window falls below `needed`.
 
@@ -140,15 +155,13 @@ def exceeding(
         eta: noise scale.
         r: range of the gains.
         window: steps after its start, instead of min(b, t) - 1.
-        quadrature: from an integrand and a list of break points to the integral.
     """
     steps = min(size, t) - 1 if window is None else window
     scale = eta * math.sqrt(max(1, t - size + 1))
 
-    def integrand(x: Any) -> float:
-        k = float(x) * scale
-        dip = bound(k - needed - r * steps, steps, n, eta) if steps else 0.0
-        return gap_density(float(x), n) * max(1 - dip, 0.0)
+    def integrand(x: float) -> float:
+        dip = bound(x * scale - needed - r * steps, steps, n, eta) if steps else 0.0
+        return gap_density(x, n) * max(1 - dip, 0.0)
 
     # The integrand starts where the dip falls below 1.
     start = needed + r * steps
@@ -158,7 +171,4 @@ def exceeding(
         start += spread * optimize.bisect(
             lambda z: (bound(z * spread, steps, n, eta) < 1) - 0.5, 0.0, 10.0, xtol=1e-13
         )
-    if start >= reach * scale:
-        return 0.0
-    low = start / scale
-    return float(quadrature(integrand, list(np.linspace(low, reach, 8))))
+    return integral(integrand, start / scale, reach) if start < reach * scale else 0.0

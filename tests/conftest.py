@@ -15,6 +15,7 @@ from scipy import special
 from dpol.data.stream import GainStream
 from dpol.noise import NoisyGains
 from dpol.privacy.guarantee import NO_PRIVACY
+from replicates import many
 
 hypothesis.settings.register_profile("dpol", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.load_profile("dpol")
@@ -66,20 +67,6 @@ def _draw_noisy(
     rng = np.random.default_rng(seed)
     noise = noise_scale * rng.standard_normal((replicates, len(raw) + 1, raw.shape[1]))
     return _make_noisy(raw + noise[:, 1:], noise_scale, noise[:, 0])
-
-
-class Crowd:
-    """Stands in for `ReplicateGenerators` where thousands of replicates share one generator."""
-
-    def __init__(self, n_replicates: int, seed: int = 0) -> None:
-        self.n_replicates = n_replicates
-        self._rng = np.random.default_rng(seed)
-
-    def standard_normal(self, *shape: int) -> np.ndarray:
-        return self._rng.standard_normal((self.n_replicates, *shape))
-
-    def uniform(self) -> np.ndarray:
-        return self._rng.random(self.n_replicates)
 
 
 class Checks:
@@ -151,7 +138,7 @@ def draw_noisy():
 @pytest.fixture(scope="session")
 def crowd():
     """Generators of many replicates at once."""
-    return Crowd
+    return many
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,10 @@ They are written from the definitions and share no code with the library. Arrays
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from scipy.sparse.linalg import lobpcg
 
 Learner = Callable[[np.ndarray, np.ndarray], int]
 """From the noisy gains so far, (t - 1, n), and the initial noise to an action."""
@@ -118,71 +116,6 @@ def rw_meta(
         played.append(actions[list(totals).index(max(totals))])
         past.append(actions)
     return played
-
-
-def rw_meta_paper_way(
-    stream,
-    noise_scale: np.ndarray,
-    noisy_gains: np.ndarray,
-    initial: np.ndarray,
-    windows: Sequence[int],
-    penalties: Sequence[float],
-    exploration_floor: float,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
-    """RW-Meta as in the paper: refits, a warm-started LOBPCG for lambda_max, eigh to sample y.
-
-    Returns:
-        The (T,) actions and their raw gains in `stream`.
-    """
-    rounds, n = noisy_gains.shape
-    m = len(windows) * len(penalties) + 1
-    totals, covariance = np.zeros(m), np.zeros((m, m))
-    warm = np.arange(1.0, m + 1)[:, None]
-    played = np.empty(rounds, dtype=np.int32)
-    for t in range(rounds):
-        history = noisy_gains[:t]
-        ridges = [_refit(history, w, p) for w in windows for p in penalties]
-        actions = np.array([*ridges, (initial + history.sum(axis=0)).argmax()])
-        scores = totals
-        if t > 0:
-            centred = covariance - covariance.mean()
-            largest, warm = _leading_eigenpair(centred, warm)
-            tau = max(exploration_floor * t, largest)
-            values, vectors = np.linalg.eigh(tau * np.eye(m) - centred)
-            normals = rng.standard_normal(m)
-            scores = totals + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
-        played[t] = actions[scores.argmax()]
-        choice = np.zeros((m, n))
-        choice[np.arange(m), actions] = 1.0
-        totals = totals + choice @ noisy_gains[t]
-        covariance = covariance + choice @ np.diag(noise_scale[t] ** 2) @ choice.T
-    return played, stream.gains[np.arange(rounds), played]
-
-
-def _refit(history: np.ndarray, window: int, penalty: float) -> int:
-    """Refit all experts' lines by their normal equations; the expert of the best prediction."""
-    recent = history[-window:]
-    if len(recent) == 0:
-        return 0
-    ages = np.arange(-len(recent), 0) / window
-    design = np.stack([np.ones(len(recent)), ages], axis=1)
-    normal = design.T @ design + np.diag([0.0, penalty])
-    return int(np.linalg.solve(normal, design.T @ recent)[0].argmax())
-
-
-def _leading_eigenpair(matrix: np.ndarray, warm: np.ndarray) -> tuple[float, np.ndarray]:
-    """Largest eigenvalue by LOBPCG from the last round's vector; small problems go to eigh."""
-    if not matrix.any():
-        return 0.0, warm
-    if len(matrix) < 5:
-        values, vectors = np.linalg.eigh(matrix)
-    else:
-        with warnings.catch_warnings():
-            # It warns when rounding keeps it from its tolerance; y's eigenvalues are clipped.
-            warnings.simplefilter("ignore", UserWarning)
-            values, vectors = lobpcg(matrix, warm, largest=True, maxiter=100)
-    return float(values[-1]), vectors[:, -1:]
 
 
 def prefix_nodes(count: int) -> list[tuple[int, int]]:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.state_space import StateSpaceModel
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
 
@@ -48,6 +50,17 @@ def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
     return algorithm.step(state, observation, *generators)[0]
 
 
+class FixedUniform:
+    """Generators whose uniform numbers are given, one for each replicate."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.values = np.asarray(values)
+        self.n_replicates = len(values)
+
+    def uniform(self) -> Floats:
+        return self.values
+
+
 @dataclass(frozen=True)
 class FixedBank(LearnerBank[tuple[int, int]]):
     """Learners that follow a schedule, (T, m), whatever they see; the last row goes on."""
@@ -67,3 +80,22 @@ class FixedBank(LearnerBank[tuple[int, int]]):
         t, replicates = state
         row = self.schedule[min(t, len(self.schedule) - 1)]
         return (t + 1, replicates), np.tile(np.asarray(row, dtype=np.int32), (replicates, 1))
+
+
+def simulated(
+    models: Sequence[StateSpaceModel], rounds: int, draws: int, noise: float, seed: int
+) -> Floats:
+    """(R, T, n) noisy deviations of experts that follow the models, one each."""
+    rng, n = np.random.default_rng(seed), len(models)
+    names = "persistence", "process_variance", "transient_variance", "slope_variance", "damping"
+    facts = np.array([[getattr(model, name) for model in models] for name in names])
+    persistence, process, transient, jumps, damping = facts
+    start = [[model.prior[0, 0] for model in models], jumps / (1 - damping**2)]
+    level, slope = np.sqrt(start)[:, None] * rng.standard_normal((2, draws, n))
+    seen = np.empty((draws, rounds, n))
+    for t in range(rounds):
+        shocks = rng.standard_normal((4, draws, n))
+        seen[:, t] = level + np.sqrt(transient) * shocks[0] + noise * shocks[1]
+        level = persistence * level + slope + np.sqrt(process) * shocks[2]
+        slope = damping * slope + np.sqrt(jumps) * shocks[3]
+    return seen

@@ -9,27 +9,9 @@ import experts_plain as plain
 from dpol.experts.follow_the_leader import FollowTheLeader
 from dpol.experts.multiplicative_weights import MultiplicativeWeights, WeightsState
 from dpol.experts.play import RawGains, play_rounds
+from steps import FixedUniform
 
 GAINS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
-
-
-@pytest.fixture
-def raw(make_stream):
-    return RawGains(make_stream(GAINS), math.inf, 20_000)
-
-
-@pytest.fixture
-def weights_actions(raw, crowd):
-    return play_rounds(MultiplicativeWeights(), raw, crowd(raw.n_replicates))
-
-
-class FixedUniform:
-    def __init__(self, values):
-        self.values = np.asarray(values)
-        self.n_replicates = len(self.values)
-
-    def uniform(self):
-        return self.values
 
 
 def test_follow_the_leader_by_hand(make_stream, crowd):
@@ -42,9 +24,8 @@ def test_weights_by_hand(make_stream):
     source = RawGains(make_stream([[1.0, 0.0], [0.0, 0.0]]), math.inf, 3)
     odds = math.exp(math.sqrt(4 * math.log(2)))
     edge = odds / (1 + odds)
-    actions = play_rounds(
-        MultiplicativeWeights(), source, FixedUniform([0.0, edge - 1e-9, edge + 1e-9])
-    )
+    drawn = FixedUniform([0.0, edge - 1e-9, edge + 1e-9])
+    actions = play_rounds(MultiplicativeWeights(), source, drawn)
     assert actions.tolist() == [[0, 0], [1, 0], [1, 1]]
 
 
@@ -52,14 +33,9 @@ def test_the_gain_range_divides_the_learning_rate(make_stream):
     # Gains and range doubled: the same game.
     uniform = FixedUniform(np.linspace(0, 0.999, 50))
     for gains in (GAINS, 0.3 * GAINS):
-        games = [
-            play_rounds(
-                MultiplicativeWeights(),
-                RawGains(make_stream(r * gains, gain_range=r), math.inf, 50),
-                uniform,
-            )
-            for r in (1.0, 2.0)
-        ]
+        streams = (make_stream(r * gains, gain_range=r) for r in (1.0, 2.0))
+        sources = (RawGains(stream, math.inf, 50) for stream in streams)
+        games = [play_rounds(MultiplicativeWeights(), source, uniform) for source in sources]
         np.testing.assert_array_equal(*games)
 
 
@@ -74,14 +50,14 @@ def test_every_quantile_draws_the_plain_distribution(make_stream):
         np.testing.assert_allclose(frequencies, expected, atol=1.01e-4)
 
 
-def test_actions_of_different_rounds_are_drawn_afresh(weights_actions, checks):
+def test_actions_of_different_rounds_are_drawn_afresh(make_stream, crowd, checks):
     """Error probability 1e-6 for the pairs of rounds 1 and 2; reuse of a draw is rejected."""
+    source = RawGains(make_stream(GAINS), math.inf, 20_000)
+    first, second, *_ = play_rounds(MultiplicativeWeights(), source, crowd(20_000)).T
     one, two = (plain.weights_distribution(GAINS[:t], 4, 1.0) for t in (0, 1))
     both = np.outer(one, two).ravel()
-    assert checks.frequencies(
-        np.bincount(3 * weights_actions[:, 0] + weights_actions[:, 1], minlength=9), both
-    )
-    assert not checks.frequencies(np.bincount(4 * weights_actions[:, 0], minlength=9), both)
+    assert checks.frequencies(np.bincount(3 * first + second, minlength=9), both)
+    assert not checks.frequencies(np.bincount(4 * first, minlength=9), both)
 
 
 def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_drawn():

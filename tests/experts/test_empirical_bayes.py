@@ -15,7 +15,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
 )
 from dpol.experts.play import observations, play_rounds
-from steps import final_state
+from steps import final_state, simulated
 
 SLOW, FAST = StateSpaceModel(1e-6, 0.9), StateSpaceModel(0.02, 0.9)
 GRID = (SLOW, StateSpaceModel(0.001), FAST, StateSpaceModel(1e-4, transient_variance=0.01))
@@ -37,15 +37,11 @@ def joint(model, rounds, scale):
 
     Without slope: deviation t + 1 is f times deviation t plus a process disturbance.
     """
-    variances = [model.prior[0, 0]]
+    f, variances = model.persistence, [model.prior[0, 0]]
     for _ in range(rounds):
-        variances.append(model.persistence**2 * variances[-1] + model.process_variance)
-    full = np.array(
-        [
-            [variances[min(s, t)] * model.persistence ** abs(s - t) for t in range(rounds + 1)]
-            for s in range(rounds + 1)
-        ]
-    )
+        variances.append(f**2 * variances[-1] + model.process_variance)
+    s, t = np.indices((rounds + 1, rounds + 1))
+    full = np.array(variances)[np.minimum(s, t)] * f ** np.abs(s - t)
     return full[:-1, :-1] + np.diag(scale**2 + model.transient_variance), full[-1, :-1]
 
 
@@ -76,42 +72,39 @@ def normalised(logs):
     return weights / weights.sum(axis=0)
 
 
-def test_common_pooling_is_exact_bayesian_model_averaging(game):
-    """Posterior probabilities and mean from the joint normal density of all that was seen."""
-    fits, predictions = likelihoods_and_predictions(GRID, game)
-    weights = normalised(fits.sum(axis=2, keepdims=True))
-    state = final_state(EmpiricalBayesBank(GRID, "common", 1.0), game)
-    np.testing.assert_allclose(normalised(state.fits), weights, atol=1e-10)
-    np.testing.assert_allclose(state.predicted, (weights * predictions).sum(axis=0), atol=1e-12)
-    assert weights.max() < 0.999
+@pytest.mark.parametrize("pooling", ["common", "expert"])
+def test_pooling_equals_plain_loops(make_noisy, game, pooling):
+    """Common: exact Bayesian model averaging, by the joint normal density of all that was seen.
 
-
-def test_expert_pooling_equals_plain_loops(make_noisy, game):
-    """Shares are re-estimated every round from the weights that the last shares gave."""
+    By expert: shares are re-estimated every round from the weights that the last shares gave.
+    """
     replicates, rounds, n = game.gains.shape
     shares = np.full((len(GRID), replicates, 1), 1 / len(GRID))
     for t in range(1, rounds + 1):
         so_far = make_noisy(game.gains[:, :t], game.noise_scale[:t])
         fits, predictions = likelihoods_and_predictions(GRID, so_far)
-        weights = normalised(fits + np.log(shares))
-        predicted = (weights * predictions).sum(axis=0)
-        counts = weights.sum(axis=2, keepdims=True)
-        shares = (counts + 1) / (n + len(GRID))
-    state = final_state(EmpiricalBayesBank(GRID, "expert", 1.0), game)
+        if pooling == "common":
+            fits = fits.sum(axis=2, keepdims=True)
+        last, weights = shares, normalised(fits + np.log(shares))
+        if pooling == "expert":
+            shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + len(GRID))
+    state = final_state(EmpiricalBayesBank(GRID, pooling, 1.0), game)
+    np.testing.assert_allclose(normalised(state.fits + np.log(last)), weights, atol=1e-10)
+    np.testing.assert_allclose(state.predicted, (weights * predictions).sum(axis=0), atol=1e-12)
     np.testing.assert_allclose(state.shares, shares, atol=1e-10)
-    np.testing.assert_allclose(state.predicted, predicted, atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=0), 1)
+    assert weights.max() < 0.999
 
 
 def test_forgetting_by_hand(make_noisy):
     """Two rounds, forgetting 1/4: a quarter of the first log likelihood plus the second."""
-    noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]]], noise_scale=0.1)
-    before = make_noisy([[[0.1, 0.5]]], noise_scale=0.1)
-    first, both = (
-        final_state(EmpiricalBayesBank(GRID, "expert", 1.0), it) for it in (before, noisy)
-    )
-    forgetful = final_state(EmpiricalBayesBank(GRID, "expert", 0.25), noisy)
-    np.testing.assert_allclose(forgetful.fits, 0.25 * first.fits + (both.fits - first.fits))
+
+    def fits(rounds, forgetting):
+        noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]][:rounds]], noise_scale=0.1)
+        return final_state(EmpiricalBayesBank(GRID, "expert", forgetting), noisy).fits
+
+    first, both = fits(1, 1.0), fits(2, 1.0)
+    np.testing.assert_allclose(fits(2, 0.25), 0.25 * first + (both - first))
 
 
 @pytest.mark.parametrize("pooling", ["expert", "common"])
@@ -127,26 +120,10 @@ def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
 # --- What it learns ---
 
 
-def drawn(make_noisy, models, noise, rounds=60, replicates=4, seed=0):
-    """Noisy gains of experts that follow the models, one each, without slopes."""
-    rng = np.random.default_rng(seed)
-    n = len(models)
-    persistence, process, prior, transient = np.array(
-        [(m.persistence, m.process_variance, m.prior[0, 0], m.transient_variance) for m in models]
-    ).T
-    level = np.sqrt(prior) * rng.standard_normal((replicates, n))
-    gains = np.empty((replicates, rounds, n))
-    for t in range(rounds):
-        disturbance = rng.standard_normal((3, replicates, n))
-        gains[:, t] = level + np.sqrt(transient) * disturbance[0] + noise * disturbance[1]
-        level = persistence * level + np.sqrt(process) * disturbance[2]
-    return make_noisy(gains, noise_scale=noise)
-
-
 @pytest.mark.parametrize("truth", range(4))
 def test_the_model_of_all_experts_is_found(make_noisy, truth):
     """From 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
-    noisy = drawn(make_noisy, (GRID[truth],) * 40, 0.1)
+    noisy = make_noisy(simulated((GRID[truth],) * 40, 60, 4, 0.1, seed=0), 0.1)
     weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).fits)
     assert (weights[truth] > 0.99).all()
 
@@ -157,7 +134,7 @@ def test_the_shares_of_two_models_are_found(make_noisy):
     Their true variances are told apart well, so an estimate has a standard error of at most
     sqrt(3 / 16 / 200) = 0.03 about the share, which here is no draw but fixed.
     """
-    noisy = drawn(make_noisy, (FAST,) * 50 + (SLOW,) * 150, 0.1)
+    noisy = make_noisy(simulated((FAST,) * 50 + (SLOW,) * 150, 60, 4, 0.1, seed=0), 0.1)
     shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).shares[:, :, 0]
     np.testing.assert_allclose(shares[1], 0.25, atol=0.05)
 
@@ -167,11 +144,8 @@ def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(ma
 
     Nothing is private about the truth here: the next noisy gains are the yardstick.
     """
-    models = (FAST,) * 30 + (SLOW,) * 30
-    noisy = drawn(make_noisy, models, 0.2, rounds=41, replicates=40)
-    past = type(noisy)(
-        noisy.initial, noisy.gains[:, :40], noisy.noise_scale[:40], 1.0, noisy.guarantee
-    )
+    noisy = make_noisy(simulated((FAST,) * 30 + (SLOW,) * 30, 41, 40, 0.2, seed=0), 0.2)
+    past = make_noisy(noisy.gains[:, :40], 0.2)
     target = history(noisy)[-1]
 
     def error(bank):

@@ -13,11 +13,15 @@ from dpol.experts.exponential_weights import (
     weighted_variance,
 )
 from dpol.experts.play import play_rounds, rounds
-from steps import FixedBank
+from steps import FixedBank, FixedUniform
 
 
-def states(algorithm, noisy, generators):
-    return [state for state, _ in rounds(algorithm, noisy, generators)]
+def states(algorithm, noisy, crowd):
+    return [state for state, _ in rounds(algorithm, noisy, crowd(noisy.n_replicates))]
+
+
+def last(algorithm, noisy, crowd):
+    return states(algorithm, noisy, crowd)[-1]
 
 
 # --- By hand ---
@@ -49,7 +53,7 @@ def test_two_rounds_by_hand(make_noisy, crowd):
     """
     noisy = make_noisy([[[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]])
     bank = FixedBank([(0, 1)])
-    start, one, two = states(ExponentialWeights(learners=(bank,)), noisy, crowd(1))
+    start, one, two = states(ExponentialWeights(learners=(bank,)), noisy, crowd)
     np.testing.assert_array_equal(start.weights, [[0.5, 0.5]])
     rate = math.sqrt(8 * math.log(2))
     assert one.rate.tolist() == [pytest.approx(rate)]
@@ -62,7 +66,7 @@ def test_two_rounds_by_hand(make_noisy, crowd):
 def test_known_noise_is_counted_even_where_chance_hides_it(make_noisy, crowd):
     """Equal noisy gains under noise of variance 4 and 9: variance 1/4 * (4 + 9) and not 0."""
     noisy = make_noisy([[[1.0, 1.0], [0.0, 0.0]]], noise_scale=[2.0, 3.0])
-    state = states(ExponentialWeights(learners=(FixedBank([(0, 1)]),)), noisy, crowd(1))[-1]
+    state = last(ExponentialWeights(learners=(FixedBank([(0, 1)]),)), noisy, crowd)
     assert state.variance.tolist() == [3.25]
 
 
@@ -70,9 +74,7 @@ def test_a_share_of_the_weight_is_spread_by_hand(make_noisy, crowd):
     """Weights after a round are 0.7 of those without share, plus 0.3 / 3."""
     noisy = make_noisy([[[1.0, 0.0, 0.4], [0.0, 0.0, 0.0]]], noise_scale=0.2)
     bank = FixedBank([(0, 1, 2)])
-    plain, shared = (
-        states(ExponentialWeights(share, (bank,)), noisy, crowd(1))[-1] for share in (0.0, 0.3)
-    )
+    plain, shared = (last(ExponentialWeights(it, (bank,)), noisy, crowd) for it in (0.0, 0.3))
     np.testing.assert_allclose(shared.weights, 0.7 * plain.weights + 0.1)
     np.testing.assert_array_equal(shared.rate, plain.rate)
 
@@ -83,8 +85,7 @@ def test_a_share_of_the_weight_is_spread_by_hand(make_noisy, crowd):
 def plain_weights(gains, scale, share):
     """(T, m) weights of learners that always play their own expert; one replicate."""
     m = gains.shape[1]
-    weights, variance, rate, found = [1 / m] * m, 0.0, None, []
-    scores = [0.0] * m
+    weights, scores, variance, found = [1 / m] * m, [0.0] * m, 0.0, []
     for seen, eta in zip(gains, scale, strict=True):
         found.append(weights)
         mean = sum(w * g for w, g in zip(weights, seen, strict=True))
@@ -104,7 +105,7 @@ def test_fast_equals_plain(make_noisy, crowd, share):
     rng = np.random.default_rng(6)
     gains, scale = rng.standard_normal((3, 30, 4)), rng.uniform(0, 1, (30, 4))
     algorithm = ExponentialWeights(share, (FixedBank([(0, 1, 2, 3)]),))
-    found = states(algorithm, make_noisy(gains, scale), crowd(3))
+    found = states(algorithm, make_noisy(gains, scale), crowd)
     for r in range(3):
         weights = np.array([state.weights[r] for state in found])
         np.testing.assert_allclose(weights, plain_weights(gains[r], scale, share), atol=1e-10)
@@ -117,32 +118,24 @@ def test_learners_are_drawn_with_their_weights(make_noisy, checks, crowd):
     """40,000 replicates of one game; error probability 1e-6. Even weights are rejected."""
     noisy = make_noisy(np.tile([[0.3, 0.0, 0.2], [0.0, 0.0, 0.0]], (40_000, 1, 1)), 0.2)
     algorithm = ExponentialWeights(0.1, (FixedBank([(0, 1, 2)]),))
-    weights = states(algorithm, noisy, crowd(40_000))[-1].weights[0]
+    weights = last(algorithm, noisy, crowd).weights[0]
     counts = np.bincount(play_rounds(algorithm, noisy, crowd(40_000))[:, 1], minlength=3)
     assert checks.frequencies(counts, weights)
     assert not checks.frequencies(counts, [1 / 3] * 3)
-
-
-class AlmostOne:
-    n_replicates = 1
-
-    def uniform(self):
-        return np.array([1 - 2**-53])
 
 
 def test_weights_that_miss_1_by_rounding_draw_the_last_learner(make_noisy):
     """Ten weights of 1/10 add up to 1 - 2^-53, the largest uniform number there is."""
     assert np.full(10, 0.1).cumsum()[-1] == 1 - 2**-53
     algorithm = ExponentialWeights(learners=(FixedBank([range(10)]),))
-    assert play_rounds(algorithm, make_noisy(np.zeros((1, 1, 10))), AlmostOne()).tolist() == [[9]]
+    drawn = FixedUniform([1 - 2**-53])
+    assert play_rounds(algorithm, make_noisy(np.zeros((1, 1, 10))), drawn).tolist() == [[9]]
 
 
 def test_more_noise_makes_a_lower_rate(draw_noisy, crowd):
     raw = np.tile([0.3, 0.1], (40, 1))
     algorithm = ExponentialWeights(learners=(FixedBank([(0, 1)]),))
-    low, high = (
-        states(algorithm, draw_noisy(raw, eta, 50), crowd(50))[-1].rate for eta in (0.1, 1.0)
-    )
+    low, high = (last(algorithm, draw_noisy(raw, eta, 50), crowd).rate for eta in (0.1, 1.0))
     assert (high < low / 3).all()
 
 
@@ -150,17 +143,9 @@ def test_fixed_share_follows_a_change_sooner(draw_noisy, crowd):
     """Learner 0 is better for 60 rounds, then learner 1 for 20; noise of half the difference."""
     raw = np.repeat([[0.5, 0.1], [0.1, 0.5]], (60, 20), axis=0)
     noisy = draw_noisy(raw, 0.2, 200)
-    late = [
-        (
-            play_rounds(ExponentialWeights(share, (FixedBank([(0, 1)]),)), noisy, crowd(200))[
-                :, 70:
-            ]
-            == 1
-        )
-        for share in (0.0, 0.02)
-    ]
-    assert late[0].mean() < 0.1
-    assert late[1].mean() > 0.8
+    fixed, shared = (ExponentialWeights(share, (FixedBank([(0, 1)]),)) for share in (0.0, 0.02))
+    assert play_rounds(fixed, noisy, crowd(200))[:, 70:].mean() < 0.1
+    assert play_rounds(shared, noisy, crowd(200))[:, 70:].mean() > 0.8
 
 
 def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
@@ -172,7 +157,7 @@ def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
     noisy = draw_noisy(raw, 0.5, 200)
     algorithm = ExponentialWeights(learners=(FixedBank([(0, 1)]),))
     regret = 0.1 * (play_rounds(algorithm, noisy, crowd(200)) == 0).sum(axis=1)
-    variance = states(algorithm, noisy, crowd(200))[-1].variance
+    variance = last(algorithm, noisy, crowd).variance
     assert regret.mean() < 2 * math.sqrt(2 * variance.mean() * math.log(2))
     assert regret.mean() < 0.5 * 50  # Half of what drawing at random loses.
 
@@ -181,17 +166,18 @@ def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
 @pytest.mark.parametrize("eta", [0.0, 0.5])
 def test_learners_that_act_alike_stay_even(make_noisy, crowd, share, eta):
     noisy = make_noisy(np.random.default_rng(0).random((2, 10, 3)), eta)
-    state = states(ExponentialWeights(share, (FixedBank([(1, 1, 1)]),)), noisy, crowd(2))[-1]
+    state = last(ExponentialWeights(share, (FixedBank([(1, 1, 1)]),)), noisy, crowd)
     np.testing.assert_allclose(state.weights, 1 / 3)
     np.testing.assert_allclose(state.variance, 0, atol=1e-15)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02])
-def test_extreme_gains_give_weights(make_noisy, crowd, share):
+@pytest.mark.parametrize("noise", [0.0, 1e6])
+def test_extreme_gains_give_weights(make_noisy, crowd, share, noise):
     gains = 1e6 * np.random.default_rng(0).standard_normal((2, 200, 3))
     gains[:, 100:, 0] += 1e9
-    for noise in (0.0, 1e6):
-        noisy = make_noisy(gains, noise)
-        state = states(ExponentialWeights(share, (FixedBank([(0, 1, 2)]),)), noisy, crowd(2))[-1]
-        assert np.isfinite(state.scores).all()
-        np.testing.assert_allclose(state.weights.sum(axis=1), 1)
+    state = last(
+        ExponentialWeights(share, (FixedBank([(0, 1, 2)]),)), make_noisy(gains, noise), crowd
+    )
+    assert np.isfinite(state.scores).all()
+    np.testing.assert_allclose(state.weights.sum(axis=1), 1)

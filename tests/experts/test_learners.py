@@ -11,7 +11,7 @@ import pytest
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.interface import LearnerBank
-from dpol.experts.learners.joined import JoinedBank, LearnerAlone, each_alone
+from dpol.experts.learners.joined import JoinedBank, LearnerAlone
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
@@ -52,18 +52,6 @@ def test_selections_play_what_the_learners_say(name, source):
             np.testing.assert_array_equal(played[0], own[0], err_msg=label)
 
 
-@every_bank
-def test_every_learner_is_an_algorithm_of_the_family_too(name, source):
-    members = make_members(name)
-    assert {member.family for member in members} == {name}
-    assert [member.label for member in members] == list(BANKS[name].labels)
-    said = bank_actions(BANKS[name], source)
-    generators = replicate_generators(1, ("learners",), range(REPLICATES), "own")
-    for place, member in enumerate(members):
-        actions = play_rounds(member.algorithm, source, generators)
-        np.testing.assert_array_equal(actions, said[..., place])
-
-
 # ---- what the actions do not depend on -----------------------------------------------------------
 
 
@@ -100,23 +88,22 @@ def test_order_unit_and_a_wave_that_lifts_everybody_change_nothing(bank, game):
 
 
 @every_bank
-@pytest.mark.parametrize("single", [LearnerBank.single, None], ids=["general", "own"])
-def test_a_learner_alone_plays_its_column_of_the_bank(name, single, source, crowd):
-    """Also where all of the bank must be played for it."""
-    bank = BANKS[name]
+def test_a_learner_alone_plays_its_column_of_the_bank(name, source, crowd):
+    """As an algorithm of the family, and where all of the bank must be played for it."""
+    bank, members = BANKS[name], make_members(name)
     said = bank_actions(bank, source)
-    for place, label in enumerate(bank.labels):
-        alone = LearnerAlone(*(single or type(bank).single)(bank, place))
-        assert (alone.label, alone.origin) == (label, bank.origin)
-        actions = play_rounds(alone, source, crowd(REPLICATES))
-        np.testing.assert_array_equal(actions, said[..., place])
+    assert [(it.label, it.family) for it in members] == [(label, name) for label in bank.labels]
+    for place, member in enumerate(members):
+        alone = LearnerAlone(*LearnerBank.single(bank, place))
+        assert (alone.label, alone.origin) == (member.label, bank.origin)
+        for algorithm in (member.algorithm, alone):
+            actions = play_rounds(algorithm, source, crowd(REPLICATES))
+            np.testing.assert_array_equal(actions, said[..., place])
 
 
 def test_only_learners_of_a_bank_can_be_played_alone():
-    bank = RidgeBank((2, 3), {"weak": 0.1})
-    assert [alone.label for alone in each_alone(bank)] == list(bank.labels)
     with pytest.raises(ValueError, match="place must be from 0 to 1, got 2"):
-        LearnerAlone(bank, 2)
+        LearnerAlone(RidgeBank((2, 3), {"weak": 0.1}), 2)
 
 
 def test_joined_banks_act_side_by_side(source):
@@ -125,10 +112,3 @@ def test_joined_banks_act_side_by_side(source):
     assert joined.labels == tuple(label for bank in banks for label in bank.labels)
     expected = np.concatenate([bank_actions(bank, source) for bank in banks], axis=2)
     np.testing.assert_array_equal(bank_actions(joined, source), expected)
-
-
-@pytest.mark.parametrize("kind", [RWMeta, ExponentialWeights])
-def test_no_learners_are_refused(kind):
-    with pytest.raises(ValueError, match="learners must not be empty"):
-        kind(learners=())
-    assert kind(learners=(FixedBank([[0, 1]]),)).n_learners == 2

@@ -1,71 +1,61 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import experts_plain as plain
 from dpol.core.randomness import replicate_generators
-from dpol.experts.interface import LearnerBank
+from dpol.experts import meta, spectrum
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
-from dpol.experts.play import observations, play_rounds, setup_of
+from dpol.experts.play import play_rounds
+from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
 from dpol.noise import privatize
-from steps import FixedBank, final_state
+from dpol.studies.claims.local_experts import TurncoatBank
+from steps import FixedBank, bank_actions, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
+# Enough learners for Lanczos' method.
+FORTY = RWMeta(
+    learners=(RidgeBank((3, 5, 8), {str(it): it / 4 for it in range(1, 14)}), LeaderBank())
+)
 seeds = st.integers(0, 10_000)
 
 
-@dataclass(frozen=True)
-class TurncoatBank(LearnerBank[Any]):
-    """Two learners: whoever leads by noisy gains takes action 1, the other one action 0."""
-
-    labels = ("one", "two")
-
-    def init(self, setup: Any) -> Any:
-        return np.zeros((setup.n_replicates, 2)), np.zeros((setup.n_replicates, 2), dtype=int)
-
-    def step(self, state: Any, observation: Any) -> Any:
-        gains, actions = state
-        if observation is not None:
-            gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
-        leader = gains.argmax(axis=1)
-        actions = (np.arange(2) == leader[:, None]).astype(np.int32)
-        return (gains, actions), actions
-
-
-def random_covariances(seed, count=4, m=5, n=3, rounds=6):
-    """Sigma of learners who act at random, with a noise scale for each expert and round."""
+def covariances(seed, m, count=4, n=6, rounds=40):
+    """Sigma of learners who choose popular experts more often, with other noise in every round."""
     rng = np.random.default_rng(seed)
-    actions = rng.integers(0, n, size=(rounds, count, m)).astype(np.int32)
+    popular = rng.dirichlet(np.ones(n))
     scales = rng.uniform(0.1, 3.0, size=(rounds, n))
+    actions = rng.choice(n, size=(rounds, count, m), p=popular).astype(np.int32)
     return sum(shared_noise(a, s) for a, s in zip(actions, scales, strict=True))
+
+
+def hidden():
+    """Sigma whose leading eigenvector is out of reach of Lanczos' method.
+
+    Learner 0 shares one round with each of learners 1 to 9, who share none: its row sum, 18, is
+    the largest, and the start. Two groups of fifteen share fifteen rounds each; the difference
+    of the groups is an eigenvector with eigenvalue 15, orthogonal to the start and to 1.
+    """
+    covariance = np.zeros((40, 40))
+    covariance[:10, :10] = np.eye(10)
+    covariance[0, :10] = covariance[:10, 0] = 1.0
+    covariance[0, 0] = 9.0
+    covariance[10:25, 10:25] = covariance[25:, 25:] = 1.0
+    return covariance[None]
 
 
 def factor_of(covariance, least):
     """The matrix that turns standard normals into y, by feeding it unit vectors."""
     m = len(covariance)
     return decorrelating_noise(np.tile(covariance, (m, 1, 1)), least, np.eye(m)).T
-
-
-def learner_regret(bank, noisy, raw, actions):
-    """(R,) regret against the best learner."""
-    state, observation, columns = bank.init(setup_of(noisy)), None, []
-    for revealed in observations(noisy):
-        state, own = bank.step(state, observation)
-        columns.append(own)
-        observation = revealed
-    rounds = np.arange(len(raw))
-    learners = raw[rounds[:, None, None], np.stack(columns)].sum(axis=0)
-    return learners.max(axis=1) - raw[rounds, actions].sum(axis=1)
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 5))
@@ -78,12 +68,14 @@ def test_shared_noise_is_the_matrix_product(seed, m, n):
         np.testing.assert_allclose(shared, choice @ np.diag(scale**2) @ choice.T, rtol=1e-14)
 
 
-@given(seeds, st.sampled_from([0.0, 0.5, 10.0, 1000.0]))
-def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(seed, least):
-    for covariance in random_covariances(seed):
-        tau, expected = plain.fresh_covariance(covariance, least)
-        factor = factor_of(covariance, least)
-        np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
+@pytest.mark.parametrize(("m", "n", "rounds"), [(5, 3, 6), (40, 6, 40)])
+@given(seed=seeds, least=st.sampled_from([0.0, 0.5, 10.0, 1e3, 1e5]))
+def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, rounds, seed, least):
+    """Also of 40 learners, whose largest eigenvalue Lanczos' method finds."""
+    (covariance,) = covariances(seed, m, count=1, n=n, rounds=rounds)
+    tau, expected = plain.fresh_covariance(covariance, least)
+    factor = factor_of(covariance, least)
+    np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
 
 
 def test_learners_that_share_noise_raise_tau_above_the_floor():
@@ -106,13 +98,20 @@ def test_without_noise_in_the_gains_only_the_floor_remains():
     np.testing.assert_allclose(decorrelating_noise(nothing, 9.0, normals), 3 * normals)
 
 
-def test_a_replicate_of_a_mixed_block_gets_its_own_tau():
-    """One covariance needs an eigenvalue, one does not, one is zero."""
-    small, large = 0.01 * np.eye(3), np.diag([50.0, 1.0, 1.0])
-    covariance = np.stack([small, large, np.zeros((3, 3))])
-    normals = np.random.default_rng(0).standard_normal((3, 3))
+@pytest.mark.parametrize(
+    "covariance",
+    [
+        # One needs an eigenvalue, one does not, one is zero.
+        np.stack([0.01 * np.eye(3), np.diag([50.0, 1.0, 1.0]), np.zeros((3, 3))]),
+        np.concatenate([covariances(0, 40, 3), hidden(), covariances(1, 40, 3)]),
+    ],
+    ids=["mixed", "hidden"],
+)
+def test_a_replicate_does_not_depend_on_the_others_of_its_block(covariance):
+    count, m, _ = covariance.shape
+    normals = np.random.default_rng(0).standard_normal((count, m))
     together = decorrelating_noise(covariance, 4.0, normals)
-    for r in range(3):
+    for r in range(count):
         own = decorrelating_noise(covariance[r : r + 1], 4.0, normals[r : r + 1])
         np.testing.assert_array_equal(own[0], together[r])
 
@@ -144,55 +143,31 @@ def test_round_one_plays_the_first_learner_and_draws_nothing(draw_noisy):
     assert [generator.bit_generator.state for generator in generators.generators] == before
 
 
-@pytest.mark.parametrize("decorrelate", [True, False])
-@pytest.mark.parametrize("floor", [0.0, 2.0])
-@pytest.mark.parametrize("mu", [0.5, math.inf])
+@pytest.mark.parametrize(
+    "algorithm",
+    [*(RWMeta(floor, way, BANKS) for floor in (0.0, 2.0) for way in (True, False)), FORTY],
+    ids=["plain-0", "correlated-0", "plain-2", "correlated-2", "forty"],
+)
+@pytest.mark.parametrize("mu", [0.2, math.inf])
 @pytest.mark.parametrize("noise", ["isotropic", "capacity"])
-def test_fast_equals_plain(random_stream, floor, decorrelate, mu, noise):
-    """Exactly the same actions from the same normals, the paper's learners on a small scale."""
-    noisy = privatize(random_stream(25, 5), noise, mu, seed=3, replicates=range(4))
-    algorithm = RWMeta(floor, decorrelate, BANKS)
-    fast = play_rounds(algorithm, noisy, replicate_generators(3, (), range(4), "y"))
-    twins = replicate_generators(3, (), range(4), "y").generators
-    for r in range(4):
+def test_fast_equals_plain(random_stream, algorithm, mu, noise):
+    """Exactly the same actions from the same normals, by the plain version of every replicate."""
+    noisy = privatize(random_stream(25, 5), noise, mu, seed=3, replicates=range(2))
+    fast = play_rounds(algorithm, noisy, replicate_generators(3, (), range(2), "y"))
+    twins = replicate_generators(3, (), range(2), "y").generators
+    ridge = algorithm.learners[0]
+    for r in range(2):
         expected = plain.rw_meta(
             noisy.gains[r],
             noisy.initial[r],
             noisy.noise_scale,
-            plain.paper_learners(WINDOWS, PENALTIES.values()),
-            exploration_floor=floor,
-            decorrelate=decorrelate,
+            plain.paper_learners(ridge.windows, ridge.penalties.values()),
+            exploration_floor=algorithm.exploration_floor,
+            decorrelate=algorithm.decorrelate,
             rng=twins[r],
         )
         assert fast[r].tolist() == expected
-
-
-class NoNoise:
-    def standard_normal(self, shape):
-        return np.zeros(shape)
-
-
-def paper_way(stream, noisy, r, rng, floor=2.0, windows=WINDOWS, penalties=PENALTIES):
-    return plain.rw_meta_paper_way(
-        stream,
-        noisy.noise_scale,
-        noisy.gains[r],
-        noisy.initial[r],
-        windows,
-        tuple(penalties.values()),
-        floor,
-        rng,
-    )
-
-
-def test_the_papers_way_without_fresh_noise_plays_the_same_actions(random_stream, crowd):
-    stream = random_stream(30, 5)
-    noisy = privatize(stream, "capacity", 0.5, seed=3, replicates=range(4))
-    fast = play_rounds(RWMeta(decorrelate=False, learners=BANKS), noisy, crowd(4))
-    for r in range(4):
-        actions, gains = paper_way(stream, noisy, r, NoNoise())
-        np.testing.assert_array_equal(actions, fast[r])
-        np.testing.assert_array_equal(gains, stream.gains[np.arange(30), fast[r]])
+        assert len(set(expected)) > 1
 
 
 SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3))
@@ -247,29 +222,26 @@ def bound(eta, rounds):
     return (max(math.sqrt(2), eta) + math.sqrt(2)) * math.sqrt(2 * rounds * math.log(2))
 
 
-def test_learners_that_see_the_noise_break_the_regret_bound(draw_noisy, crowd, checks):
-    """The mean regret is 526 up to chance (error probability 1e-6) and far above the bound."""
-    raw = np.tile([1.0, 0.0], (1000, 1))
-    noisy = draw_noisy(raw, 2.0, 50)
-    bank = TurncoatBank()
-    regret = learner_regret(
-        bank, noisy, raw, play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
-    )
-    assert bound(2.0, 1000) == pytest.approx(127, abs=0.5)
-    assert checks.mean(regret, 526)
-    assert regret.min() > 3 * bound(2.0, 1000)
+def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd, checks):
+    """Two learners, each always with its own expert: mean regret plus 5 standard errors.
 
-
-def test_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd):
-    """Mean regret plus 5 standard errors; two learners, each always with its own expert."""
+    Where they see the noise and whoever leads turns to the bad expert, the mean regret is 526 up
+    to chance (error probability 1e-6), far above the bound.
+    """
     raw = np.tile([1.0, 0.0], (1000, 1))
-    noisy = draw_noisy(raw, 2.0, 50)
-    bank = FixedBank(((1, 0),) * 1000)
-    regret = learner_regret(
-        bank, noisy, raw, play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
-    )
-    assert regret.mean() > 0
-    assert regret.mean() + 5 * regret.std() / math.sqrt(50) < bound(2.0, 1000)
+    noisy, rounds, limit = draw_noisy(raw, 2.0, 50), np.arange(1000), bound(2.0, 1000)
+
+    def regret(bank):
+        """(R,) regret against the best learner."""
+        learners = raw[rounds[None, :, None], bank_actions(bank, noisy)].sum(axis=1)
+        played = play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
+        return learners.max(axis=1) - raw[rounds, played].sum(axis=1)
+
+    blind, turncoats = regret(FixedBank(((1, 0),))), regret(TurncoatBank())
+    assert limit == pytest.approx(127, abs=0.5)
+    assert 0 < blind.mean() < limit - 5 * blind.std() / math.sqrt(50)
+    assert checks.mean(turncoats, 526)
+    assert turncoats.min() > 3 * limit
 
 
 def test_the_papers_learners_and_origin():
@@ -278,3 +250,85 @@ def test_the_papers_learners_and_origin():
     assert RWMeta().origin == RWMeta(2).origin == "paper"
     for other in (RWMeta(0.0), RWMeta(decorrelate=False), RWMeta(learners=BANKS)):
         assert other.origin == "ours"
+
+
+# --- The largest eigenvalue of many learners ---
+
+
+def row_sums(covariance):
+    return covariance.sum(axis=2).max(axis=1)
+
+
+def exact(covariance):
+    return np.linalg.eigvalsh(covariance - covariance.mean(axis=(1, 2), keepdims=True))[:, -1]
+
+
+@settings(max_examples=40)
+@given(seeds, st.integers(2, 90), st.integers(2, 30), st.integers(1, 60))
+def test_the_largest_eigenvalue_is_exact(seed, m, n, rounds):
+    covariance = covariances(seed, m, n=n, rounds=rounds)
+    size = row_sums(covariance)
+    excess = (largest_eigenvalues(covariance, size) - exact(covariance)) / size
+    assert excess.max() < 1e-13
+    assert excess.min() > -1e-12
+
+
+def test_lanczos_does_the_work_for_learners_of_a_game(random_stream, monkeypatch):
+    """Of 40 learners in 20 rounds and 10 replicates, few covariances need all eigenvalues."""
+    asked, computed = [], []
+
+    def largest(covariance, size):
+        asked.append(len(covariance))
+        found = largest_eigenvalues(covariance, size)
+        np.testing.assert_allclose(found, exact(covariance), atol=1e-12 * size.max())
+        return found
+
+    def every(covariance):
+        computed.append(len(covariance))
+        return all_eigenvalues(covariance)
+
+    monkeypatch.setattr(meta, "largest_eigenvalues", largest)
+    monkeypatch.setattr(spectrum, "all_eigenvalues", every)
+    noisy = privatize(random_stream(21, 30), "isotropic", 0.2, seed=3, replicates=range(10))
+    play_rounds(FORTY, noisy, replicate_generators(3, (), range(10), "y"))
+    assert sum(asked) == 200
+    assert sum(computed) < 20
+
+
+def test_eigenvalues_close_together_are_left_to_the_exact_method():
+    """Learners who never agree: the 40 eigenvalues are variances, a few per mille apart."""
+    variances = np.random.default_rng(0).uniform(1.0, 1.001, size=(3, 40))
+    covariance = variances[:, :, None] * np.eye(40)
+    found = largest_eigenvalues(covariance, row_sums(covariance))
+    np.testing.assert_allclose(found, exact(covariance), rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [3, 40])
+def test_learners_that_always_agree_have_nothing_to_even_out(m):
+    covariance = np.stack([np.full((m, m), 7.0), np.zeros((m, m))])
+    np.testing.assert_allclose(
+        largest_eigenvalues(covariance, row_sums(covariance)), 0.0, atol=1e-12
+    )
+
+
+def test_a_hidden_eigenvector_is_missed_but_the_noise_is_right():
+    """The factor of tau I - Sigma* tells, and tau is then 15 by all eigenvalues."""
+    covariance = hidden()
+    assert largest_eigenvalues(covariance, row_sums(covariance))[0] < 14
+    assert all_eigenvalues(covariance)[0] == pytest.approx(15.0, rel=1e-12)
+    factor = factor_of(covariance[0], 1.0)
+    total = factor @ factor.T + covariance[0] - covariance.mean()
+    np.testing.assert_allclose(total, 15 * np.eye(40), atol=1e-9)
+
+
+@given(seeds, st.integers(1, 9))
+def test_factors_and_the_matrices_without_one(seed, count):
+    rng = np.random.default_rng(seed)
+    roots = np.tril(rng.uniform(0.5, 2.0, size=(count, 4, 4)))
+    matrices = roots @ roots.transpose(0, 2, 1)
+    broken = rng.random(count) < 0.4
+    matrices[broken, 3, 3] -= 10.0 + (roots[broken, 3] ** 2).sum(axis=1)
+    factors, wrong = cholesky_factors(matrices)
+    np.testing.assert_array_equal(wrong, broken)
+    np.testing.assert_allclose(factors[~broken], roots[~broken], rtol=1e-9)
+    assert not factors[broken].any()

@@ -15,7 +15,6 @@ import pytest
 
 from dpol.core.imports import closure
 from dpol.core.randomness import replicate_generators
-from dpol.data.stream import GainStream
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.joined import LearnerAlone
@@ -23,13 +22,13 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.learners.state_space import MODELS, StateSpaceModel
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds, rounds, setup_of
 from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, modules_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
+from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
 from steps import pure_step
 
@@ -53,12 +52,8 @@ def by_label(label):
     return MEMBERS[LABELS.index(label)].algorithm
 
 
-def is_local(algorithm):
-    return algorithm.model == "local"
-
-
 def source_for(algorithm, stream, mu=0.5, replicates=range(7)):
-    if is_local(algorithm):
+    if algorithm.model == "local":
         return privatize(stream, "isotropic", mu, seed=1, replicates=replicates)
     return RawGains(stream, mu, len(replicates))
 
@@ -109,23 +104,14 @@ def test_labels_are_all_different():
 
 
 @every_member
-def test_the_same_seed_plays_the_same_game(member, stream):
-    one, other = (suite_of(member, stream, range(3)).played[0] for _ in range(2))
-    np.testing.assert_array_equal(
-        one.actions,
-        other.actions,
-        err_msg=f"{member.label}: takes random numbers from elsewhere than the generators that step"
-        " is given",
-    )
-
-
-@every_member
-def test_another_seed_plays_another_game_if_there_is_noise(member, stream):
+def test_the_seed_decides_the_game_if_there_is_noise(member, stream):
     algorithm = member.algorithm
-    noisy = is_local(algorithm) or draws(algorithm, source_for(algorithm, stream))
+    noisy = algorithm.model == "local" or draws(algorithm, source_for(algorithm, stream))
     assert noisy or algorithm.model == "none", f"{member.label}: is central, but draws no noise"
-    one, other = (suite_of(member, stream, range(7), seed).played[0] for seed in (1, 2))
-    assert (one.actions == other.actions).all() == (not noisy), (
+    one, same, other = (
+        suite_of(member, stream, range(7), seed).played[0].actions for seed in (1, 1, 2)
+    )
+    assert [(one == it).all() for it in (same, other)] == [True, not noisy], (
         f"{member.label}: takes its noise from elsewhere than the generators that step is given,"
         " or none at all"
     )
@@ -164,26 +150,21 @@ def test_one_expert_alone_is_chosen_or_the_game_refused(member, game, rounds):
 
 def changed_in_round(source, s):
     """The source with other gains in round s; capacities and noise scales are public."""
+    raw = isinstance(source, RawGains)
+    gains = (source.stream if raw else source).gains.copy()
     other = np.random.default_rng(s).permutation(np.linspace(0, 1, 4))
-    if isinstance(source, RawGains):
-        gains = source.stream.gains.copy()
-        gains[s] = other
+    gains[..., s, :] = other if raw else 10 * other
+    if raw:
         return dataclasses.replace(source, stream=dataclasses.replace(source.stream, gains=gains))
-    gains = source.gains.copy()
-    gains[:, s] = 10 * other
     return dataclasses.replace(source, gains=gains)
 
 
 def rounds_moved(player, algorithm, stream):
     """For each changed round s: the rounds whose actions move."""
     source = source_for(algorithm, stream)
-    before = run(algorithm, source, player=player)
-    return [
-        np.flatnonzero(
-            (run(algorithm, changed_in_round(source, s), player=player) != before).any(axis=0)
-        )
-        for s in range(stream.n_rounds)
-    ]
+    games = [source, *(changed_in_round(source, s) for s in range(stream.n_rounds))]
+    before, *after = (run(algorithm, it, player=player) for it in games)
+    return [np.flatnonzero((it != before).any(axis=0)) for it in after]
 
 
 def play_with_foresight(algorithm, source, own):
@@ -241,29 +222,21 @@ def test_algorithms_survive_pickling(member, stream):
 @every_member
 @pytest.mark.parametrize("size", [1, 3, 7])
 def test_any_block_size_plays_the_same_games(member, stream, size):
-    whole = suite_of(member, stream, range(7)).played[0]
-    blocks = [
-        suite_of(member, stream, range(7)[start : start + size]).played[0]
-        for start in range(0, 7, size)
-    ]
-    for name in ("actions", "gains"):
-        joined = np.concatenate([getattr(block, name) for block in blocks])
-        np.testing.assert_array_equal(
-            joined,
-            getattr(whole, name),
-            err_msg=f"{member.label}: a replicate depends on the others that it is played with",
-        )
+    blocks = [range(7)[start : start + size] for start in range(0, 7, size)]
+    whole, *parts = (suite_of(member, stream, it).played[0].actions for it in (range(7), *blocks))
+    together = f"{member.label}: a replicate depends on the others that it is played with"
+    np.testing.assert_array_equal(np.concatenate(parts), whole, err_msg=together)
 
 
 @every_member
 @pytest.mark.parametrize("noise", NOISES)
 def test_any_noise_can_be_played_or_needs_constant_noise(member, random_stream, noise):
     """Capacities change from round to round, and so does the scale of the noise."""
-    if not is_local(member.algorithm):
+    if member.algorithm.model != "local":
         return
     source = privatize(random_stream(9, 3), noise, 0.5, seed=1, replicates=range(2))
     constant = (source.noise_scale == source.noise_scale[0, 0]).all()
-    if constant or not getattr(member.algorithm, "constant_noise", False):
+    if constant or not member.algorithm.constant_noise:
         assert run(member.algorithm, source).shape == (2, 9)
     else:
         with pytest.raises(ValueError, match="isotropic-constant"):
@@ -272,62 +245,76 @@ def test_any_noise_can_be_played_or_needs_constant_noise(member, random_stream, 
 
 @every_member
 def test_the_wrong_source_is_refused(member, stream):
-    wrong = source_for(
-        by_label("follow-the-leader" if is_local(member.algorithm) else "rw-ftpl"), stream
-    )
+    local = member.algorithm.model == "local"
+    wrong = source_for(by_label("follow-the-leader" if local else "rw-ftpl"), stream)
     with pytest.raises(TypeError, match="cannot play"):
         run(member.algorithm, wrong)
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 8])
-@every_member
-def test_another_number_of_generators_than_replicates_is_refused(member, stream, count):
+@pytest.mark.parametrize("label", ["rw-meta", "follow-the-leader"])
+def test_another_number_of_generators_than_replicates_is_refused(label, stream, count):
     """NumPy would broadcast one generator to seven equal games."""
-    source = source_for(member.algorithm, stream)
+    algorithm = by_label(label)
     message = f"plays 7 replicates and needs one generator for each, got {count}"
     with pytest.raises(ValueError, match=message):
-        play_rounds(member.algorithm, source, generators(range(count)))
+        play_rounds(algorithm, source_for(algorithm, stream), generators(range(count)))
+
+
+GIVEN_SENSITIVITY = 0.3
+
+
+@pytest.fixture(scope="module")
+def given_stream(stream):
+    sensitivity = np.full(stream.n_rounds, GIVEN_SENSITIVITY)
+    return dataclasses.replace(stream, capacity=None, given_sensitivity=sensitivity)
 
 
 @every_member
-def test_the_guarantee_is_complete(member, stream):
-    algorithm = member.algorithm
-    guarantee = guarantee_of(algorithm, source_for(algorithm, stream))
-    assert guarantee.model == algorithm.model, f"{member.label}: its record is of another model"
-    values = guarantee.as_dict()
+@pytest.mark.parametrize("mu", [0.5, math.inf])
+@pytest.mark.parametrize("source", ["stream", "given_stream"])
+def test_the_guarantee_is_complete(request, member, source, mu):
+    """Gains with a given sensitivity are protected by the round, and by no person."""
+    algorithm, stream, given = member.algorithm, request.getfixturevalue(source), source[0] == "g"
+    source = source_for(algorithm, stream, mu)
+    assert run(algorithm, source).shape == (7, 12)
+    found = guarantee_of(algorithm, source)
+    assert found.model == algorithm.model, f"{member.label}: its record is of another model"
+    assert (found.adjacency, found.unit) == (
+        (GIVEN_CHANGE, ONE_ROUND) if given else (ONE_PERSON, UNIT)
+    )
+    values = found.as_dict()
     pair, public = values.pop("epsilon_delta"), values.pop("taken_as_public")
     assert public == ""
     assert all(isinstance(value, float) or value for value in values.values())
     assert repr(json.loads(json.dumps(values))) == repr(values)
-    if algorithm.model == "none":
-        assert (guarantee.mu, guarantee.sampler) == (math.inf, "none")
+    assert not (given and "person" in str(values))
+    assert found.sampler == ("none" if algorithm.model == "none" else "seeded")
+    if algorithm.model == "none" or mu == math.inf:
+        # Some have noise at any mu.
+        noisy = algorithm.model == "central" and draws(algorithm, source)
+        assert noisy or found.mu == math.inf
         return
-    assert guarantee.sampler == "seeded"
     if pair is None:
-        assert 0 < guarantee.mu <= 0.5 * (1 + 1e-12), f"{member.label}: misses the level mu = 0.5"
+        assert 0 < found.mu <= mu * (1 + 1e-12), f"{member.label}: misses the level mu = {mu}"
     else:
-        assert math.isnan(guarantee.mu)
-        assert 0 < pair[0] <= epsilon_of_delta(pair[1], 0.5)
-    sensitivities = {
-        "L2, gain": stream.sensitivity.max(),
-        "L-infinity, gain": stream.largest_change,
-    }
-    expected = sensitivities.get(guarantee.sensitivity_unit, guarantee.sensitivity)
-    assert guarantee.sensitivity == pytest.approx(expected)
-    assert 0 < guarantee.sensitivity < math.inf
+        assert math.isnan(found.mu)
+        assert 0 < pair[0] <= epsilon_of_delta(pair[1], mu)
+    known = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
+    expected = known.get(found.sensitivity_unit, found.sensitivity)
+    assert found.sensitivity == pytest.approx(expected)
+    assert 0 < found.sensitivity < math.inf
 
 
-def audit_of(algorithm, runs=4000):
+def audit_of(algorithm, make_stream, runs=4000):
     """What its actions prove, on two streams that differ in one person in the first round."""
     gains = np.full((8, 2), 0.5)
     moved = gains.copy()
     moved[0] = (0.0, 1.0)
-    facts = {"capacity": np.full((8, 2), 2.0), "entities": ("a", "b"), "label": "audit"}
-    facts["periods"] = np.datetime64("2000-01-01") + np.arange(8)
-    sources = [RawGains(GainStream(gains=it, **facts), 0.5, runs) for it in (gains, moved)]
+    sources = [RawGains(make_stream(it, 2.0), 0.5, runs) for it in (gains, moved)]
     actions = [
-        play_rounds(algorithm, source, replicate_generators(1, ("audit",), replicates, "own"))
-        for source, replicates in zip(sources, (range(runs), range(runs, 2 * runs)), strict=True)
+        play_rounds(algorithm, source, generators(range(first, first + runs)))
+        for source, first in zip(sources, (0, runs), strict=True)
     ]
     fitted = with_fitted_direction(*(it.astype(float) for it in actions))
     guarantee = guarantee_of(algorithm, sources[0])
@@ -344,8 +331,8 @@ def audit_of(algorithm, runs=4000):
 @pytest.mark.parametrize(
     "member", [it for it in MEMBERS if it.algorithm.model == "central"], ids=lambda it: it.label
 )
-def test_the_actions_of_a_central_algorithm_do_not_refute_its_guarantee(member):
-    found = audit_of(member.algorithm)
+def test_the_actions_of_a_central_algorithm_do_not_refute_its_guarantee(member, make_stream):
+    found = audit_of(member.algorithm, make_stream)
     assert found.verdict == "consistent", (
         f"{member.label}: its actions prove {found.parameter} >= {found.lower_bound:.3g}, its"
         f" guarantee claims {found.claimed:.3g}: noise is missing or too small"
@@ -360,48 +347,9 @@ class NoNoise(TreeFTPL):
         return dataclasses.replace(super().init(setup), total_scale=0.0, node_scale=0.0)
 
 
-def test_a_central_algorithm_without_noise_is_refuted():
-    found = audit_of(NoNoise("min-noise"))
+def test_a_central_algorithm_without_noise_is_refuted(make_stream):
+    found = audit_of(NoNoise("min-noise"), make_stream)
     assert (found.verdict, found.claimed) == ("violated", pytest.approx(0.5))
-
-
-def contents(block):
-    """Plain values; batch sizes without weight are not kept on disk."""
-    values = dataclasses.asdict(block)
-    for played, own in zip(block.played, values["played"], strict=True):
-        if own["amplification"] is not None:
-            own["amplification"] = played.amplification.as_dict()
-    return values
-
-
-GIVEN_SENSITIVITY = 0.3
-
-
-@pytest.fixture(scope="module")
-def given_stream(stream):
-    return dataclasses.replace(
-        stream, capacity=None, given_sensitivity=np.full(stream.n_rounds, GIVEN_SENSITIVITY)
-    )
-
-
-@every_member
-@pytest.mark.parametrize("mu", [0.5, math.inf])
-def test_gains_with_a_given_sensitivity_are_protected_by_the_round(member, given_stream, mu):
-    played = suite_of(member, given_stream, range(3), mu=mu).played[0]
-    assert played.actions.shape == (3, given_stream.n_rounds)
-    guarantee = played.guarantee
-    assert (guarantee.adjacency, guarantee.unit) == (GIVEN_CHANGE, ONE_ROUND)
-    assert not any("person" in str(value) for value in guarantee.as_dict().values())
-    if guarantee.model == "none" or mu == math.inf:
-        # Some have noise at any mu.
-        noisy = draws(member.algorithm, source_for(member.algorithm, given_stream, mu))
-        assert guarantee.mu == math.inf or (noisy and guarantee.model == "central")
-        return
-    assert guarantee.sensitivity == GIVEN_SENSITIVITY
-    if guarantee.epsilon_delta is None:
-        assert guarantee.mu == pytest.approx(mu, rel=1e-12) or guarantee.mu < mu
-    else:
-        assert 0 < guarantee.epsilon(1e-6) <= epsilon_of_delta(1e-6, mu)
 
 
 SCALED = [it for it in MEMBERS if getattr(it.algorithm, "scales_noise", False)]
@@ -426,29 +374,25 @@ def test_a_noise_that_no_curator_has_is_refused(stream, noise):
         RawGains(stream, 0.5, noise=noise)
 
 
-def test_the_tree_of_least_regret_has_noise_at_any_mu(given_stream):
-    """sqrt(T); 12 rounds have 4 levels."""
-    tree = by_label("tree-ftpl-min-regret")
-    found = guarantee_of(tree, source_for(tree, given_stream, math.inf)).mu
-    assert found == pytest.approx(GIVEN_SENSITIVITY * 4 / math.sqrt(12))
-
-
 def test_noise_of_trees_and_moves_of_l2p_follow_the_given_sensitivity(given_stream):
-    setup = setup_of(RawGains(given_stream, 0.5, 2))
+    """12 rounds have 4 levels; the tree of least regret has noise sqrt(T) at any mu."""
+    setup = setup_of(RawGains(given_stream, math.inf, 2))
     assert (setup.sensitivity, setup.largest_change) == (GIVEN_SENSITIVITY,) * 2
-    assert setup.expert_changes is None
-    # 12 rounds have 4 levels.
-    assert by_label("tree-ftpl-min-noise").init(setup).total_scale == pytest.approx(0.3 * 4 / 0.5)
+    found = by_label("tree-ftpl-min-regret").guarantee(setup).mu
+    assert found == pytest.approx(GIVEN_SENSITIVITY * 4 / math.sqrt(12))
 
 
 @every_member
 @pytest.mark.parametrize("mu", [0.5, math.inf])
 def test_runs_survive_the_disk(member, stream, tmp_path, mu):
     block = suite_of(member, stream, range(2, 5), mu=mu)
-    write_runs(block, tmp_path / "runs.parquet")
-    again = read_runs(tmp_path / "runs.parquet")
-    np.testing.assert_equal(contents(again), contents(block))
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    write_runs(block, first)
+    again = read_runs(first)
+    write_runs(again, second)
+    assert second.read_bytes() == first.read_bytes()
     assert again.played[0].actions.dtype == np.int32
+    assert repr(again.played[0].guarantee) == repr(block.played[0].guarantee)
 
 
 # --- No privacy is the limit of little privacy ---
@@ -493,12 +437,9 @@ def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(game):
     algorithm = by_label("rw-meta-floor-0")
     near, limit = limits(algorithm, game(30, 4))
     actions = run(algorithm, near)
-    state, observation = algorithm.init(setup_of(limit)), None
-    for t, revealed in enumerate(observations(limit)):
-        state, _ = algorithm.step(state, observation, generators())
+    for t, (state, _) in enumerate(rounds(algorithm, limit, generators())):
         leading = state.gains >= state.gains.max(axis=1, keepdims=True) - 1e-9
         assert ((state.actions == actions[:, t : t + 1]) & leading).any(axis=1).all()
-        observation = revealed
 
 
 def test_l2p_with_a_huge_mu_draws_from_the_same_weights(game):
@@ -534,10 +475,7 @@ MADE = [
     ("fixed-share", ExponentialWeights(0.02)),
     ("empirical-bayes", LearnerAlone(EmpiricalBayesBank(MODELS, "expert", 0.95))),
     ("bayesian-average", LearnerAlone(EmpiricalBayesBank(MODELS, "common", 1.0))),
-    (
-        {"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False},
-        RWMeta(0.5, False),
-    ),
+    ({"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False}, RWMeta(0.5, False)),
     (
         {"algorithm": "rw-meta", "learners": ["rw-ftpl", {"learner": "ridge", "windows": [4]}]},
         RWMeta(learners=(LeaderBank(), RidgeBank((4,)))),
@@ -585,15 +523,11 @@ def test_one_learner_can_be_given_a_label_and_several_cannot(monkeypatch):
         make_members({"algorithm": "ridge", "label": "mine"})
 
 
-@pytest.mark.parametrize("name", REGISTRY)
-def test_the_default_label_is_that_of_the_registry(name):
-    for member in make_members(name):
-        assert label_of(member.algorithm) == member.label
-
-
-def test_an_algorithm_that_is_not_registered_is_labelled_by_its_class():
-    assert label_of(NoNoise()) == "NoNoise"
-    assert label_of(RWMeta(0.5)) == "rw-meta"
+def test_the_default_label_is_that_of_the_registry_or_the_class():
+    for name in REGISTRY:
+        for member in make_members(name):
+            assert label_of(member.algorithm) == member.label
+    assert (label_of(NoNoise()), label_of(RWMeta(0.5))) == ("NoNoise", "rw-meta")
 
 
 def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():

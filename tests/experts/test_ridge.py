@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
-from dpol.experts.learners.ridge import (
-    PENALTIES,
-    WINDOWS,
-    RidgeBank,
-    slope_share,
-)
+from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
 from steps import bank_actions
 
 
@@ -20,26 +15,23 @@ def line_actions(make_noisy, gains, window, penalty):
     return bank_actions(bank, make_noisy([gains]))[0, :, 0].tolist()
 
 
-def test_a_rising_line_beats_a_higher_mean_unless_the_slope_is_penalised(make_noisy):
-    # Rounds 1-4: expert 0 has 5, 5, 5, 5; expert 1 has 0, 2, 4, 6 and 8 to come.
-    gains = [[5.0, 0.0], [5.0, 2.0], [5.0, 4.0], [5.0, 6.0], [0.0, 0.0]]
-    assert line_actions(make_noisy, gains, 4, 1e-9)[4] == 1
-    assert line_actions(make_noisy, gains, 4, 1e9)[4] == 0
-
-
-@pytest.mark.parametrize(("rival", "expected"), [(7.99, 1), (8.01, 0)])
-def test_the_prediction_of_a_line_is_the_line(make_noisy, rival, expected):
-    gains = [[rival, level] for level in (0.0, 2.0, 4.0, 6.0)] + [[0.0, 0.0]]
-    assert line_actions(make_noisy, gains, 8, 1e-9)[4] == expected
-
-
-@pytest.mark.parametrize(("rival", "expected"), [(23 / 3 - 0.01, 1), (23 / 3 + 0.01, 0)])
-def test_the_prediction_with_a_penalty_by_hand(make_noisy, rival, expected):
-    # w = 4: u = -1, -3/4, -1/2, -1/4 with mean -5/8 and squares about it V = 5/16;
-    # x = 0, 2, 4, 6 with mean 3 has slope 8, with penalty 5/112 it is 8 V/(V + 5/112) = 7:
-    # 3 + 7 * 5/8 = 59/8. Penalty 5/224 gives 8 * 14/15 = 112/15: 3 + 14/3 = 23/3.
-    gains = [[rival, level] for level in (0.0, 2.0, 4.0, 6.0)] + [[0.0, 0.0]]
-    assert line_actions(make_noisy, gains, 4, 5 / 224)[4] == expected
+@pytest.mark.parametrize(
+    ("window", "penalty", "prediction"),
+    [
+        (8, 1e-9, 8.0),  # the line itself
+        (4, 1e9, 3.0),  # its mean
+        # w = 4: u = -1, -3/4, -1/2, -1/4 with mean -5/8 and squares about it V = 5/16;
+        # x = 0, 2, 4, 6 with mean 3 has slope 8, with penalty 5/112 it is 8 V/(V + 5/112) = 7:
+        # 3 + 7 * 5/8 = 59/8. Penalty 5/224 gives 8 * 14/15 = 112/15: 3 + 14/3 = 23/3.
+        (4, 5 / 112, 59 / 8),
+        (4, 5 / 224, 23 / 3),
+    ],
+)
+def test_the_prediction_of_a_rising_line_by_hand(make_noisy, window, penalty, prediction):
+    """Gains 0, 2, 4, 6, against a rival whose gains are constant."""
+    for rival, expected in ((prediction - 0.01, 1), (prediction + 0.01, 0)):
+        gains = [[rival, level] for level in (0.0, 2.0, 4.0, 6.0)] + [[0.0, 0.0]]
+        assert line_actions(make_noisy, gains, window, penalty)[4] == expected
 
 
 def test_the_plain_prediction_by_hand():
@@ -48,11 +40,9 @@ def test_the_plain_prediction_by_hand():
 
 
 def test_only_the_window_counts(make_noisy):
+    """And a window of one follows the last winner."""
     gains = [[100.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
     assert line_actions(make_noisy, gains, 2, 10.0) == [0, 0, 0, 1]
-
-
-def test_a_window_of_one_follows_the_last_winner(make_noisy):
     gains = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     assert line_actions(make_noisy, gains, 1, 1.0) == [0, 1, 2, 0]
 
@@ -62,13 +52,10 @@ def test_round_one_is_expert_zero_even_if_the_initial_noise_says_otherwise(make_
     assert bank_actions(RidgeBank(), noisy).tolist() == [[[0] * 12]] * 2
 
 
-def test_equal_histories_go_to_the_lowest_index(make_noisy):
+def test_ties_go_to_the_lowest_index_and_gains_that_left_the_window_do_not_break_them(make_noisy):
+    """In the second game both experts' windows are all zero from round 12 on."""
     gains = np.repeat(np.random.default_rng(0).random((30, 1)), 3, axis=1)
     assert line_actions(make_noisy, gains, 8, 0.1) == [0] * 30
-
-
-def test_gains_that_left_the_window_do_not_break_ties(make_noisy):
-    """Both experts' windows are all zero from round 12 on."""
     gains = np.zeros((40, 2))
     gains[:7] = np.random.default_rng(0).random((7, 2))
     assert line_actions(make_noisy, gains, 4, 0.1)[11:] == [0] * 29

@@ -17,7 +17,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
-from steps import bank_actions
+from steps import bank_actions, simulated
 
 KINDS = {
     "level": StateSpaceModel(0.003),
@@ -30,20 +30,16 @@ KINDS = {
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
 
-def setup(replicates, rounds, n, gain_range=1.0):
-    silence = np.zeros((rounds, n))
-    return LocalSetup(replicates, rounds, n, gain_range, np.zeros((replicates, n)), silence)
-
-
-def filtered(model, deviations, noise_scale, unit=1.0):
+def filtered(model, deviations, noise_scale):
     """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
     rounds, replicates, n = deviations.shape
-    states, errors, variances = [start(model, setup(replicates, rounds, n, unit))], [], []
+    setup = LocalSetup(replicates, rounds, n, 1.0, np.zeros((replicates, n)), noise_scale)
+    states, innovations = [start(model, setup)], []
     for seen, scale in zip(deviations, noise_scale, strict=True):
-        state, new = advance(model, states[-1], seen, scale, unit)
+        state, *innovation = advance(model, states[-1], seen, scale, 1.0)
         states.append(state)
-        errors.append(new.error)
-        variances.append(new.variance)
+        innovations.append(innovation)
+    errors, variances = zip(*innovations, strict=True)
     return states, np.array(errors), np.array(variances)
 
 
@@ -100,10 +96,9 @@ def test_the_shared_level_by_hand():
 
 def test_luck_of_a_noisy_expert_does_not_win(make_noisy):
     """Expert 0 seems to gain most, but its noise is 100 times that of expert 1."""
-    noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[1.0, 0.01, 0.01])
-    assert (bank_actions(KalmanBank(), noisy)[:, 1] == 1).all()
-    trusting = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[0.01, 0.01, 0.01])
-    assert (bank_actions(KalmanBank(), trusting)[:, 1] == 0).all()
+    for own, expected in ((1.0, 1), (0.01, 0)):
+        noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[own, 0.01, 0.01])
+        assert (bank_actions(KalmanBank(), noisy)[:, 1] == expected).all()
 
 
 # --- Against statsmodels, and theory ---
@@ -143,15 +138,11 @@ def test_equals_statsmodels(model):
 def test_the_steady_state_solves_the_riccati_equation(persistence):
     """P = f^2 P s / (P + s) + q, whose solution is a root of P^2 - (q + s (f^2 - 1)) P - q s."""
     process, noise = 0.002, 0.05
-    states, _, _ = filtered(
-        StateSpaceModel(process, persistence),
-        np.zeros((400, 1, 1)),
-        np.full((400, 1), math.sqrt(noise)),
-    )
+    model, scale = StateSpaceModel(process, persistence), np.full((400, 1), math.sqrt(noise))
+    states, _, _ = filtered(model, np.zeros((400, 1, 1)), scale)
     half = (process + noise * (persistence**2 - 1)) / 2
-    assert states[-1].covariance.item() == pytest.approx(
-        half + math.sqrt(half**2 + process * noise)
-    )
+    root = half + math.sqrt(half**2 + process * noise)
+    assert states[-1].covariance.item() == pytest.approx(root)
 
 
 def test_variances_do_not_depend_on_the_data_and_never_are_negative():
@@ -174,13 +165,10 @@ def test_innovations_of_the_true_model_are_white(model, wrong, checks):
     Errors over their standard deviations are independent unit normals in every round. A
     process (and slope) variance wrong by a factor of 2 is rejected.
     """
-    rng = np.random.default_rng(3)
-    rounds, draws = 6, 4_000
-    scale = np.full((rounds, 1), 0.01)
-    seen = simulated(model, rounds, draws, scale, rng)
+    seen = simulated([model], 6, 4_000, 0.01, seed=3).transpose(1, 0, 2)
 
     def whitened(used):
-        _, errors, variances = filtered(used, seen, scale)
+        _, errors, variances = filtered(used, seen, np.full((6, 1), 0.01))
         return (errors[:, :, 0] / np.sqrt(variances)).T
 
     assert checks.columns_are_unit_normals(whitened(model))
@@ -190,26 +178,6 @@ def test_innovations_of_the_true_model_are_white(model, wrong, checks):
     changed = {name: wrong * getattr(model, name) for name in names}
     other = dataclasses.replace(model, prior_variance=float(model.prior[0, 0]), **changed)
     assert not checks.columns_are_unit_normals(whitened(other))
-
-
-def simulated(model, rounds, draws, scale, rng):
-    """(T, R, 1) noisy deviations drawn from the definition of the model."""
-    level = math.sqrt(model.prior[0, 0]) * rng.standard_normal(draws)
-    slope = np.zeros(draws)
-    if model.slope_variance:
-        slope = math.sqrt(model.slope_variance / (1 - model.damping**2)) * rng.standard_normal(
-            draws
-        )
-    seen = []
-    for t in range(rounds):
-        noise = math.sqrt(model.transient_variance) * rng.standard_normal(draws)
-        noise += scale[t, 0] * rng.standard_normal(draws)
-        seen.append((level + noise)[:, None])
-        level = model.persistence * level + slope
-        level += math.sqrt(model.process_variance) * rng.standard_normal(draws)
-        slope = model.damping * slope
-        slope += math.sqrt(model.slope_variance) * rng.standard_normal(draws)
-    return np.array(seen)
 
 
 # --- No noise, and the edges ---

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import mpmath
 import numpy as np
 import pytest
@@ -80,8 +78,7 @@ def test_both_bounds_lie_above_the_truth(gap, n, steps, eta, drift):
     start = gap + drift * steps
     hits = overtaken([start] * (n - 1), steps, eta, 4_000, seed=2, drift=drift)
     limit = at_least(hits, 4_000, ERROR / (4 * len(SETTINGS)))
-    assert FUNCTIONS["borell-tis"](start - drift * steps, steps, n, eta) >= limit
-    assert FUNCTIONS["reflection"](start - drift * steps, steps, n, eta) >= limit
+    assert all(bound(gap, steps, n, eta) >= limit for bound in FUNCTIONS.values())
 
 
 def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or_the_drift():
@@ -94,10 +91,14 @@ def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or
 
 
 @NAMES
-@pytest.mark.parametrize(("gap", "n", "steps", "eta"), SETTINGS)
-def test_fast_equals_plain(name, gap, n, steps, eta):
-    expected = plain.BOUNDS[name](gap, steps, n, eta)
-    assert float(FUNCTIONS[name](gap, steps, n, eta)) == pytest.approx(expected, rel=1e-12)
+def test_fast_equals_plain(name):
+    """Gaps, steps and noise scales broadcast."""
+    for n in (2, 3, 50):
+        gap, _, steps, eta = np.array(SETTINGS).T
+        found = FUNCTIONS[name](gap[:, None], steps[:, None], n, eta)
+        for (i, j), value in np.ndenumerate(found):
+            expected = plain.BOUNDS[name](gap[i], int(steps[i]), n, eta[j])
+            assert value == pytest.approx(expected, rel=1e-12)
 
 
 def exact_tail(name, z, n):
@@ -130,10 +131,8 @@ def test_tails_are_right_to_ten_digits_down_to_1e_280(name, n):
 @NAMES
 @pytest.mark.parametrize("n", [2, 3, 10, 1_000])
 def test_tails_fall_from_one_to_nothing(name, n):
-    z = np.linspace(0, 60, 100_001)
-    tail = BOUNDS[name].tail(z, n)
-    assert tail[0] == 1.0
-    assert tail[-1] == 0.0
+    tail = BOUNDS[name].tail(np.linspace(0, 60, 100_001), n)
+    assert (tail[0], tail[-1]) == (1.0, 0.0)
     assert (np.diff(tail) <= 1e-15).all()
 
 
@@ -142,7 +141,7 @@ def both_tails(n):
     return BOUNDS["reflection"].tail(z, n), BOUNDS["borell-tis"].tail(z, n)
 
 
-@pytest.mark.parametrize("n", [*range(2, 17)])
+@pytest.mark.parametrize("n", range(2, 17))
 def test_for_at_most_16_experts_reflection_is_never_above_borell_tis(n):
     ours, paper = both_tails(n)
     assert (ours <= paper).all()
@@ -167,16 +166,6 @@ def test_reflection_is_above_borell_tis_only_high_up_and_for_many_experts(n, low
 
 
 @NAMES
-@given(n=sizes, log10=st.floats(-15.5, -1e-6))
-def test_thresholds_are_inverses_and_never_on_the_unsafe_side(name, n, log10):
-    p = 10.0**log10
-    bound = BOUNDS[name]
-    z = float(bound.threshold(np.array([p]), n)[0])
-    assert float(bound.tail(np.array(z), n)) <= p * (1 + 1e-13)
-    assert z == 0 or float(bound.tail(np.array(z - 1e-6), n)) > p
-
-
-@NAMES
 @given(n=sizes, z=st.floats(0.05, 7.0))
 def test_tails_are_inverses_of_thresholds(name, n, z):
     bound = BOUNDS[name]
@@ -188,12 +177,14 @@ def test_tails_are_inverses_of_thresholds(name, n, z):
 
 
 @NAMES
-def test_thresholds_are_safe_all_along_a_dense_grid(name):
-    p = np.concatenate([10.0 ** np.linspace(-16, -1, 40_001), np.linspace(0.1, 1, 40_001)])
-    z = BOUNDS[name].threshold(p, 7)
-    back = BOUNDS[name].tail(z, 7)
-    assert (back <= p * (1 + 1e-13)).all()
-    assert (np.diff(z) <= 0).all() or (np.diff(z).max() < 1e-12)
+@pytest.mark.parametrize("n", [2, 7, 500])
+def test_thresholds_are_inverses_and_never_on_the_unsafe_side(name, n):
+    p = np.concatenate([10.0 ** np.linspace(-16, -1, 40_001), np.linspace(0.1, 1, 40_001)[:-1]])
+    bound = BOUNDS[name]
+    z = bound.threshold(p, n)
+    assert (bound.tail(z, n) <= p * (1 + 1e-13)).all()
+    assert ((z == 0) | (bound.tail(z - 1e-6, n) > p)).all()
+    assert np.diff(z).max() < 1e-12
 
 
 def test_a_probability_beyond_the_table_is_refused():
@@ -202,24 +193,10 @@ def test_a_probability_beyond_the_table_is_refused():
 
 
 @NAMES
-@pytest.mark.parametrize("gap", [0.0, -1.0, -np.inf])
-@pytest.mark.parametrize("eta", [0.0, 1.0])
-def test_without_a_gap_the_bound_is_one(name, gap, eta):
-    assert float(FUNCTIONS[name](gap, 5, 3, eta)) == 1.0
-
-
-@NAMES
-def test_without_noise_nothing_moves(name):
-    assert float(FUNCTIONS[name](1e-300, 5, 3, 0.0)) == 0.0
-
-
-@NAMES
-def test_arguments_broadcast(name):
-    gap, steps = np.array([[1.0], [9.0], [20.0]]), np.array([1, 4])
-    found = FUNCTIONS[name](gap, steps, 3, 0.7)
-    assert found.shape == (3, 2)
-    for (i, k), (j, b) in itertools.product(enumerate(gap[:, 0]), enumerate(steps)):
-        assert found[i, j] == pytest.approx(plain.BOUNDS[name](k, int(b), 3, 0.7), rel=1e-12)
+def test_without_a_gap_the_bound_is_one_and_without_noise_nothing_moves(name):
+    gap, eta = np.array([[0.0], [-1.0], [-np.inf], [1e-300]]), np.array([0.0, 1.0])
+    found = FUNCTIONS[name](gap, 5, 3, eta)
+    np.testing.assert_array_equal(found, [[1, 1], [1, 1], [1, 1], [0, 1]])
 
 
 @NAMES

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,35 +15,18 @@ from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.tree_noise import tree_levels
 
-LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 148: 8}
+LEVELS = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 40: 6, 148: 8}
 LARGEST = math.sqrt(2) / 10  # Sensitivity of ten beds.
 
 
 class Seen(np.ndarray):
-    """Keeps every array whose argmax is asked for."""
+    """Normals; what is made of them keeps every array whose argmax is asked for."""
+
+    prefixes: ClassVar[list[np.ndarray]] = []
 
     def argmax(self, axis=None):
-        Recorder.seen.append(np.array(self))
+        self.prefixes.append(np.array(self))
         return np.asarray(self).argmax(axis)
-
-
-class Recorder:
-    """Generators that show the noisy prefixes an algorithm compares."""
-
-    seen: list[np.ndarray]
-
-    def __init__(self, generators):
-        Recorder.seen = []
-        self.generators = generators
-        self.n_replicates = generators.n_replicates
-
-    def standard_normal(self, *shape):
-        return self.generators.standard_normal(*shape).view(Seen)
-
-    def noise(self, stream):
-        """(T, R, n) noise on every prefix."""
-        prefixes = np.concatenate([np.zeros((1, stream.n_experts)), stream.gains.cumsum(axis=0)])
-        return np.stack(Recorder.seen) - prefixes[:-1, None]
 
 
 class UnitDraws:
@@ -59,9 +44,21 @@ class UnitDraws:
 
 
 def noise_of(algorithm, stream, mu, generators, noise="isotropic"):
-    recorder = Recorder(generators)
-    play_rounds(algorithm, RawGains(stream, mu, generators.n_replicates, noise=noise), recorder)
-    return recorder.noise(stream)
+    """(T, R, n) noise on every prefix that an algorithm compares."""
+    seen = SimpleNamespace(
+        n_replicates=generators.n_replicates,
+        standard_normal=lambda *shape: generators.standard_normal(*shape).view(Seen),
+    )
+    Seen.prefixes.clear()
+    play_rounds(algorithm, RawGains(stream, mu, generators.n_replicates, noise=noise), seen)
+    raw = np.concatenate([np.zeros((1, stream.n_experts)), stream.gains.cumsum(axis=0)])
+    return np.stack(Seen.prefixes) - raw[:-1, None]
+
+
+def scale_of(objective, stream, mu):
+    """The standard deviation of the noise on every prefix."""
+    least = stream.sensitivity.max() * LEVELS[stream.n_rounds] / mu
+    return least if objective == "min-noise" else max(least, math.sqrt(stream.n_rounds))
 
 
 def setup_for(rounds, mu, gain_range=1.0):
@@ -83,10 +80,7 @@ def test_prefixes_share_exactly_their_nodes_and_all_carry_the_same_variance(
     stream = random_stream(rounds, 2)
     algorithm = TreeFTPL(objective)
     coefficients = noise_of(algorithm, stream, 0.5, UnitDraws(2 * rounds))[:, :, 0]
-    levels = LEVELS[rounds]
-    total = stream.sensitivity.max() * levels / 0.5
-    if objective == "min-regret":
-        total = max(total, math.sqrt(rounds))
+    levels, total = LEVELS[rounds], scale_of(objective, stream, 0.5)
     nodes = [set(plain.prefix_nodes(t)) for t in range(rounds)]
     shared = np.array([[len(one & other) for other in nodes] for one in nodes], dtype=float)
     np.fill_diagonal(shared, levels or 1)
@@ -98,15 +92,12 @@ def test_prefixes_share_exactly_their_nodes_and_all_carry_the_same_variance(
 @pytest.mark.parametrize("rounds", [1, 2, 5, 40])
 def test_fast_equals_plain(random_stream, objective, rounds):
     stream = random_stream(rounds, 5)
-    algorithm, mu = TreeFTPL(objective), 0.7
-    total = stream.sensitivity.max() * tree_levels(rounds) / mu
-    if objective == "min-regret":
-        total = max(total, math.sqrt(rounds))
     generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in range(4)))
-    fast = play_rounds(algorithm, RawGains(stream, mu, 4), generators)
+    fast = play_rounds(TreeFTPL(objective), RawGains(stream, 0.7, 4), generators)
+    total = scale_of(objective, stream, 0.7)
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        expected = plain.tree_ftpl(stream.gains, total, tree_levels(rounds), rng)
+        expected = plain.tree_ftpl(stream.gains, total, LEVELS[rounds], rng)
         assert fast[seed].tolist() == expected
 
 
@@ -139,8 +130,8 @@ def test_min_regret_minimises_the_regret_bound():
         setup = setup_for(148, mu, 2.0)
         chosen = TreeFTPL("min-regret").init(setup).total_scale
         least = TreeFTPL("min-noise").init(setup).total_scale
-        for scale in least * np.geomspace(1, 1e4, 2000):
-            assert bound(chosen, setup) <= bound(scale, setup) * (1 + 1e-12)
+        others = bound(least * np.geomspace(1, 1e4, 2000), setup)
+        assert bound(chosen, setup) <= others.min() * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("noise", ["isotropic", "capacity"])
@@ -188,21 +179,20 @@ def test_an_unknown_objective_is_refused(objective):
 # --- Capacity noise ---
 
 
-def own_setup(rounds, mu, changes, gain_range=1.0):
-    return dataclasses.replace(
-        setup_for(rounds, mu, gain_range), changes=np.tile(changes, (rounds, 1)), noise="capacity"
-    )
+def own_setup(changes, gain_range=1.0):
+    setup = setup_for(5, 0.5, gain_range)
+    return dataclasses.replace(setup, changes=np.tile(changes, (5, 1)), noise="capacity")
 
 
 def test_capacity_scales_by_hand():
     """L = 3 levels for 5 rounds; 2, 5 and 10 beds; mu = 0.5."""
     changes = np.array([0.5, 0.2, 0.1])
-    state = TreeFTPL().init(own_setup(5, 0.5, changes))
+    state = TreeFTPL().init(own_setup(changes))
     expected = math.sqrt(2) * 3 * changes / 0.5
     np.testing.assert_allclose(state.relative * state.total_scale, expected)
     np.testing.assert_allclose(state.relative * state.node_scale, expected / math.sqrt(3))
     for gain_range, root in ((2.0, math.sqrt(20)), (0.5, math.sqrt(1.25))):
-        state = TreeFTPL("min-regret").init(own_setup(5, 0.5, changes, gain_range))
+        state = TreeFTPL("min-regret").init(own_setup(changes, gain_range))
         np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
 
 
@@ -217,14 +207,13 @@ def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stre
     )
     least = capacity[0].argmin()
     np.testing.assert_allclose(own[:, least], same[:, least])
-    np.testing.assert_allclose(own / same, np.tile(capacity[0].min() / capacity, (1, 1)))
+    np.testing.assert_allclose(own / same, capacity[0].min() / capacity)
 
 
 def test_the_capacity_noise_says_what_it_lacks_and_what_it_is():
     with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
         TreeFTPL().init(dataclasses.replace(setup_for(5, 0.5), noise="capacity"))
-    guarantee = TreeFTPL().guarantee(own_setup(5, 0.5, [0.5, 0.2, 0.1]))
+    guarantee = TreeFTPL().guarantee(own_setup([0.5, 0.2, 0.1]))
     assert guarantee.sensitivity == pytest.approx(math.sqrt(2))
     assert "capacity" in guarantee.mechanism
-    one = TreeFTPL().guarantee(own_setup(5, 0.5, [0.5]))
-    assert one.mu == pytest.approx(0.5 / math.sqrt(2))
+    assert TreeFTPL().guarantee(own_setup([0.5])).mu == pytest.approx(0.5 / math.sqrt(2))

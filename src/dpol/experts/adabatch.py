@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -25,22 +25,49 @@ class BatchRule:
     The gap may shrink by r B while B rounds of gains come in, so B is allowed if
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
     gap > r B + eta sqrt(2 B) z, with z the bound's threshold for the right-hand side. The
-    left side of that grows with B, so the largest B is found bit by bit. Source: "Prediction
-    with Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
+    left side of that grows with B, so the largest B is found bit by bit. Thresholds are
+    computed once: `reach` is eta sqrt(2) z for every t + B up to 2 T, -inf where any gap will do,
+    and `free_until` the largest such t + B, -1 if there is none. Source: "Prediction with
+    Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
 
     Args:
+        bound: name of the switching bound, `borell-tis` or `reflection`.
+        alpha: tolerance for batching.
+        n_experts: n, the number of experts.
+        longest: B_max, the number of rounds T.
         gain_range: r, upper end of the gains.
         noise_scale: eta; 0 leaves the condition gap > r B.
-        reach: eta sqrt(2) z for every t + B up to T + `longest`; -inf where any gap will do.
-        free_until: the largest t + B at which any gap will do; -1 if there is none.
-        longest: B_max.
+
+    Raises:
+        ValueError: n is below 2.
     """
 
+    bound: str
+    alpha: float
+    n_experts: int
+    longest: int
     gain_range: float
     noise_scale: float
-    reach: Floats
-    free_until: int
-    longest: int
+    reach: Floats = field(init=False)
+    free_until: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.n_experts < 2:
+            raise ValueError(f"RW-AdaBatch needs at least 2 experts, got {self.n_experts}")
+        after = np.arange(2 * self.longest + 1, dtype=float)
+        after[0] = 1.0  # t + B is at least 2
+        target = self.alpha * np.sqrt(math.log(self.n_experts) / after)
+        reach = np.full(len(after), -np.inf)
+        small = target < 1
+        threshold = self.switching.threshold(target[small], self.n_experts)
+        reach[small] = math.sqrt(2) * self.noise_scale * threshold
+        object.__setattr__(self, "reach", reach)
+        object.__setattr__(self, "free_until", int((~small).sum()) - 1)
+
+    @property
+    def switching(self) -> SwitchingBound:
+        """The switching bound."""
+        return BOUNDS[self.bound]
 
     def required_gap(self, size: BatchSizes, t: int) -> Floats:
         """The gaps above which batches of `size` may start before round t, in the same shape."""
@@ -57,31 +84,6 @@ class BatchRule:
             fits = self.required_gap(np.minimum(longer, self.longest), t) < gap
             sizes = np.where(fits & (longer <= self.longest), longer, sizes)
         return np.maximum(sizes, 1)
-
-
-def batch_rule(
-    bound: SwitchingBound,
-    *,
-    alpha: float,
-    n_experts: int,
-    n_rounds: int,
-    gain_range: float,
-    noise_scale: float,
-) -> BatchRule:
-    """The rule of RW-AdaBatch for a game; thresholds are computed once.
-
-    Raises:
-        ValueError: n is below 2.
-    """
-    if n_experts < 2:
-        raise ValueError(f"RW-AdaBatch needs at least 2 experts, got {n_experts}")
-    after = np.arange(2 * n_rounds + 1, dtype=float)
-    after[0] = 1.0  # t + B is at least 2
-    target = alpha * np.sqrt(math.log(n_experts) / after)
-    reach = np.full(len(after), -np.inf)
-    small = target < 1
-    reach[small] = math.sqrt(2) * noise_scale * bound.threshold(target[small], n_experts)
-    return BatchRule(gain_range, noise_scale, reach, int((~small).sum()) - 1, n_rounds)
 
 
 @dataclass(frozen=True)
@@ -164,29 +166,15 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
                 "RW-AdaBatch needs noise of one scale for all rounds and experts;"
                 f" use the noise {CONSTANT.name}"
             )
-        return batch_rule(
-            BOUNDS[self.bound],
-            alpha=self.alpha,
-            n_experts=setup.n_experts,
-            n_rounds=setup.n_rounds,
-            gain_range=setup.gain_range,
-            noise_scale=scale,
-        )
+        shape = setup.n_experts, setup.n_rounds
+        return BatchRule(self.bound, self.alpha, *shape, setup.gain_range, scale)
 
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
         """A lower bound on the batch sizes of all rounds at once; None without noise."""
         rule = self.rule(setup)
         if not (rule.noise_scale > 0 and mu < math.inf):
             return None
-        switching = BOUNDS[self.bound]
-        return weakest(
-            [
-                containing_batch(
-                    t, n_experts=setup.n_experts, mu=mu, batching=rule, switching=switching
-                )
-                for t in range(1, setup.n_rounds + 1)
-            ]
-        )
+        return weakest([containing_batch(t, rule, mu) for t in range(1, setup.n_rounds + 1)])
 
     def step(
         self, state: AdaBatchState, observation: Observation | None, generators: ReplicateGenerators

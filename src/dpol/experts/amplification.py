@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
     from dpol.experts.adabatch import BatchRule
-    from dpol.experts.switching import SwitchingBound
 
 BatchSizes = NDArray[np.int64]
 """An array of numbers of rounds."""
@@ -166,9 +165,7 @@ _NO_DIP = 1e-15
 _EXACT_SIZES = 256
 
 
-def containing_batch(
-    t: int, *, n_experts: int, mu: float, batching: BatchRule, switching: SwitchingBound
-) -> BatchMixture:
+def containing_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
     """A data-independent lower bound on the size of the batch that contains round t.
 
     Stochastically smaller than the true size on every stream that was fixed beforehand (an
@@ -179,20 +176,19 @@ def containing_batch(
 
     Args:
         t: the round, counted from 1.
-        n_experts: n, the number of experts.
+        rule: how batches are chosen; its noise must not be 0. Its switching bound also limits
+            the chance of the dip.
         mu: Gaussian-DP parameter of one round's noise.
-        batching: the rule by which batches are chosen; its noise must not be 0.
-        switching: the bound for the dip; any valid one serves.
 
     Raises:
         ValueError: t is not a round, or there is no noise.
     """
-    if not 1 <= t <= batching.longest:
-        raise ValueError(f"t must be a round between 1 and {batching.longest}, got {t}")
-    if not batching.noise_scale > 0:
+    if not 1 <= t <= rule.longest:
+        raise ValueError(f"t must be a round between 1 and {rule.longest}, got {t}")
+    if not rule.noise_scale > 0:
         raise ValueError("without noise there is nothing to amplify")
-    b = _sizes_to_check(batching.longest)
-    reach = _exceeding(b, t, n_experts, batching, switching)
+    b = _sizes_to_check(rule.longest)
+    reach = _exceeding(b, t, rule)
     # P(size > b) falls in b, so a bound for a larger b serves a smaller one too.
     exceeds = np.concatenate([[1.0], np.maximum.accumulate(reach[::-1])[::-1], [0.0]])
     return BatchMixture(mu, np.concatenate([[1], b + 1]), np.abs(np.diff(exceeds)))
@@ -202,10 +198,8 @@ def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
     """A mixture that holds for all of several rounds: stochastically smaller than each.
 
     Raises:
-        ValueError: there is none, or they differ in mu or sizes.
+        ValueError: they differ in mu or sizes.
     """
-    if not mixtures:
-        raise ValueError("there is no mixture")
     first = mixtures[0]
     if any(it.mu != first.mu or (it.sizes != first.sizes).any() for it in mixtures):
         raise ValueError("mixtures must share mu and sizes")
@@ -228,26 +222,24 @@ def _sizes_to_check(longest: int) -> BatchSizes:
     return together[together < longest]
 
 
-def _exceeding(
-    b: BatchSizes, t: int, n_experts: int, batching: BatchRule, switching: SwitchingBound
-) -> Floats:
+def _exceeding(b: BatchSizes, t: int, rule: BatchRule) -> Floats:
     """q_b, a lower bound on P(containing batch of round t > b), for each b."""
-    steps = np.minimum(b, t) - 1
-    scale = batching.noise_scale * np.sqrt(np.maximum(1, t - b + 1))
-    needed = np.maximum(batching.required_gap(b + 1, t), 0.0)
+    steps, n = np.minimum(b, t) - 1, rule.n_experts
+    scale = rule.noise_scale * np.sqrt(np.maximum(1, t - b + 1))
+    needed = np.maximum(rule.required_gap(b + 1, t), 0.0)
     # The gap must stay above `needed` while gains and noise move it for `steps` rounds.
-    start = needed + batching.gain_range * steps
-    spread = batching.noise_scale * np.sqrt(2.0 * steps)
-    ends = switching.threshold(np.array([1.0, _NO_DIP]), n_experts)
+    start = needed + rule.gain_range * steps
+    spread = rule.noise_scale * np.sqrt(2.0 * steps)
+    ends = rule.switching.threshold(np.array([1.0, _NO_DIP]), n)
     low = np.minimum((start + spread * ends[0]) / scale, _REACH)
     high = np.minimum((start + spread * ends[1]) / scale, _REACH)
     gap = low[:, None] + (high - low)[:, None] * (_NODES + 1) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (gap * scale[:, None] - start[:, None]) / spread[:, None]
-    stays = np.where(spread[:, None] > 0, 1 - switching.tail(np.maximum(z, 0.0), n_experts), 1.0)
+    stays = np.where(spread[:, None] > 0, 1 - rule.switching.tail(np.maximum(z, 0.0), n), 1.0)
     weights = _NODE_WEIGHTS * (high - low)[:, None] / 2
-    inside = (weights * gap_density(gap, n_experts) * stays).sum(axis=1)
-    beyond = gap_survival(high, n_experts) * (1 - _NO_DIP)
+    inside = (weights * gap_density(gap, n) * stays).sum(axis=1)
+    beyond = gap_survival(high, n) * (1 - _NO_DIP)
     return np.where(low < _REACH, inside + beyond, 0.0)
 
 

@@ -231,28 +231,22 @@ def check_class(name: str, kind: Any) -> None:
         _refuse(name, kind, wrong, f'{attribute}: ClassVar[{attribute.title()}] = "..."')
 
 
-def check_algorithm(name: str, algorithm: AnyAlgorithm) -> None:
-    """Refuse an algorithm of unknown origin.
+def check_made(name: str, made: AnyAlgorithm | LearnerBank[Any]) -> None:
+    """Refuse an algorithm or bank of unknown origin, or learners without labels or with equal ones.
 
     Raises:
         ValueError: what is wrong, with the remedy.
     """
-    if algorithm.origin not in (allowed := get_args(Origin)):
-        wrong = f"origin must be one of {', '.join(allowed)}, got {algorithm.origin!r}"
-        _refuse(name, type(algorithm), wrong, f'origin: ClassVar[Origin] = "{allowed[0]}"')
-
-
-def check_bank(name: str, bank: LearnerBank[Any]) -> None:
-    """Refuse a bank whose learners have no labels, or equal ones.
-
-    Raises:
-        ValueError: what is wrong, with the remedy.
-    """
-    labels: Any = bank.labels
+    if made.origin not in (allowed := get_args(Origin)):
+        wrong = f"origin must be one of {', '.join(allowed)}, got {made.origin!r}"
+        _refuse(name, type(made), wrong, f'origin: ClassVar[Origin] = "{allowed[0]}"')
+    if isinstance(made, Algorithm):
+        return
+    labels: Any = made.labels
     sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
     if not sound or not all(isinstance(it, str) and LABEL.fullmatch(it) for it in labels):
         wrong = f"labels must be a tuple of different names, one for each learner, got {labels!r}"
-        _refuse(name, type(bank), wrong, f'return ("{name}",)')
+        _refuse(name, type(made), wrong, f'return ("{name}",)')
 
 
 def _refuse(name: str, kind: Any, wrong: str, remedy: str) -> NoReturn:

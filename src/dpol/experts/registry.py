@@ -13,13 +13,11 @@ from typing import Any
 from dpol.core.imports import load
 from dpol.experts.interface import (
     LABEL,
-    Algorithm,
     AnyAlgorithm,
     LearnerBank,
     Member,
-    check_algorithm,
-    check_bank,
     check_class,
+    check_made,
 )
 from dpol.experts.learners.joined import LearnerAlone, each_alone
 
@@ -43,7 +41,7 @@ class Entry:
         """The dotted name of the module."""
         return self.target.partition(":")[0]
 
-    def load(self, name: str) -> type[Algorithm[Any, Any] | LearnerBank[Any]]:
+    def load(self, name: str) -> type[AnyAlgorithm | LearnerBank[Any]]:
         """The class, which `name` is registered for.
 
         Raises:
@@ -78,9 +76,11 @@ class Entry:
         if "learners" in values:
             values["learners"] = tuple(make_bank(spec) for spec in _listed(values["learners"]))
         try:
-            return self.load(name)(**{**self.defaults, **values, **self.fixed})
+            made = self.load(name)(**{**self.defaults, **values, **self.fixed})
         except TypeError as error:
             raise ValueError(f"{name}: parameters do not fit: {error}") from None
+        check_made(name, made)
+        return made
 
 
 _LEARNERS: Mapping[str, str | Entry] = {
@@ -154,12 +154,9 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     made = REGISTRY[family].make(family, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
-        check_bank(family, made)
         algorithms = {alone.label: alone for alone in each_alone(made)}
     if label is not None and len(algorithms) > 1:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
-    for name, algorithm in algorithms.items():
-        check_algorithm(name, algorithm)
     return tuple(Member(label or name, family, it) for name, it in algorithms.items())
 
 
@@ -171,7 +168,6 @@ def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
     """
     name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
     bank: LearnerBank[Any] = LEARNERS[name].make(name, parameters)
-    check_bank(name, bank)
     return bank
 
 

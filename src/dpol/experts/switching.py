@@ -42,7 +42,6 @@ class SwitchingBound:
     Both depend on gap, steps B and noise scale eta through z = gap / (eta sqrt(2 B)) only.
 
     Args:
-        name: `borell-tis` or `reflection`.
         ours: whether it is ours rather than the paper's.
         tail: (z, n) to the bound; non-increasing in z.
         threshold: (probability, n) to the smallest z at which the bound is at most the
@@ -50,7 +49,6 @@ class SwitchingBound:
             rounded up by less than 1e-6 (`borell-tis`).
     """
 
-    name: str
     ours: bool
     tail: Callable[[Floats, int], Floats]
     threshold: Callable[[Floats, int], Floats]
@@ -116,21 +114,16 @@ def _borell_tis_threshold(probability: Floats, n_experts: int) -> Floats:
 
 
 BOUNDS = {
-    bound.name: bound
-    for bound in (
-        SwitchingBound(
-            "borell-tis",
-            False,
-            lambda z, n: _borell_tis_tail(z - _expected_maximum(n)),
-            _borell_tis_threshold,
-        ),
-        SwitchingBound(
-            "reflection",
-            True,
-            lambda z, n: np.minimum(2 * (n - 1) * special.ndtr(-z), 1.0),
-            _reflection_threshold,
-        ),
-    )
+    "borell-tis": SwitchingBound(
+        ours=False,
+        tail=lambda z, n: _borell_tis_tail(z - _expected_maximum(n)),
+        threshold=_borell_tis_threshold,
+    ),
+    "reflection": SwitchingBound(
+        ours=True,
+        tail=lambda z, n: np.minimum(2 * (n - 1) * special.ndtr(-z), 1.0),
+        threshold=_reflection_threshold,
+    ),
 }
 """The switching bounds by name.
 

@@ -1,29 +1,14 @@
 """The client side of the local model: the only door between raw and noisy gains."""
 
-from dpol.noise.noises import (
-    CAPACITY,
-    CENTRAL_NOISES,
-    CONSTANT,
-    ISOTROPIC,
-    NO_NOISE,
-    NOISES,
-    WORST_CASE,
-    Noise,
-    is_ours,
-)
-from dpol.noise.noisy_gains import NoisyGains, noise_scale, privatize
-
-__all__ = [
-    "CAPACITY",
-    "CENTRAL_NOISES",
-    "CONSTANT",
-    "ISOTROPIC",
-    "NOISES",
-    "NO_NOISE",
-    "WORST_CASE",
-    "Noise",
-    "NoisyGains",
-    "is_ours",
-    "noise_scale",
-    "privatize",
-]
+from dpol.noise.noises import CAPACITY as CAPACITY
+from dpol.noise.noises import CENTRAL_NOISES as CENTRAL_NOISES
+from dpol.noise.noises import CONSTANT as CONSTANT
+from dpol.noise.noises import ISOTROPIC as ISOTROPIC
+from dpol.noise.noises import NO_NOISE as NO_NOISE
+from dpol.noise.noises import NOISES as NOISES
+from dpol.noise.noises import WORST_CASE as WORST_CASE
+from dpol.noise.noises import Noise as Noise
+from dpol.noise.noises import is_ours as is_ours
+from dpol.noise.noisy_gains import NoisyGains as NoisyGains
+from dpol.noise.noisy_gains import noise_scale as noise_scale
+from dpol.noise.noisy_gains import privatize as privatize

@@ -17,7 +17,6 @@ from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
-    Innovation,
     StateSpaceModel,
     advance,
     as_models,
@@ -111,9 +110,9 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         fits = self.forgetting * state.fits
         filters = []
         for model, old, fit in zip(self.models, state.filters, fits, strict=True):
-            following, new = advance(model, old, own, seen.noise_scale, state.unit)
+            following, error, variance = advance(model, old, own, seen.noise_scale, state.unit)
             filters.append(following)
-            gained = log_likelihood(new)
+            gained = log_likelihood(error, variance)
             fit += gained if self.pooling == "expert" else gained.sum(axis=1, keepdims=True)
         weights = posterior_weights(fits, state.shares)
         predicted = np.zeros_like(own)
@@ -126,11 +125,11 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         return EmpiricalBayesState(tuple(filters), fits, shares, predicted, state.unit)
 
 
-def log_likelihood(new: Innovation) -> Floats:
-    """(R, n) log density of the innovations, up to a constant."""
-    gained = np.square(new.error)
-    gained *= -0.5 / new.variance
-    gained -= 0.5 * np.log(new.variance)
+def log_likelihood(error: Floats, variance: Floats) -> Floats:
+    """(R, n) log density of innovations of a variance, (n,), up to a constant."""
+    gained = np.square(error)
+    gained *= -0.5 / variance
+    gained -= 0.5 * np.log(variance)
     return gained
 
 

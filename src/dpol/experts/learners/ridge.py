@@ -31,19 +31,15 @@ PENALTIES: Mapping[str, float] = {"weak": 0.1, "medium": 1.0, "strong": 10.0}
 _GRID_BITS = 36
 
 
-@dataclass(frozen=True)
-class WindowSums:
-    """What a window needs: sum of its gains and of age times gain (age 1 = last round), (R, n)."""
-
-    total: Floats
-    aged: Floats
+Sums = tuple[Floats, Floats]
+"""What a window needs: sum of its gains and of age times gain (age 1 = last round), (R, n)."""
 
 
 @dataclass(frozen=True)
 class RidgeState:
     """Sums of every window, the gains inside the longest one (oldest first), and their grid."""
 
-    sums: tuple[WindowSums, ...]
+    sums: tuple[Sums, ...]
     recent: tuple[Floats, ...]
     grid: float
 
@@ -91,13 +87,13 @@ class RidgeBank(LearnerBank[RidgeState]):
     def init(self, setup: LocalSetup) -> RidgeState:
         zeros = np.zeros((setup.n_replicates, setup.n_experts))
         grid = 2.0 ** (math.floor(math.log2(setup.gain_range)) - _GRID_BITS)
-        return RidgeState(tuple(WindowSums(zeros, zeros) for _ in self.windows), (), grid)
+        return RidgeState(((zeros, zeros),) * len(self.windows), (), grid)
 
     def step(
         self, state: RidgeState, observation: Observation | None
     ) -> tuple[RidgeState, Actions]:
         if observation is None:
-            shape = (state.sums[0].total.shape[0], len(self.labels))
+            shape = (len(state.sums[0][0]), len(self.labels))
             return state, np.zeros(shape, dtype=np.int32)
         gains = np.rint(observation.gains / state.grid) * state.grid
         sums = tuple(
@@ -106,24 +102,24 @@ class RidgeBank(LearnerBank[RidgeState]):
         )
         recent = (*state.recent, gains)[-max(self.windows) :]
         columns = [
-            (it.total + slope_share(min(len(recent), w), w, penalty) * it.aged).argmax(axis=1)
-            for w, it in zip(self.windows, sums, strict=True)
+            (total + slope_share(min(len(recent), w), w, penalty) * aged).argmax(axis=1)
+            for w, (total, aged) in zip(self.windows, sums, strict=True)
             for penalty in self.penalties.values()
         ]
         actions = np.stack(columns, axis=1).astype(np.int32)
         return RidgeState(sums, recent, state.grid), actions
 
 
-def _slide(old: WindowSums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> WindowSums:
+def _slide(old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> Sums:
     """The sums one round later; `recent` holds earlier gains, oldest first."""
     # Increment all ages, add the new round at age 1, drop the one that reaches age w + 1.
-    total = old.total + gains
-    aged = old.aged + total
+    total = old[0] + gains
+    aged = old[1] + total
     if len(recent) >= window:
         leaving = recent[-window]
         total -= leaving
         aged -= (window + 1) * leaving
-    return WindowSums(total, aged)
+    return total, aged
 
 
 def slope_share(rounds: int, window: int, penalty: float) -> float:

@@ -134,14 +134,6 @@ class Filter:
     covariance: Floats
 
 
-@dataclass(frozen=True)
-class Innovation:
-    """What a round adds: `error` (R, n), observed minus predicted; `variance` (n,) of it."""
-
-    error: Floats
-    variance: Floats
-
-
 def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
     """The state of a model before round 1; every deviation is expected to be 0."""
     prior = setup.gain_range**2 * model.prior
@@ -151,8 +143,10 @@ def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
 
 def advance(
     model: StateSpaceModel, state: Filter, deviations: Floats, noise_scale: Floats, unit: float
-) -> tuple[Filter, Innovation]:
-    """Learn from a round, and predict the next one.
+) -> tuple[Filter, Floats, Floats]:
+    """Learn from a round: the prediction of the next one, and what this one adds.
+
+    The latter is the innovation: (R, n) errors, observed minus predicted, and their (n,) variance.
 
     Args:
         model: the model.
@@ -170,7 +164,7 @@ def advance(
     error = deviations - state.means[0]
     filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
     means = [_combine(row, filtered) for row in transition]
-    return Filter(tuple(means), ahead), Innovation(error, variance)
+    return Filter(tuple(means), ahead), error, variance
 
 
 def deviations_from_level(gains: Floats, noise_scale: Floats, unit: float) -> Floats:

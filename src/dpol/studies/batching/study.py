@@ -16,7 +16,6 @@ from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batc
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import LocalSetup
 from dpol.experts.play import play_rounds, setup_of
-from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames, Inputs, Point
@@ -131,13 +130,7 @@ def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: in
     nothing = privatize(stream, NOISE, mu, seed=0, replicates=[0])
     setup = setup_of(nothing)
     assert isinstance(setup, LocalSetup)
-    return containing_batch(
-        t,
-        n_experts=stream.n_experts,
-        mu=mu,
-        batching=algorithm.rule(setup),
-        switching=BOUNDS[algorithm.bound],
-    )
+    return containing_batch(t, algorithm.rule(setup), mu)
 
 
 def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFrame:
