@@ -12,17 +12,38 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
+from dpol.config.experiment import load_experiment
 from dpol.config.models import WHOLE, Config
-from dpol.core import schemas
-from dpol.experts.interface import AnyAlgorithm, LearnerBank
+from dpol.core.schemas import KINDS, read_schemas
+from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
 from dpol.noise import NOISES
+from dpol.show.pages import load_template
 from dpol.studies import hospitals
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 
-Schema = dict[str, Any]
+JsonSchema = dict[str, Any]
 """A JSON schema, or a part of one."""
+
+
+def generated(folder: Path) -> dict[str, str]:
+    """The generated files of a config folder, and a page of the manual beside it, by name.
+
+    Raises:
+        ConfigError: the folder's `config.yaml` is missing or breaks rules.
+        ValueError: a page lacks the markers between which its generated part stands.
+    """
+    files = {
+        "schema.json": schema(),
+        "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
+        "README.md": with_manual((folder / "README.md").read_text(encoding="utf-8")),
+    }
+    page = "../docs/reference/tables.md"
+    if (folder / page).exists():
+        text = (folder / page).read_text(encoding="utf-8")
+        files[page] = _filled(text, results=results())
+    return files
 
 
 def schema() -> str:
@@ -52,18 +73,17 @@ def _commented(model: BaseModel, pad: str) -> Iterator[str]:
 
 
 def _lines(name: str, value: Any, pad: str) -> Iterator[str]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, BaseModel):
         yield f"{pad}{name}:"
         yield from _commented(value, pad + "  ")
-    elif isinstance(value, dict) and any(isinstance(it, BaseModel) for it in value.values()):
-        yield f"{pad}{name}:"
-        for label, inner in value.items():
-            yield from _lines(label, inner, pad + "  ")
-    elif isinstance(value, list) and any(isinstance(item, dict | BaseModel) for item in value):
-        yield f"{pad}{name}:"
-        yield from (f"{pad}  - {_flow(item)}" for item in value)
-    else:
+    elif not any(isinstance(item, dict | BaseModel) for item in inner):
         yield f"{pad}{name}: {_flow(value)}"
+    else:
+        yield f"{pad}{name}:"
+        for label, item in value.items() if isinstance(value, dict) else ():
+            yield from _lines(label, item, pad + "  ")
+        yield from (f"{pad}  - {_flow(item)}" for item in value if isinstance(value, list))
 
 
 def _flow(value: Any) -> str:
@@ -76,21 +96,11 @@ def _flow(value: Any) -> str:
 def manual() -> str:
     """A Markdown section per block of the config: key, type, default, meaning."""
     whole = WHOLE.model_json_schema()
-    lines = []
-    for path, block in _blocks("", _inlined(whole, whole["$defs"])):
-        summary = _begin(str(block.get("summary", block["description"])))
-        lines += [f"### {path or 'Top level'}", "", summary, ""]
-        lines += ["| key | type | default | meaning |", "|---|---|---|---|"]
-        for name, part in block["properties"].items():
-            default = "as below" if "properties" in part else f"`{json.dumps(part.get('default'))}`"
-            default = "required" if name in block.get("required", ()) else default
-            about = _begin(part["description"])
-            lines.append(f"| `{name}` | {_type_name(part)} | {default} | {about} |")
-        lines.append("")
-    return "\n".join(lines)
+    blocks = _blocks("", _inlined(whole, whole["$defs"]))
+    return _rendered("keys", blocks=blocks, type_name=_type_name, json=json.dumps)
 
 
-def _inlined(part: Any, models: Schema) -> Any:
+def _inlined(part: Any, models: JsonSchema) -> Any:
     """A JSON schema with its models, and a summary of each, where they are referred to."""
     if isinstance(part, list):
         return [_inlined(item, models) for item in part]
@@ -102,7 +112,7 @@ def _inlined(part: Any, models: Schema) -> Any:
     return {key: _inlined(inner, models) for key, inner in part.items() if key[0] != "$"}
 
 
-def _blocks(path: str, part: Schema) -> Iterator[tuple[str, Schema]]:
+def _blocks(path: str, part: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
     """Every block of a JSON schema with the keys that lead to it, depth first."""
     keys = part.get("properties", {})
     if kind := keys.get("kind", {}).get("const"):
@@ -121,7 +131,7 @@ _WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false
 _WORDS |= {"object": "block", "uri": "URL"}
 
 
-def _type_name(part: Schema) -> str:
+def _type_name(part: JsonSchema) -> str:
     if options := part.get("enum", [part["const"]] if "const" in part else []):
         return " or ".join(f"`{option}`" for option in options)
     if options := part.get("anyOf", part.get("oneOf", [])):
@@ -135,61 +145,32 @@ def _type_name(part: Schema) -> str:
     return _WORDS.get(name, name)
 
 
-def _begin(text: str) -> str:
-    """The first paragraph of a text, as one line."""
-    return " ".join(text.partition("\n\n")[0].split())
-
-
 def algorithms() -> str:
     """A Markdown table of the registered algorithms, and one of the learners they choose from."""
-    lines = ["| name | what it is | data it sees | parameters |", "|---|---|---|---|"]
-    for name, entry in REGISTRY.items():
-        members = make_members(name)
-        about = _summary(entry.load(name))
-        about += " †" if members[0].algorithm.origin == "ours" else ""
-        if len(members) > 1:
-            about += f" One algorithm for each of its learners, such as `{members[0].label}`."
-        sees = _sees(members[0].algorithm)
-        lines.append(f"| `{name}` | {about} | {sees} | {_parameters(name, entry)} |")
-    lines += ["", "Learners:", "", "| name | what it is | parameters |", "|---|---|---|"]
-    for name, entry in LEARNERS.items():
-        lines.append(f"| `{name}` | {_summary(entry.load(name))} | {_parameters(name, entry)} |")
-    return "\n".join(lines) + "\n"
+    return _rendered(
+        "algorithms",
+        algorithms=REGISTRY,
+        learners=LEARNERS,
+        constant=", ".join(f"`{name}`" for name, noise in NOISES.items() if noise.constant),
+        make_members=make_members,
+        summary=lambda kind: _cell(_begin(kind.__doc__ or "")),
+        parameters=_parameters,
+    )
 
 
 def noises() -> str:
     """A Markdown table of the noises."""
-    lines = ["| noise | noise on expert i in round t | from |", "|---|---|---|"]
-    origins = {"paper": "the paper", "standard": "textbooks", "ours": "ours"}
-    for name, noise in NOISES.items():
-        lines.append(f"| `{name}` | {noise.title} | {origins[noise.origin]} |")
-    return "\n".join(lines) + "\n"
+    return _rendered("noises", noises=NOISES)
 
 
-def _sees(algorithm: AnyAlgorithm) -> str:
-    if algorithm.model == "local":
-        names = ", ".join(f"`{name}`" for name, noise in NOISES.items() if noise.constant)
-        return "noisy gains" + (f" of constant scale ({names})" if algorithm.constant_noise else "")
-    central = algorithm.model == "central"
-    return "raw gains, private output (central model)" if central else "raw gains, no privacy"
-
-
-def _summary(kind: type) -> str:
-    return _begin(kind.__doc__ or "").replace("|", "\\|")
-
-
-def _parameters(name: str, entry: Entry) -> str:
+def _parameters(name: str, entry: Entry) -> Iterator[tuple[str, str, str]]:
     """Name, default and meaning (from the class's docstring) of what a config may set."""
     text = inspect.getdoc(entry.load(name)) or ""
     section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
     _, *parts = re.split(r"^    (\w+): ", section[1] if section else "", flags=re.MULTILINE)
-    meaning = dict(zip(parts[::2], parts[1::2], strict=True))
-    found = []
-    for key, usual in entry.parameters(name).items():
-        text = " ".join(meaning.get(key, "").split()).removesuffix(".").replace("|", "\\|")
-        default = _shown(usual)
-        found.append(f"`{key}`{f' ({default})' if default else ''}{f': {text}' if text else ''}")
-    return "; ".join(found) or "none"
+    meanings = dict(zip(parts[::2], parts[1::2], strict=True))
+    for key, default in entry.parameters(name).items():
+        yield key, _shown(default), _cell(" ".join(meanings.get(key, "").split())).removesuffix(".")
 
 
 def _shown(value: object) -> str:
@@ -208,23 +189,19 @@ def _shown(value: object) -> str:
 
 def results() -> str:
     """Markdown sections on the result tables of the main experiment and of all studies."""
-    tables = dict(schemas.read_schemas(Path(hospitals.__path__[0]) / "results.yaml"))
+    tables = list(read_schemas(Path(hospitals.__path__[0]) / "results.yaml").values())
     for study in load_studies().values():
-        tables |= schemas_of(study)
-    return schemas.manual(tables)
+        tables += schemas_of(study).values()
+    return _rendered("results", tables=tables, kinds=KINDS)
 
 
 def with_manual(page: str) -> str:
     """The README of the configs with what the code says now."""
-    return filled(page, algorithms=algorithms(), noises=noises(), keys=manual())
+    return _filled(page, algorithms=algorithms(), noises=noises(), keys=manual())
 
 
-def filled(page: str, **texts: str) -> str:
-    """A page with other texts between markers, each text by the name in its markers.
-
-    Raises:
-        ValueError: the page has no such markers.
-    """
+def _filled(page: str, **texts: str) -> str:
+    """A page with other texts between markers, each text by the name in its markers."""
     for name, text in texts.items():
         start = f"<!-- {name}: generated by `dpol config write`, do not edit -->"
         end = f"<!-- end of {name} -->"
@@ -233,3 +210,17 @@ def filled(page: str, **texts: str) -> str:
         before, rest = page.split(start, 1)
         page = f"{before}{start}\n\n{text}\n{end}{rest.split(end, 1)[1]}"
     return page
+
+
+def _rendered(template: str, **values: Any) -> str:
+    page = load_template(f"{template}.md.j2", "dpol.config").render(values, begin=_begin)
+    return page.strip() + "\n"
+
+
+def _begin(text: str) -> str:
+    """The first paragraph of a text, as one line."""
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

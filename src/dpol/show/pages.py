@@ -11,7 +11,7 @@ def load_template(name: str, *packages: str) -> jinja2.Template:
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package) for package in (*packages, "dpol.show")]
         ),
-        autoescape=True,
+        autoescape=jinja2.select_autoescape(("html.j2",)),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
