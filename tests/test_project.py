@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import dpol
-from dpol.cli import generated
+from dpol.config.docs import generated
 from dpol.data.panel import PANEL_COLUMNS
 from dpol.data.stream import STREAM_COLUMNS
 from dpol.studies.hospitals.runs import RUN_COLUMNS

@@ -191,9 +191,7 @@ def _privatize(options: argparse.Namespace) -> None:
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
     try:
-        for line in describe(done, options.delta):
-            print(printable(line))
-        sys.stdout.flush()
+        print("\n".join(describe(done, options.delta)), flush=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
 
