@@ -15,10 +15,9 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
-from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
 from dpol.release.release import Release, release
-from dpol.release.request import Choices, Request
+from dpol.release.request import Choices, CountColumns, Request
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))

@@ -171,10 +171,9 @@ def _write(options: argparse.Namespace) -> None:
 
 def _privatize(options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
-    from dpol.release.counts import CountColumns
     from dpol.release.noise import CountNoise
     from dpol.release.release import release
-    from dpol.release.request import Choices, Request
+    from dpol.release.request import Choices, CountColumns, Request
     from dpol.release.text import describe
 
     given = vars(options)

@@ -18,10 +18,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
 from dpol.release.release import release
-from dpol.release.request import Choices, Request
+from dpol.release.request import Choices, CountColumns, Request
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 ROWS, CANARY = 40, "86420.97531"

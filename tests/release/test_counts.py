@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.release.counts import Count, CountColumns, read_counts
+from dpol.release.counts import read_counts
+from dpol.release.noise import Count
+from dpol.release.request import Choices, CountColumns
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 WITHOUT_BEDS = CountColumns("hospital", "week", "covid")
@@ -17,7 +19,7 @@ def read(tmp_path):
     def reader(table, columns=COLUMNS, **options):
         path = tmp_path / "counts.csv"
         path.write_bytes(table if isinstance(table, bytes) else table.encode())
-        return read_counts(path, columns, **options)
+        return read_counts(path, columns, Choices(**options))
 
     return reader
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
-from dpol.release.counts import Count
-from dpol.release.noise import CountNoise, decimal_text, in_steps, noisy_cells
+from dpol.release.noise import Count, CountNoise, decimal_text, in_steps, noisy_cells
 
 ROOT2 = math.sqrt(2.0)
 mus = st.decimals("0.001", "100", places=4)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpol.release.counts import CountColumns
+from dpol.release.request import CountColumns
 from releases import (
     A1,
     A2,

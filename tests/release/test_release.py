@@ -13,10 +13,9 @@ import pytest
 from dpol.core.errors import DpolError
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.privacy.noise import SeededNoise
-from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
 from dpol.release.release import release
-from dpol.release.request import Choices, Request
+from dpol.release.request import Choices, CountColumns, Request
 from dpol.release.text import describe
 from releases import (
     A1,

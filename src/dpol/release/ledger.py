@@ -95,6 +95,10 @@ class Ledger:
         """Execute one SQL statement with the values of its question marks."""
         return self.connection.execute(statement, values)
 
+    def insert(self, statement: str, *values: str | int | None) -> int:
+        """Insert one row; its number."""
+        return int(self.execute(statement, *values).lastrowid or 0)
+
 
 @contextmanager
 def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
