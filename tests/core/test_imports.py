@@ -11,14 +11,14 @@ from dpol.core import imports
 from dpol.core.imports import PACKAGE, closure, code_hash
 
 
-def names(*starts: str | Path) -> set[str]:
+def names(*starts):
     return {str(path.relative_to(PACKAGE)) for path in closure(*starts)}
 
 
 @pytest.mark.parametrize(
     "module", ["dpol.privacy.account", "dpol.studies.hospitals.runs", "dpol.show.table"]
 )
-def test_the_closure_holds_every_module_that_an_import_loads(module: str) -> None:
+def test_the_closure_holds_every_module_that_an_import_loads(module):
     """Against Python itself, in a process of its own."""
     import subprocess
 
@@ -32,30 +32,28 @@ def test_the_closure_holds_every_module_that_an_import_loads(module: str) -> Non
     assert set(map(Path, loaded)) <= set(closure(module))
 
 
-def test_imports_for_type_checkers_are_not_followed() -> None:
+def test_imports_for_type_checkers_are_not_followed():
     assert "data/stream.py" not in names("dpol.studies.study")
 
 
-def test_a_study_watches_neither_registries_nor_other_studies() -> None:
+def test_a_study_watches_neither_registries_nor_other_studies():
     found = names("dpol.studies.batching.study")
     assert "experts/adabatch.py" in found
     assert not {"experts/registry.py", "studies/registry.py", "studies/audits/core.py"} & found
 
 
-def test_a_script_is_followed(tmp_path: Path) -> None:
+def test_a_script_is_followed(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("def f():\n    from dpol.core.files import atomic_path\n")
     assert names(script) == {"__init__.py", "core/__init__.py", "core/files.py", "core/errors.py"}
 
 
-def test_what_is_no_module_is_refused() -> None:
+def test_what_is_no_module_is_refused():
     with pytest.raises(ModuleNotFoundError, match=r"dpol\.nothing is no module of dpol"):
         closure("dpol.nothing")
 
 
-def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(tmp_path, monkeypatch):
     package = tmp_path / "dpol"
     (package / "one" / "templates").mkdir(parents=True)
     files = {"__init__.py": "", "one/__init__.py": "", "one/a.py": "import dpol.two", "two.py": "1"}
@@ -68,7 +66,7 @@ def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(
         (package / name).write_text(text)
     monkeypatch.setattr(imports, "PACKAGE", package)
 
-    def after(name: str) -> str:
+    def after(name):
         (package / name).write_text((package / name).read_text() + " ")
         imports._imports.cache_clear()
         return code_hash("dpol.one.a")

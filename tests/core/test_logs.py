@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,7 @@ from dpol.core.logs import LOGGER, errors_since, job_log, progress
 
 
 @pytest.fixture(autouse=True)
-def same_logger() -> Iterator[None]:
+def same_logger():
     """The logger is left as it was found, whatever the job did."""
     before = list(LOGGER.handlers)
     yield
@@ -22,14 +20,14 @@ def same_logger() -> Iterator[None]:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
+def log(tmp_path):
     return tmp_path / "logs" / "job.log"
 
 
 @pytest.mark.parametrize("echo", [False, True])
 def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_asked_for(
-    log: Path, capsys: pytest.CaptureFixture[str], echo: bool
-) -> None:
+    log, capsys, echo
+):
     for number in (7, 3):  # a log is begun anew
         with job_log(log, echo=echo) as logger:
             logger.debug("detail")
@@ -41,9 +39,7 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_aske
 
 
 @pytest.mark.parametrize("error", [DpolError, ConfigError, DataError, FetchError, OutputError])
-def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(
-    log: Path, capsys: pytest.CaptureFixture[str], error: type[DpolError]
-) -> None:
+def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(log, capsys, error):
     with pytest.raises(SystemExit) as caught, job_log(log):
         raise error("table.csv, row 7: mend it")
     assert caught.value.code == 1
@@ -52,9 +48,7 @@ def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(
     assert "Traceback" not in log.read_text()
 
 
-def test_a_defect_is_raised_and_its_traceback_is_in_the_log(
-    log: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_defect_is_raised_and_its_traceback_is_in_the_log(log, capsys):
     with pytest.raises(ZeroDivisionError), job_log(log):
         _ = 1 / 0
     text = log.read_text()
@@ -64,7 +58,7 @@ def test_a_defect_is_raised_and_its_traceback_is_in_the_log(
     assert capsys.readouterr().err == ""
 
 
-def read_slowly(log: Path, seconds: list[float], total: int | None = None) -> list[str]:
+def read_slowly(log, seconds, total=None):
     """The messages about items that take so many seconds each."""
     now = 50.0
     items = range(len(seconds))
@@ -88,14 +82,12 @@ def read_slowly(log: Path, seconds: list[float], total: int | None = None) -> li
     ],
     ids=["every ten seconds", "a generator", "fast", "nothing"],
 )
-def test_the_log_tells_progress_and_the_end(
-    log: Path, seconds: list[float], total: int | None, lines: list[str]
-) -> None:
+def test_the_log_tells_progress_and_the_end(log, seconds, total, lines):
     assert read_slowly(log, seconds, total) == [f"rounds: {line}" for line in lines]
 
 
-def test_progress_of_work_that_is_broken_off_claims_no_end(log: Path) -> None:
-    def fail() -> None:
+def test_progress_of_work_that_is_broken_off_claims_no_end(log):
+    def fail():
         for _ in progress([1, 2], "rounds"):
             raise DataError("bad")
 
@@ -104,8 +96,8 @@ def test_progress_of_work_that_is_broken_off_claims_no_end(log: Path) -> None:
     assert "done" not in log.read_text()
 
 
-def test_errors_of_failed_jobs_are_found_in_their_logs(tmp_path: Path) -> None:
-    def fail(name: str, message: str) -> None:
+def test_errors_of_failed_jobs_are_found_in_their_logs(tmp_path):
+    def fail(name, message):
         with job_log(tmp_path / "deep" / name) as logger:
             logger.info("began")
             raise DataError(message)

@@ -31,14 +31,14 @@ class Sampler:
 
     name = "secure"
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.draw = int.from_bytes(os.urandom(4))
 
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
+    def discrete_gaussian(self, scale, size):
         return [self.draw + i for i in range(size)]
 
 
-def run(folder: Path, week: str) -> str:
+def run(folder, week):
     """Release one week of many hospitals; `released`, or the message."""
     table = folder.parent / f"{week}.csv"
     lines = "".join(f"h{i},{week},{CANARY},99999\n" for i in range(ROWS))
@@ -51,7 +51,7 @@ def run(folder: Path, week: str) -> str:
     return "released"
 
 
-def in_child(folder: Path, week: str, k: int, how: int) -> tuple[str, int]:
+def in_child(folder, week, k, how):
     """What `run` says in a process of its own ('killed'), and how many calls it made."""
     shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
     reader, writer = os.pipe()
@@ -73,7 +73,7 @@ def in_child(folder: Path, week: str, k: int, how: int) -> tuple[str, int]:
     return tuple(json.loads(answer)) if answer else ("killed", 0)
 
 
-def faults_of(folder: Path, said: str, week: str, before: int) -> list[str]:
+def faults_of(folder, said, week, before):
     """What is wrong after a faulty run, and after two undisturbed ones."""
     wrong = []
     twice = run(folder, week)
@@ -97,7 +97,7 @@ def faults_of(folder: Path, said: str, week: str, before: int) -> list[str]:
     return wrong
 
 
-def views_of(folder: Path) -> list[str]:
+def views_of(folder):
     """What is wrong with table and record, compared with the ledger."""
     names = {"dpol-ledger.sqlite", "noisy.csv", "noisy.csv.guarantee.json"}
     if (there := {file.name for file in folder.iterdir()}) != names:
@@ -116,12 +116,12 @@ def views_of(folder: Path) -> list[str]:
     return wrong
 
 
-def raw_counts(folder: Path) -> list[str]:
+def raw_counts(folder):
     """Files below a folder that hold a raw count."""
     return [file.name for file in folder.iterdir() if CANARY.encode() in file.read_bytes()]
 
 
-def main(work: Path, hows: list[int]) -> None:
+def main(work, hows):
     """All calls of a first release and of an append, each failing in every way."""
     for before, template in ((0, work / "empty"), (ROWS, work / "one")):
         template.mkdir()
