@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -20,16 +21,10 @@ def names(*starts):
 )
 def test_the_closure_holds_every_module_that_an_import_loads(module):
     """Against Python itself, in a process of its own."""
-    import subprocess
-
-    code = (
-        f"import sys, {module}\n"
-        "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'dpol'])"
-    )
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert set(map(Path, loaded)) <= set(closure(module))
+    code = f"""import sys, {module}
+print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'dpol'])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(map(Path, done.stdout.split())) <= set(closure(module))
 
 
 def test_imports_for_type_checkers_are_not_followed():
@@ -56,14 +51,9 @@ def test_what_is_no_module_is_refused():
 def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(tmp_path, monkeypatch):
     package = tmp_path / "dpol"
     (package / "one" / "templates").mkdir(parents=True)
-    files = {"__init__.py": "", "one/__init__.py": "", "one/a.py": "import dpol.two", "two.py": "1"}
-    for name, text in {
-        **files,
-        "one/b.py": "3",
-        "one/c.csv": "4",
-        "one/templates/d.css": "5",
-    }.items():
-        (package / name).write_text(text)
+    watched = ["one/a.py", "two.py", "one/c.csv", "one/templates/d.css"]
+    for name in ("__init__.py", "one/__init__.py", "one/b.py", *watched):
+        (package / name).write_text("import dpol.two" if name == "one/a.py" else "")
     monkeypatch.setattr(imports, "PACKAGE", package)
 
     def after(name):
@@ -73,8 +63,5 @@ def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(tmp_path, mo
 
     first = code_hash("dpol.one.a")
     assert after("one/b.py") == first
-    seen = [first]
-    for name in ("one/a.py", "two.py", "one/c.csv", "one/templates/d.css"):
-        seen.append(after(name))
-    assert len(set(seen)) == len(seen)
+    assert len({first, *map(after, watched)}) == 1 + len(watched)
     imports._imports.cache_clear()

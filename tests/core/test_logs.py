@@ -7,21 +7,22 @@ import re
 
 import pytest
 
-from dpol.core.errors import ConfigError, DataError, DpolError, FetchError, OutputError
+from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.logs import LOGGER, errors_since, job_log, progress
-
-
-@pytest.fixture(autouse=True)
-def same_logger():
-    """The logger is left as it was found, whatever the job did."""
-    before = list(LOGGER.handlers)
-    yield
-    assert LOGGER.handlers == before
 
 
 @pytest.fixture
 def log(tmp_path):
-    return tmp_path / "logs" / "job.log"
+    """The path of a log; the logger is left as it was found, whatever the job did."""
+    before = list(LOGGER.handlers)
+    yield tmp_path / "logs" / "job.log"
+    assert LOGGER.handlers == before
+
+
+def fail(log, error):
+    with job_log(log) as logger:
+        logger.info("began")
+        raise error
 
 
 @pytest.mark.parametrize("echo", [False, True])
@@ -38,10 +39,10 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_aske
     assert shown.out == ""
 
 
-@pytest.mark.parametrize("error", [DpolError, ConfigError, DataError, FetchError, OutputError])
+@pytest.mark.parametrize("error", [DpolError, OutputError])
 def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(log, capsys, error):
-    with pytest.raises(SystemExit) as caught, job_log(log):
-        raise error("table.csv, row 7: mend it")
+    with pytest.raises(SystemExit) as caught:
+        fail(log, error("table.csv, row 7: mend it"))
     assert caught.value.code == 1
     assert capsys.readouterr().err == "\nerror: table.csv, row 7: mend it\n\n"
     assert log.read_text().endswith(" error: table.csv, row 7: mend it\n")
@@ -58,20 +59,6 @@ def test_a_defect_is_raised_and_its_traceback_is_in_the_log(log, capsys):
     assert capsys.readouterr().err == ""
 
 
-def read_slowly(log, seconds, total=None):
-    """The messages about items that take so many seconds each."""
-    now = 50.0
-    items = range(len(seconds))
-    worked = []
-    with job_log(log), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpol.core.logs.time.monotonic", lambda: now)
-        for item in progress(iter(items) if total else items, "rounds", total):
-            worked.append(item)
-            now += seconds[item]
-    assert worked == list(items)
-    return [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
-
-
 @pytest.mark.parametrize(
     ("seconds", "total", "lines"),
     [
@@ -82,29 +69,29 @@ def read_slowly(log, seconds, total=None):
     ],
     ids=["every ten seconds", "a generator", "fast", "nothing"],
 )
-def test_the_log_tells_progress_and_the_end(log, seconds, total, lines):
-    assert read_slowly(log, seconds, total) == [f"rounds: {line}" for line in lines]
+def test_the_log_tells_progress_and_the_end(log, monkeypatch, seconds, total, lines):
+    now, items, worked = 50.0, range(len(seconds)), []
+    monkeypatch.setattr("dpol.core.logs.time.monotonic", lambda: now)
+    with job_log(log):
+        for item in progress(iter(items) if total else items, "rounds", total):
+            worked.append(item)
+            now += seconds[item]
+    monkeypatch.undo()
+    assert worked == list(items)
+    told = [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
+    assert told == [f"rounds: {line}" for line in lines]
 
 
 def test_progress_of_work_that_is_broken_off_claims_no_end(log):
-    def fail():
-        for _ in progress([1, 2], "rounds"):
-            raise DataError("bad")
-
     with pytest.raises(SystemExit), job_log(log):
-        fail()
+        raise DataError(next(progress(["bad", "good"], "rounds")))
     assert "done" not in log.read_text()
 
 
 def test_errors_of_failed_jobs_are_found_in_their_logs(tmp_path):
-    def fail(name, message):
-        with job_log(tmp_path / "deep" / name) as logger:
-            logger.info("began")
-            raise DataError(message)
-
     for name, message in (("old.log", "once wrong"), ("new.log", "wrong:\n  first\n  second")):
         with pytest.raises(SystemExit):
-            fail(name, message)
+            fail(tmp_path / "deep" / name, DataError(message))
     with job_log(tmp_path / "good.log") as logger:
         logger.info("a word about an error: none")
     os.utime(tmp_path / "deep/old.log", (1, 1))
