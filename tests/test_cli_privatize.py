@@ -268,15 +268,6 @@ def test_without_opendp_nothing_is_written_and_the_remedy_is_named(monkeypatch):
     assert "make secure" in result[2]
 
 
-def test_the_help_says_what_a_user_has_to_know():
-    code, out, _ = run("privatize", "--help")
-    text = " ".join(out.split())
-    assert code == 0
-    assert "Noisy counts may be negative" in text
-    assert "spends their privacy again" in text
-    assert "A ledger, one file for all your outputs, remembers every release" in text
-
-
 # ---- as a process --------------------------------------------------------------------------------
 
 COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]

@@ -31,10 +31,7 @@ def tiny(**changes):
         "streams": {"NM": {"groups": ["NM"]}},
         "privacy": {"levels": {"none": math.inf, "high": 0.25}},
         "suites": {
-            "noisy": {
-                "noises": ["isotropic", "capacity"],
-                "algorithms": ["rw-ftpl", "ridge"],
-            },
+            "noisy": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-ftpl", "ridge"]},
             "open": {"algorithms": ["follow-the-leader"]},
         },
         "report": {"algorithms": ["rw-ftpl"]},
@@ -87,7 +84,7 @@ def test_a_suite_without_privacy_runs_at_the_level_without_noise_only():
 
 
 def test_noises_are_ignored_without_privacy():
-    suites = {**tiny().config.model_dump()["suites"]}
+    suites = tiny().config.model_dump()["suites"]
     suites["open"]["noises"] = ["isotropic", "capacity"]
     assert sum(job.suite == "open" for job in tiny(suites=suites).jobs()) == 1
 
@@ -101,12 +98,8 @@ def test_the_model_of_a_suite_is_that_of_its_algorithms():
 def test_replicates_10_in_blocks_of_3_are_0_to_2_3_to_5_6_to_8_and_9():
     made = tiny(replicates=10, block_replicates=3)
     blocks = sorted({job.block for job in made.jobs()})
-    assert [list(made.replicates(block)) for block in blocks] == [
-        [0, 1, 2],
-        [3, 4, 5],
-        [6, 7, 8],
-        [9],
-    ]
+    held = [list(made.replicates(block)) for block in blocks]
+    assert held == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
     assert len(list(made.jobs())) == 5 * 4
 
 

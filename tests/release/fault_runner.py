@@ -5,24 +5,20 @@ Prints one JSON line per fault: what the faulty run said, and what is wrong afte
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import ctypes
-import hashlib
+import itertools
 import json
 import os
 import shutil
-import sqlite3
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol.release.noise import CountNoise
+from dpol.core.files import sha256
 from dpol.release.release import release
-from dpol.release.request import Choices, CountColumns, Request
+from dpol.release.request import Choices, Request
+from releases import HALF, LEDGER, NOISY, RECORD, TWICE, WITH_BEDS, ask, output, record
 
-COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 ROWS, CANARY = 40, "86420.97531"
 
 
@@ -43,9 +39,9 @@ def run(folder, week):
     table = folder.parent / f"{week}.csv"
     lines = "".join(f"h{i},{week},{CANARY},99999\n" for i in range(ROWS))
     table.write_text("hospital,week,covid,beds\n" + lines)
-    noise, choices = CountNoise(Decimal("0.5")), Choices(append=True)
+    request = Request(table, folder / NOISY, WITH_BEDS, HALF, choices=Choices(append=True))
     try:
-        release(Request(table, folder / "noisy.csv", COLUMNS, noise, choices=choices), Sampler())
+        release(request, Sampler())
     except DpolError as error:
         return str(error)
     return "released"
@@ -77,7 +73,7 @@ def faults_of(folder, said, week, before):
     """What is wrong after a faulty run, and after two undisturbed ones."""
     wrong = []
     twice = run(folder, week)
-    held = "holds this entity and period already" in twice
+    held = TWICE in twice
     if twice != "released" and not held:
         wrong.append(f"bricked: {twice}")
     if said == "released" and not held:
@@ -90,8 +86,7 @@ def faults_of(folder, said, week, before):
     if (next_week := run(folder, "2024-03-03")) != "released":
         wrong.append(f"the next week is refused: {next_week}")
     wrong += views_of(folder)
-    with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
-        times = base.execute("SELECT COUNT(*) FROM release GROUP BY entity, period").fetchall()
+    times = ask("SELECT COUNT(*) FROM release GROUP BY entity, period", folder / LEDGER)
     if times != [(1,)] * (before + 2 * ROWS):
         wrong.append(f"{len(times)} rows, or a period was released twice")
     return wrong
@@ -99,19 +94,15 @@ def faults_of(folder, said, week, before):
 
 def views_of(folder):
     """What is wrong with table and record, compared with the ledger."""
-    names = {"dpol-ledger.sqlite", "noisy.csv", "noisy.csv.guarantee.json"}
-    if (there := {file.name for file in folder.iterdir()}) != names:
-        return [f"files: {sorted(there)}"]
-    with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
-        ledger = base.execute(
-            "SELECT text, period, noisy_count FROM release"
-            " JOIN name ON name.number = release.name ORDER BY release.number"
-        ).fetchall()
-    with (folder / "noisy.csv").open(newline="") as stream:
-        table = [(r["hospital"], r["week"], r["noisy_count"]) for r in csv.DictReader(stream)]
+    there = sorted(file.name for file in folder.iterdir())
+    if there != sorted(map(str, (LEDGER, NOISY, RECORD))):
+        return [f"files: {there}"]
+    names = "JOIN name ON name.number = release.name ORDER BY release.number"
+    ledger = ask(f"SELECT text, period, noisy_count FROM release {names}", folder / LEDGER)
+    rows = output(folder / NOISY)
+    table = [(row["hospital"], row["week"], row["noisy_count"]) for row in rows]
     wrong = [] if table == ledger else ["table and ledger differ"]
-    record = json.loads((folder / "noisy.csv.guarantee.json").read_text())
-    if record["sha256"] != hashlib.sha256((folder / "noisy.csv").read_bytes()).hexdigest():
+    if record(folder / RECORD)["sha256"] != sha256(folder / NOISY):
         wrong.append("the record is that of another table")
     return wrong
 
@@ -128,8 +119,7 @@ def main(work, hows):
         if before:
             assert run(template, "2024-01-07") == "released"
         for how in hows:
-            k = 1
-            while True:
+            for k in itertools.count(1):
                 folder = work / "case"
                 shutil.copytree(template, folder)
                 said, calls = in_child(folder, "2024-02-04", k, how)
@@ -139,10 +129,8 @@ def main(work, hows):
                 shutil.rmtree(folder)
                 if done:
                     break
-                print(
-                    json.dumps({"before": before, "how": how, "k": k, "said": said, "wrong": wrong})
-                )
-                k += 1
+                found = {"before": before, "how": how, "k": k, "said": said, "wrong": wrong}
+                print(json.dumps(found))
 
 
 if __name__ == "__main__":
