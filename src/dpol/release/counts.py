@@ -121,7 +121,8 @@ def _place(path: Path, name: str, header: list[str]) -> int:
 
 
 def _count(where: str, line: int, cells: list[str], columns: CountColumns) -> Count:
-    entity, period, count, capacity = [*cells, None][:4]
+    entity, period, count, *more = cells
+    capacity = more[0] if more else None
     if fault := fault_of(entity):
         raise DataError(f"{where}: the name in column {columns.entity} {fault}")
     day = _date(period)
