@@ -59,7 +59,7 @@ def read_counts(path: Path, columns: CountColumns, choices: Choices) -> list[Cou
             )
     # Whether this refuses depends on raw counts. Nothing is released, and the message reaches the
     # holder only; but a holder who then reports late, or not at all, shows that. The guide says so.
-    above = sum(bool(it.capacity) and Decimal(it.count) > Decimal(it.capacity) for it in counts)
+    above = sum(Decimal(it.count) > Decimal(it.capacity or "Infinity") for it in counts)
     if above > _MOST_ABOVE_CAPACITY * len(counts) and not choices.over_capacity:
         raise DataError(
             f"{path}: more than {_MOST_ABOVE_CAPACITY:.0%} of the counts are above their capacity"
