@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.core.schemas import Column, Schema, manual, read_frame, read_schemas, write_frame
+from dpol.core.schemas import Column, Schema, read_frame, read_schemas, write_frame
 
 SCHEMA = Schema(
     "toy",
@@ -72,9 +72,6 @@ def test_a_file_of_schemas_may_name_shared_columns(tmp_path):
     (schema,) = read_schemas(path).values()
     assert list(schema.columns) == ["n", "confidence", "ci_comparisons"]
     assert schema.columns["n"] == Column("whole", "size", "beds", optional=True)
-    text = manual({"toy": schema})
-    assert "## toy.parquet\n\nA toy.\n" in text
-    assert "| `n` | whole number or empty | size (beds) |" in text
 
 
 def test_an_unknown_kind_is_refused(tmp_path):
