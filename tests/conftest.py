@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import hypothesis
 import numpy as np
@@ -24,56 +22,16 @@ hypothesis.settings.load_profile("dpol")
 ERROR = 1e-6
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """The longest files first, so that two workers end at about the same time."""
     items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
-
-
-def _make_stream(gains: Any, capacity: Any = 10.0, **fields: Any) -> GainStream:
-    gains = np.asarray(gains, dtype=float)
-    rounds, n = gains.shape
-    facts = {
-        "label": "test",
-        "entities": tuple(f"h{i}" for i in range(n)),
-        "periods": np.datetime64("2020-01-05") + 7 * np.arange(rounds),
-    }
-    return GainStream(
-        gains=gains, capacity=np.broadcast_to(capacity, gains.shape), **{**facts, **fields}
-    )
-
-
-def _random_stream(rounds: int, n: int, seed: int = 0, **fields: Any) -> GainStream:
-    rng = np.random.default_rng(seed)
-    capacity = rng.integers(5, 50, size=(rounds, n))
-    return _make_stream(rng.random((rounds, n)), capacity, **fields)
-
-
-def _make_noisy(gains: Any, noise_scale: Any = 0.0, initial: Any = 0.0) -> NoisyGains:
-    gains = np.asarray(gains, dtype=float)
-    replicates, rounds, n = gains.shape
-    return NoisyGains(
-        initial=np.broadcast_to(np.asarray(initial, dtype=float), (replicates, n)),
-        gains=gains,
-        noise_scale=np.broadcast_to(np.asarray(noise_scale, dtype=float), (rounds, n)),
-        gain_range=1.0,
-        guarantee=dataclasses.replace(NO_PRIVACY, model="local"),
-    )
-
-
-def _draw_noisy(
-    stream_gains: Any, noise_scale: float, replicates: int, seed: int = 0
-) -> NoisyGains:
-    raw = np.asarray(stream_gains, dtype=float)
-    rng = np.random.default_rng(seed)
-    noise = noise_scale * rng.standard_normal((replicates, len(raw) + 1, raw.shape[1]))
-    return _make_noisy(raw + noise[:, 1:], noise_scale, noise[:, 0])
 
 
 class Checks:
     """Tests of hypotheses; each rejects a sound sample with probability at most `ERROR`."""
 
     @staticmethod
-    def unit_variance(sample: Any, comparisons: int = 1) -> bool:
+    def unit_variance(sample, comparisons=1):
         """Two-sided chi-squared test that independent normals of mean 0 have variance 1."""
         sample = np.asarray(sample)
         total = float((sample**2).sum())
@@ -81,7 +39,7 @@ class Checks:
         return min(special.chdtr(sample.size, total), special.chdtrc(sample.size, total)) > tail
 
     @staticmethod
-    def columns_are_unit_normals(sample: Any) -> bool:
+    def columns_are_unit_normals(sample):
         """Variance 1 in each column (half of the error), no correlation between any two (half).
 
         The statistic of a pair is the mean product times sqrt(rows), about standard normal.
@@ -96,7 +54,7 @@ class Checks:
         return variances and bool((off < limit).all())
 
     @staticmethod
-    def frequencies(counts: Sequence[int], probabilities: Sequence[float]) -> bool:
+    def frequencies(counts, probabilities):
         """Pearson's chi-squared test of counts against probabilities."""
         counts = np.asarray(counts)
         expected = counts.sum() * np.asarray(probabilities)
@@ -104,7 +62,7 @@ class Checks:
         return bool(special.chdtrc(len(counts) - 1, statistic) > ERROR)
 
     @staticmethod
-    def mean(sample: Any, expected: float) -> bool:
+    def mean(sample, expected):
         """Two-sided normal test of the mean of a large sample."""
         sample = np.asarray(sample)
         error = sample.std(ddof=1) / math.sqrt(len(sample))
@@ -114,25 +72,62 @@ class Checks:
 @pytest.fixture(scope="session")
 def make_stream():
     """A stream from gains (T, n) and capacities."""
-    return _make_stream
+
+    def make(gains, capacity=10.0, **fields):
+        gains = np.asarray(gains, dtype=float)
+        rounds, n = gains.shape
+        facts = {
+            "label": "test",
+            "entities": tuple(f"h{i}" for i in range(n)),
+            "periods": np.datetime64("2020-01-05") + 7 * np.arange(rounds),
+            **fields,
+        }
+        return GainStream(gains=gains, capacity=np.broadcast_to(capacity, gains.shape), **facts)
+
+    return make
 
 
 @pytest.fixture(scope="session")
-def random_stream():
+def random_stream(make_stream):
     """A stream of uniform gains and capacities of 5 to 49 beds."""
-    return _random_stream
+
+    def make(rounds, n, seed=0, **fields):
+        rng = np.random.default_rng(seed)
+        capacity = rng.integers(5, 50, size=(rounds, n))
+        return make_stream(rng.random((rounds, n)), capacity, **fields)
+
+    return make
 
 
 @pytest.fixture(scope="session")
 def make_noisy():
-    """Noisy gains with chosen numbers."""
-    return _make_noisy
+    """Noisy gains (R, T, n) with chosen numbers."""
+
+    def make(gains, noise_scale=0.0, initial=0.0):
+        gains = np.asarray(gains, dtype=float)
+        replicates, rounds, n = gains.shape
+        return NoisyGains(
+            initial=np.broadcast_to(np.asarray(initial, dtype=float), (replicates, n)),
+            gains=gains,
+            noise_scale=np.broadcast_to(np.asarray(noise_scale, dtype=float), (rounds, n)),
+            gain_range=1.0,
+            guarantee=dataclasses.replace(NO_PRIVACY, model="local"),
+        )
+
+    return make
 
 
 @pytest.fixture(scope="session")
-def draw_noisy():
+def draw_noisy(make_noisy):
     """Noisy gains of many replicates from one generator, constant noise scale."""
-    return _draw_noisy
+
+    def draw(gains, noise_scale, replicates, seed=0):
+        raw = np.asarray(gains, dtype=float)
+        rng = np.random.default_rng(seed)
+        noise = noise_scale * rng.standard_normal((replicates, len(raw) + 1, raw.shape[1]))
+        return make_noisy(raw + noise[:, 1:], noise_scale, noise[:, 0])
+
+    return draw
 
 
 @pytest.fixture(scope="session")

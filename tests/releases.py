@@ -15,10 +15,9 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
-from dpol.release.counts import CountColumns
 from dpol.release.noise import CountNoise
-from dpol.release.release import Release, release
-from dpol.release.request import Choices, Request
+from dpol.release.release import release
+from dpol.release.request import Choices, CountColumns, Request
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))
@@ -36,14 +35,14 @@ class Halted:
 
     name = "seeded"
 
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
+    def discrete_gaussian(self, scale, size):
         assert size == 0, "noise was drawn before everything was checked"
         return []
 
 
 def put(
     *rows, noise=HALF, columns=WITH_BEDS, seed=1, sampler=None, to=NOISY, ledger=None, **choices
-) -> Release:
+):
     """Release rows (hospital, week, count), with seeded noise."""
     lines = ["hospital,week,covid,beds", *(",".join((*row, "20")) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
@@ -52,13 +51,13 @@ def put(
     return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
 
 
-def refuse(message, *rows, **options) -> None:
+def refuse(message, *rows, **options):
     """A release is refused with a message, before noise is drawn."""
     with pytest.raises(DpolError, match=message):
         put(*rows, sampler=Halted(), **options)
 
 
-def forge(text) -> None:
+def forge(text):
     """Replace an output, and the checksum in its record."""
     NOISY.write_text(text)
     checksum = hashlib.sha256(NOISY.read_bytes()).hexdigest()

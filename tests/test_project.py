@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import dpol
-from dpol.cli import generated
+from dpol.config.docs import generated
 from dpol.data.stream import STREAM_COLUMNS
 from dpol.studies.hospitals.runs import RUN_COLUMNS
 
@@ -25,24 +25,24 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 KINDS = {"runtime": [], "secure": ["secure"], "dev": ["dev", "secure"], "cluster": ["cluster"]}
 
 
-def packages(kind: str) -> str:
+def packages(kind):
     """The part of the lock that an environment of this kind is made of."""
     command = [ROOT / "requirements" / "packages.sh", kind]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def versions(kind: str) -> dict[str, str]:
+def versions(kind):
     return dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", packages(kind), re.MULTILINE))
 
 
-def names(*extras: str) -> set[str]:
+def names(*extras):
     """What dpol and some of its extras need directly."""
     optional = PROJECT["optional-dependencies"]
     needed = [*PROJECT["dependencies"], *(it for extra in extras for it in optional[extra])]
     return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed}
 
 
-def test_conda_environment_has_the_packages_and_versions_of_the_lock() -> None:
+def test_conda_environment_has_the_packages_and_versions_of_the_lock():
     listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     pinned = [item for item in listed if isinstance(item, str) and re.search(r"[^>]=", item)]
     locked = versions("dev")
@@ -50,7 +50,7 @@ def test_conda_environment_has_the_packages_and_versions_of_the_lock() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lock_has_what_an_environment_needs_with_hashes(kind: str) -> None:
+def test_lock_has_what_an_environment_needs_with_hashes(kind):
     assert names(*KINDS[kind]) | set(versions("runtime")) <= set(versions(kind))
     requirements = re.split(r"^(?=[a-z0-9])", packages(kind), flags=re.MULTILINE)[1:]
     assert all("--hash=sha256:" in requirement for requirement in requirements)
@@ -64,11 +64,11 @@ def test_lock_has_what_an_environment_needs_with_hashes(kind: str) -> None:
         ("snakemake-executor-plugin-slurm", {"cluster"}),
     ],
 )
-def test_an_environment_gets_no_package_that_only_others_need(name: str, kinds: set[str]) -> None:
+def test_an_environment_gets_no_package_that_only_others_need(name, kinds):
     assert {kind for kind in KINDS if name in versions(kind)} == kinds
 
 
-def test_lock_names_no_host_and_no_other_environment() -> None:
+def test_lock_names_no_host_and_no_other_environment():
     text = (ROOT / "requirements" / "lock.txt").read_text()
     assert "://" not in text
     assert "index" not in text
@@ -76,25 +76,25 @@ def test_lock_names_no_host_and_no_other_environment() -> None:
         packages("everything")
 
 
-def test_documentation_of_clusters_names_the_locked_plugin() -> None:
+def test_documentation_of_clusters_names_the_locked_plugin():
     plugin = "snakemake-executor-plugin-slurm"
     page = (ROOT / "docs/how-to/slurm.md").read_text()
     assert f"{plugin}=={versions('cluster')[plugin]}" in page
 
 
-def test_version_is_the_same_everywhere() -> None:
+def test_version_is_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert dpol.__version__ == PROJECT["version"] == citation["version"]
     assert f"## {dpol.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_generated_config_files_are_up_to_date() -> None:
+def test_generated_config_files_are_up_to_date():
     folder = ROOT / "config"
     stale = [n for n, text in generated(folder).items() if (folder / n).read_text() != text]
     assert stale == [], "run: dpol config write"
 
 
-def documented_columns(heading: str) -> list[str]:
+def documented_columns(heading):
     page = (ROOT / "docs/reference/tables.md").read_text()
     section = page.split(f"## {heading}")[1].split("\n## ")[0]
     return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
@@ -103,14 +103,12 @@ def documented_columns(heading: str) -> list[str]:
 @pytest.mark.parametrize(
     ("heading", "columns"), [("streams/", STREAM_COLUMNS), ("runs/", RUN_COLUMNS)]
 )
-def test_columns_are_documented(heading: str, columns: tuple[str, ...]) -> None:
+def test_columns_are_documented(heading, columns):
     assert documented_columns(heading) == list(columns)
 
 
 @pytest.mark.parametrize("folder", ["my papers", "it's", 'say "dpol"', "a$b", "a\tb"])
-def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(
-    tmp_path: Path, folder: str
-) -> None:
+def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(tmp_path, folder):
     """In one line, before anything is installed."""
     setup = tmp_path / folder / "requirements" / "setup.sh"
     setup.parent.mkdir(parents=True)
@@ -121,7 +119,7 @@ def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(
     assert not (setup.parents[1] / ".venv").exists()
 
 
-def test_a_python_that_scripts_cannot_be_started_with_is_refused(tmp_path: Path) -> None:
+def test_a_python_that_scripts_cannot_be_started_with_is_refused(tmp_path):
     """An environment elsewhere, below a folder with a space."""
     venv.create(tmp_path / "my tools", symlinks=True)
     python = tmp_path / "my tools" / "bin" / "python"

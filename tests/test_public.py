@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 import subprocess
@@ -30,13 +29,6 @@ def test_every_public_name_is_there_and_has_its_row_on_the_page():
         assert home.rpartition(".")[2] == name
         assert getattr(sys.modules[home.rpartition(".")[0]], name) is value
     assert set(dpol.__all__) < set(dir(dpol))
-
-
-def test_type_checkers_read_the_same_names():
-    tree = ast.parse((ROOT / "src/dpol/__init__.py").read_text())
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names = [(it, node.module) for node in imports for it in node.names]
-    assert {it.name: module for it, module in names if it.asname == it.name} == dpol._PLACES
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -91,17 +91,6 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
         play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-def run_studies(uses, experiment, random_stream):
-    """Every study of the config at its smallest."""
-    config = experiment.config
-    streams = {label: random_stream(12, 3, label=label) for label in config.streams}
-    for study, block in config.studies():
-        load(study.run)  # What it imports is there before it is watched.
-        with recording(uses, study.name):
-            settings = changed(block, SMALL[study.name])
-            compute(study, settings, seed=config.seed, streams=streams)
-
-
 @pytest.fixture(scope="module")
 def experiment():
     """The demonstration config with two blocks of replicates."""
@@ -128,7 +117,12 @@ def recorded(experiment, make_stream, random_stream):
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
-    run_studies(uses, experiment, random_stream)
+    streams = {label: random_stream(12, 3, label=label) for label in config.streams}
+    for study, block in config.studies():  # Each at its smallest.
+        load(study.run)  # What it imports is there before it is watched.
+        with recording(uses, study.name):
+            settings = changed(block, SMALL[study.name])
+            compute(study, settings, seed=config.seed, streams=streams)
     return uses
 
 

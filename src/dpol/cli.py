@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import functools
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
@@ -126,7 +125,8 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("if you are asked")
     words = "periods of one entity are at least N days apart (default: 7)"
-    group.add_argument("--period-days", type=_whole(366), default=7, metavar="N", help=words)
+    days = _between(1, 366, whole=True)
+    group.add_argument("--period-days", type=days, default=7, metavar="N", help=words)
     names = group.add_mutually_exclusive_group()
     for name, words in _ANSWERS.items():
         place = names if name.endswith("-entity") else group
@@ -140,14 +140,9 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
     given.add_argument("--mu", type=_between(1e-6, 1e3), nargs="+", help=words)
     words = "epsilon of one week, at --delta"
     given.add_argument("--epsilon", type=_between(1e-6, 1e6), help=words)
-    parser.add_argument(
-        "--weeks",
-        type=_whole(999_999),
-        nargs="+",
-        default=[1, 4, 13, 52],
-        metavar="W",
-        help="numbers of weeks in which a person is counted (default: 1 4 13 52)",
-    )
+    words = "numbers of weeks in which a person is counted (default: 1 4 13 52)"
+    weeks, usual = _between(1, 999_999, whole=True), [1, 4, 13, 52]
+    parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
     _add_delta(parser)
     parser.set_defaults(run=_account, failure=2)
 
@@ -167,34 +162,18 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _write(options: argparse.Namespace) -> None:
+    from dpol.config.docs import generated
     from dpol.core.files import write_text
 
     for name, text in generated(options.folder).items():
         write_text(options.folder / name, text)
 
 
-def generated(folder: Path) -> dict[str, str]:
-    """The generated files of a config folder, and a page of the manual beside it, by name."""
-    from dpol.config.docs import commented, filled, results, schema, with_manual
-    from dpol.config.experiment import load_experiment
-
-    page = "../docs/reference/tables.md"
-    files = {
-        "schema.json": schema(),
-        "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
-        "README.md": with_manual((folder / "README.md").read_text(encoding="utf-8")),
-    }
-    if (folder / page).exists():
-        files[page] = filled((folder / page).read_text(encoding="utf-8"), results=results())
-    return files
-
-
 def _privatize(options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
-    from dpol.release.counts import CountColumns
     from dpol.release.noise import CountNoise
     from dpol.release.release import release
-    from dpol.release.request import Choices, Request
+    from dpol.release.request import Choices, CountColumns, Request
     from dpol.release.text import describe
 
     given = vars(options)
@@ -211,9 +190,7 @@ def _privatize(options: argparse.Namespace) -> None:
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
     try:
-        for line in describe(done, options.delta):
-            print(printable(line))
-        sys.stdout.flush()
+        print("\n".join(describe(done, options.delta)), flush=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
 
@@ -239,23 +216,17 @@ def _decimal(text: str) -> Decimal:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
 
 
-def _between(low: float, high: float) -> Callable[[str], float]:
+def _between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
+    """A reader of numbers that lie in a range."""
+
     def number(text: str) -> float:
         value = _decimal(text)
         # As a float: 1e-100 in decimals is not the float nearest to it.
-        if not (value.is_finite() and low <= float(value) <= high):
-            raise argparse.ArgumentTypeError(f"must lie from {low:g} to {high:g}, got {text!r}")
-        return float(value)
-
-    return number
-
-
-def _whole(most: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        if not (re.fullmatch("[0-9]{1,9}", text) and 1 <= int(text) <= most):
-            raise argparse.ArgumentTypeError(
-                f"must be a whole number from 1 to {most}, got {text!r}"
-            )
-        return int(text)
+        inside = value.is_finite() and low <= float(value) <= high
+        if not inside or (whole and value % 1):
+            kind = "be a whole number" if whole else "lie"
+            wrong = f"must {kind} from {low:g} to {high:g}, got {text!r}"
+            raise argparse.ArgumentTypeError(wrong)
+        return int(value) if whole else float(value)
 
     return number

@@ -6,9 +6,6 @@ import copy
 import datetime
 import math
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pydantic
 import pytest
@@ -21,14 +18,14 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import Dataset
-from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, Raw, changed, parts
+from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts
 
 
-def parse(*changes: dict[Any, object]) -> Experiment:
+def parse(*changes):
     return parse_experiment(changed(*changes), "my.yaml")
 
 
-def test_a_good_config_is_accepted_with_its_values() -> None:
+def test_a_good_config_is_accepted_with_its_values():
     config = parse().config
     assert config.privacy.levels == {"none": math.inf, "high": 0.25}
     assert config.raw_file == "results/small/data/simulated.csv.gz"
@@ -41,59 +38,53 @@ def test_a_good_config_is_accepted_with_its_values() -> None:
 
 
 @pytest.mark.parametrize("source", [WEB, LOCAL], ids=["web", "local"])
-def test_every_kind_of_source_is_accepted(source: Raw) -> None:
+def test_every_kind_of_source_is_accepted(source):
     assert parse({"dataset.source": source}).config.raw_file == source["file"]
 
 
-def test_a_table_of_gains_is_accepted() -> None:
+def test_a_table_of_gains_is_accepted():
     keys = {"period": "day", "experts": ["a", "b"], "sensitivity": "moves", "gain_range": 2}
     config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()}).config
     assert config.raw_file == "gains.parquet"
-    assert not config.dataset.simulated
     with pytest.raises(ValueError, match=r"has no dataset\.columns"):
         _ = config.dataset.needed_columns
 
 
-def test_a_comparison_is_accepted() -> None:
-    comparison = parse(COMPARED).config.comparison
-    assert comparison is not None
-    assert comparison.ours.learners == "kalman"
-    assert [aim.against for aim in comparison.aims] == ["paper", "best-learner"]
+def test_streams_without_a_group_column_have_the_one_group_all():
+    parse({"dataset.columns.group": DELETED, "dataset.source": LOCAL, "streams": GAINS["streams"]})
 
 
-def test_streams_without_a_group_column_have_the_one_group_all() -> None:
-    parse(
-        {"dataset.columns.group": DELETED, "dataset.source": LOCAL}, {"streams": GAINS["streams"]}
-    )
-
-
-@pytest.mark.parametrize("source", [LOCAL, GAINS["dataset"]["source"]], ids=["local", "gains"])
-def test_a_made_up_table_may_be_declared(source: Raw) -> None:
-    for simulated in (False, True):
-        dataset = Dataset.model_validate({"source": {**source, "simulated": simulated}})
-        assert dataset.simulated is simulated
-    assert Dataset.model_validate({"source": SMALL["dataset"]["source"]}).simulated
-    assert not Dataset.model_validate({"source": WEB}).simulated
+@pytest.mark.parametrize(
+    ("source", "simulated"),
+    [
+        (SMALL["dataset"]["source"], True),
+        (WEB, False),
+        *(({**it, "simulated": made_up}, made_up)
+          for it in (LOCAL, GAINS["dataset"]["source"]) for made_up in (False, True)),
+    ],
+)  # fmt: skip
+def test_a_made_up_table_may_be_declared(source, simulated):
+    assert Dataset.model_validate({"source": source}).simulated is simulated
 
 
 @pytest.mark.parametrize("learners", [["ridge"], [{"learner": "ridge"}]], ids=repr)
-def test_the_learners_of_rw_meta_can_be_named_in_a_config(learners: list[Any]) -> None:
+def test_the_learners_of_rw_meta_can_be_named_in_a_config(learners):
     spec = {"algorithm": "rw-meta", "label": "small", "learners": learners}
     (member,) = parse({"suites.extra.algorithms": [spec]}).members["extra"]
     assert member.label == "small"
 
 
-def test_10_000_jobs_can_be_planned() -> None:
+def test_10_000_jobs_can_be_planned():
     assert len(list(parse({"replicates": 1000, "block_replicates": 1}).jobs())) == 10_000
 
 
 @pytest.mark.parametrize("first", ["2021-01-01", datetime.date(2021, 1, 1)], ids=repr)
-def test_a_day_is_text_or_a_date(first: object) -> None:
+def test_a_day_is_text_or_a_date(first):
     periods = parse({"dataset.periods.first": first}).config.dataset.periods
     assert periods.first == datetime.date(2021, 1, 1)
 
 
-def test_parsing_leaves_the_raw_config_alone() -> None:
+def test_parsing_leaves_the_raw_config_alone():
     raw = changed({"suites.extra.algorithms": [{"algorithm": "rw-meta", "label": "x"}]})
     before = copy.deepcopy(raw)
     parse_experiment(raw, "x")
@@ -102,8 +93,8 @@ def test_parsing_leaves_the_raw_config_alone() -> None:
 
 @pytest.mark.parametrize("model", Settings.__subclasses__(), ids=lambda model: model.__name__)
 def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
-    model: type[Settings],
-) -> None:
+    model,
+):
     assert model.model_config["extra"] == "forbid"
     assert model.model_config["frozen"]
     bare = [name for name, field in model.model_fields.items() if not field.description]
@@ -113,35 +104,31 @@ def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
         model.model_validate({"no_such_key": 1})
 
 
-def check_tables(source: Raw) -> None:
-    streams = {} if source["kind"] != "gains" else GAINS
-    check_local_table(parse(streams, {"dataset.source": source}).config)
-
-
-@pytest.mark.parametrize("source", [LOCAL, GAINS["dataset"]["source"]], ids=["local", "gains"])
-def test_a_local_table_that_is_not_there_is_refused(source: Raw, tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [{"dataset.source": LOCAL}, GAINS], ids=["local", "gains"])
+def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     path = tmp_path / "table.csv"
+    config = parse(changes, {"dataset.source.file": str(path)}).config
     with pytest.raises(ConfigError) as caught:
-        check_tables({**source, "file": str(path)})
+        check_local_table(config)
     assert str(caught.value) == (
         f"dataset.source.file = {path}: no such file; put the table of run small there, or try"
         " config/demo.yaml, which needs none"
     )
     path.write_text("a\n1\n")
-    check_tables({**source, "file": str(path)})
+    check_local_table(config)
 
 
 @pytest.mark.parametrize("source", [WEB, SMALL["dataset"]["source"]], ids=["web", "simulated"])
-def test_only_a_local_table_has_to_be_there(source: Raw) -> None:
-    check_tables(source)
+def test_only_a_local_table_has_to_be_there(source):
+    check_local_table(parse({"dataset.source": source}).config)
 
 
 # ---- files ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def refused(tmp_path: Path) -> Callable[[bytes], str]:
-    def message(content: bytes) -> str:
+def refused(tmp_path):
+    def message(content):
         path = tmp_path / "my.yaml"
         path.write_bytes(content)
         with pytest.raises(ConfigError) as caught:
@@ -152,20 +139,18 @@ def refused(tmp_path: Path) -> Callable[[bytes], str]:
     return message
 
 
-def test_a_good_file_is_loaded(tmp_path: Path) -> None:
+def test_a_good_file_is_loaded(tmp_path):
     (tmp_path / "my.yaml").write_text(yaml.safe_dump(SMALL), encoding="utf-8")
     assert load_experiment(tmp_path / "my.yaml").config == parse().config
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"no\.yaml: cannot be read: No such file or directory$"):
         load_experiment(tmp_path / "no.yaml")
-    expected = f"{tmp_path / 'no.yaml'}: cannot be read: No such file or directory"
-    assert str(caught.value) == expected
 
 
 @pytest.mark.parametrize("content", [b"", b"# nothing\n", b"- run\n", b"run\n", b"3\n"])
-def test_a_file_without_keys_is_refused(refused: Callable[[bytes], str], content: bytes) -> None:
+def test_a_file_without_keys_is_refused(refused, content):
     assert refused(content) == "holds no keys; config/demo.yaml shows a whole config"
 
 
@@ -190,15 +175,11 @@ BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," *
         (BOMB, "is not YAML: line "),
     ],
 )
-def test_what_is_not_plain_yaml_is_refused(
-    refused: Callable[[bytes], str], content: bytes, start: str
-) -> None:
+def test_what_is_not_plain_yaml_is_refused(refused, content, start):
     assert refused(content).startswith(start)
 
 
-def test_dates_in_a_file_need_no_quotes_and_must_exist(
-    refused: Callable[[bytes], str], tmp_path: Path
-) -> None:
+def test_dates_in_a_file_need_no_quotes_and_must_exist(refused, tmp_path):
     text = yaml.safe_dump(changed({"dataset.periods.first": datetime.date(2021, 2, 28)}))
     assert "first: 2021-02-28" in text
     told = refused(text.replace("2021-02-28", "2021-02-30").encode())
@@ -212,7 +193,7 @@ def test_dates_in_a_file_need_no_quotes_and_must_exist(
 # ---- junk ----------------------------------------------------------------------------------------
 
 
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def places(value, path=()):
     """Every place in a config."""
     if path:
         yield path
@@ -221,9 +202,9 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
         yield from places(inner, (*path, key))
 
 
-def lies_in(raw: Raw, key: str) -> bool:
+def lies_in(raw, key):
     """Whether the block is there that a key such as a.b[0].c belongs to."""
-    inner: Any = raw
+    inner = raw
     try:
         for part in parts(key)[:-1]:
             inner = inner[part]
@@ -232,29 +213,19 @@ def lies_in(raw: Raw, key: str) -> bool:
     return isinstance(inner, dict | list)
 
 
-JUNK = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=8),
-    st.dates(),
-    st.recursive(
-        st.none() | st.integers(-2, 5) | st.sampled_from(["rw-ftpl", "A", "web", "isotropic"]),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(st.text("abk", min_size=1, max_size=4), inner, max_size=3)
-        ),
-        max_leaves=5,
-    ),
+WORDS = st.none() | st.integers(-2, 5) | st.sampled_from(["rw-ftpl", "A", "web", "isotropic"])
+SCALARS = st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates()
+KEYS = st.text("abk", min_size=1, max_size=4)
+JUNK = SCALARS | st.recursive(
+    WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
 )
 
 
 @settings(max_examples=300)
 @given(place=st.sampled_from(list(places(SMALL))), junk=JUNK)
-def test_junk_anywhere_is_accepted_or_refused_where_it_is(
-    place: tuple[str | int, ...], junk: object
-) -> None:
+def test_junk_anywhere_is_accepted_or_refused_where_it_is(place, junk):
     raw = changed({place: junk})
     try:
         found = parse_experiment(raw, "my.yaml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,72 +12,56 @@ from dpol.core import imports
 from dpol.core.imports import PACKAGE, closure, code_hash
 
 
-def names(*starts: str | Path) -> set[str]:
+def names(*starts):
     return {str(path.relative_to(PACKAGE)) for path in closure(*starts)}
 
 
 @pytest.mark.parametrize(
     "module", ["dpol.privacy.account", "dpol.studies.hospitals.runs", "dpol.show.table"]
 )
-def test_the_closure_holds_every_module_that_an_import_loads(module: str) -> None:
+def test_the_closure_holds_every_module_that_an_import_loads(module):
     """Against Python itself, in a process of its own."""
-    import subprocess
-
-    code = (
-        f"import sys, {module}\n"
-        "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'dpol'])"
-    )
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert set(map(Path, loaded)) <= set(closure(module))
+    code = f"""import sys, {module}
+print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'dpol'])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(map(Path, done.stdout.split())) <= set(closure(module))
 
 
-def test_imports_for_type_checkers_are_not_followed() -> None:
+def test_imports_for_type_checkers_are_not_followed():
     assert "data/stream.py" not in names("dpol.studies.study")
 
 
-def test_a_study_watches_neither_registries_nor_other_studies() -> None:
+def test_a_study_watches_neither_registries_nor_other_studies():
     found = names("dpol.studies.batching.study")
     assert "experts/adabatch.py" in found
     assert not {"experts/registry.py", "studies/registry.py", "studies/audits/core.py"} & found
 
 
-def test_a_script_is_followed(tmp_path: Path) -> None:
+def test_a_script_is_followed(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("def f():\n    from dpol.core.files import atomic_path\n")
     assert names(script) == {"__init__.py", "core/__init__.py", "core/files.py", "core/errors.py"}
 
 
-def test_what_is_no_module_is_refused() -> None:
+def test_what_is_no_module_is_refused():
     with pytest.raises(ModuleNotFoundError, match=r"dpol\.nothing is no module of dpol"):
         closure("dpol.nothing")
 
 
-def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(tmp_path, monkeypatch):
     package = tmp_path / "dpol"
     (package / "one" / "templates").mkdir(parents=True)
-    files = {"__init__.py": "", "one/__init__.py": "", "one/a.py": "import dpol.two", "two.py": "1"}
-    for name, text in {
-        **files,
-        "one/b.py": "3",
-        "one/c.csv": "4",
-        "one/templates/d.css": "5",
-    }.items():
-        (package / name).write_text(text)
+    watched = ["one/a.py", "two.py", "one/c.csv", "one/templates/d.css"]
+    for name in ("__init__.py", "one/__init__.py", "one/b.py", *watched):
+        (package / name).write_text("import dpol.two" if name == "one/a.py" else "")
     monkeypatch.setattr(imports, "PACKAGE", package)
 
-    def after(name: str) -> str:
+    def after(name):
         (package / name).write_text((package / name).read_text() + " ")
         imports._imports.cache_clear()
         return code_hash("dpol.one.a")
 
     first = code_hash("dpol.one.a")
     assert after("one/b.py") == first
-    seen = [first]
-    for name in ("one/a.py", "two.py", "one/c.csv", "one/templates/d.css"):
-        seen.append(after(name))
-    assert len(set(seen)) == len(seen)
+    assert len({first, *map(after, watched)}) == 1 + len(watched)
     imports._imports.cache_clear()

@@ -37,10 +37,7 @@ def test_students_quantile_has_its_closed_forms(comparisons):
     normal = -special.ndtri(tail)
     assert student_factor(0.95, comparisons, 10**7) == pytest.approx(normal, rel=1e-5)
     assert student_factor(0.95, comparisons, 100) > 1.01 * normal
-
-
-def test_no_comparison_counts_as_one():
-    assert student_factor(0.95, 0, 5) == student_factor(0.95, 1, 5)
+    assert student_factor(0.95, 0, 5) == student_factor(0.95, 1, 5), "none counts as one"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +64,8 @@ def test_one_replicate_has_an_infinite_interval():
     assert half_width(np.array([[1.0, 2.0]]), 0.95).tolist() == [math.inf, math.inf]
     assert float(half_width(np.array([1.0]), 0.95)) == math.inf
     assert student_factor(0.95, 3, 1) == math.inf
+    frame = pd.DataFrame({"replicates": [1], "error": [float(standard_error(np.ones(1)))]})
+    assert add_intervals(frame, {"error": "half_width"}, 0.95)["half_width"].tolist() == [np.inf]
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9 / 7])
@@ -89,11 +88,6 @@ def test_all_means_of_a_table_hold_together():
     for name, of_rows in samples.items():
         expected = [half_width(it, 0.9, comparisons=4) for it in of_rows]
         assert found[f"{name}_half_width"].tolist() == expected
-
-
-def test_a_single_replicate_has_no_interval():
-    frame = pd.DataFrame({"replicates": [1], "error": [float(standard_error(np.ones(1)))]})
-    assert add_intervals(frame, {"error": "half_width"}, 0.95)["half_width"].tolist() == [np.inf]
 
 
 # --- Coverage ---

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.core.schemas import Column, Schema, manual, read_frame, read_schemas, write_frame
+from dpol.core.schemas import Column, Schema, read_frame, read_schemas, write_frame
 
 SCHEMA = Schema(
     "toy",
@@ -32,7 +30,7 @@ FRAME = pd.DataFrame(
 )
 
 
-def test_columns_come_in_the_order_of_the_schema() -> None:
+def test_columns_come_in_the_order_of_the_schema():
     checked = SCHEMA.check(FRAME[FRAME.columns[::-1]], "toy")
     pd.testing.assert_frame_equal(checked, FRAME)
 
@@ -50,12 +48,12 @@ def test_columns_come_in_the_order_of_the_schema() -> None:
         (FRAME.assign(name=["a", None]), "column name, row 1, is empty"),
     ],
 )
-def test_a_table_of_another_kind_is_refused(frame: pd.DataFrame, message: str) -> None:
+def test_a_table_of_another_kind_is_refused(frame, message):
     with pytest.raises(DataError, match=f"^here: {message}.*; delete it and run snakemake again$"):
         SCHEMA.check(frame, "here")
 
 
-def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_table_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "toy.parquet"
     with pytest.raises(DataError, match=r"toy\.parquet is missing; run snakemake again"):
         read_frame(path, SCHEMA)
@@ -66,7 +64,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
         read_frame(path, SCHEMA)
 
 
-def test_a_file_of_schemas_may_name_shared_columns(tmp_path: Path) -> None:
+def test_a_file_of_schemas_may_name_shared_columns(tmp_path):
     path = tmp_path / "results.yaml"
     path.write_text(
         "toy:\n  about: A toy.\n  columns:\n    n: [optional whole, size, beds]\n    intervals:\n"
@@ -74,12 +72,9 @@ def test_a_file_of_schemas_may_name_shared_columns(tmp_path: Path) -> None:
     (schema,) = read_schemas(path).values()
     assert list(schema.columns) == ["n", "confidence", "ci_comparisons"]
     assert schema.columns["n"] == Column("whole", "size", "beds", optional=True)
-    text = manual({"toy": schema})
-    assert "## toy.parquet\n\nA toy.\n" in text
-    assert "| `n` | whole number or empty | size (beds) |" in text
 
 
-def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_kind_is_refused(tmp_path):
     path = tmp_path / "results.yaml"
     path.write_text("toy:\n  about: A toy.\n  columns:\n    n: [integer, size]\n")
     with pytest.raises(ValueError, match="column n: integer is none of text, whole, number"):

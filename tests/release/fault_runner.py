@@ -5,25 +5,20 @@ Prints one JSON line per fault: what the faulty run said, and what is wrong afte
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import ctypes
-import hashlib
+import itertools
 import json
 import os
 import shutil
-import sqlite3
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol.release.counts import CountColumns
-from dpol.release.noise import CountNoise
+from dpol.core.files import sha256
 from dpol.release.release import release
 from dpol.release.request import Choices, Request
+from releases import HALF, LEDGER, NOISY, RECORD, TWICE, WITH_BEDS, ask, output, record
 
-COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 ROWS, CANARY = 40, "86420.97531"
 
 
@@ -32,27 +27,27 @@ class Sampler:
 
     name = "secure"
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.draw = int.from_bytes(os.urandom(4))
 
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
+    def discrete_gaussian(self, scale, size):
         return [self.draw + i for i in range(size)]
 
 
-def run(folder: Path, week: str) -> str:
+def run(folder, week):
     """Release one week of many hospitals; `released`, or the message."""
     table = folder.parent / f"{week}.csv"
     lines = "".join(f"h{i},{week},{CANARY},99999\n" for i in range(ROWS))
     table.write_text("hospital,week,covid,beds\n" + lines)
-    noise, choices = CountNoise(Decimal("0.5")), Choices(append=True)
+    request = Request(table, folder / NOISY, WITH_BEDS, HALF, choices=Choices(append=True))
     try:
-        release(Request(table, folder / "noisy.csv", COLUMNS, noise, choices=choices), Sampler())
+        release(request, Sampler())
     except DpolError as error:
         return str(error)
     return "released"
 
 
-def in_child(folder: Path, week: str, k: int, how: int) -> tuple[str, int]:
+def in_child(folder, week, k, how):
     """What `run` says in a process of its own ('killed'), and how many calls it made."""
     shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
     reader, writer = os.pipe()
@@ -74,11 +69,11 @@ def in_child(folder: Path, week: str, k: int, how: int) -> tuple[str, int]:
     return tuple(json.loads(answer)) if answer else ("killed", 0)
 
 
-def faults_of(folder: Path, said: str, week: str, before: int) -> list[str]:
+def faults_of(folder, said, week, before):
     """What is wrong after a faulty run, and after two undisturbed ones."""
     wrong = []
     twice = run(folder, week)
-    held = "holds this entity and period already" in twice
+    held = TWICE in twice
     if twice != "released" and not held:
         wrong.append(f"bricked: {twice}")
     if said == "released" and not held:
@@ -91,46 +86,40 @@ def faults_of(folder: Path, said: str, week: str, before: int) -> list[str]:
     if (next_week := run(folder, "2024-03-03")) != "released":
         wrong.append(f"the next week is refused: {next_week}")
     wrong += views_of(folder)
-    with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
-        times = base.execute("SELECT COUNT(*) FROM release GROUP BY entity, period").fetchall()
+    times = ask("SELECT COUNT(*) FROM release GROUP BY entity, period", folder / LEDGER)
     if times != [(1,)] * (before + 2 * ROWS):
         wrong.append(f"{len(times)} rows, or a period was released twice")
     return wrong
 
 
-def views_of(folder: Path) -> list[str]:
+def views_of(folder):
     """What is wrong with table and record, compared with the ledger."""
-    names = {"dpol-ledger.sqlite", "noisy.csv", "noisy.csv.guarantee.json"}
-    if (there := {file.name for file in folder.iterdir()}) != names:
-        return [f"files: {sorted(there)}"]
-    with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
-        ledger = base.execute(
-            "SELECT text, period, noisy_count FROM release"
-            " JOIN name ON name.number = release.name ORDER BY release.number"
-        ).fetchall()
-    with (folder / "noisy.csv").open(newline="") as stream:
-        table = [(r["hospital"], r["week"], r["noisy_count"]) for r in csv.DictReader(stream)]
+    there = sorted(file.name for file in folder.iterdir())
+    if there != sorted(map(str, (LEDGER, NOISY, RECORD))):
+        return [f"files: {there}"]
+    names = "JOIN name ON name.number = release.name ORDER BY release.number"
+    ledger = ask(f"SELECT text, period, noisy_count FROM release {names}", folder / LEDGER)
+    rows = output(folder / NOISY)
+    table = [(row["hospital"], row["week"], row["noisy_count"]) for row in rows]
     wrong = [] if table == ledger else ["table and ledger differ"]
-    record = json.loads((folder / "noisy.csv.guarantee.json").read_text())
-    if record["sha256"] != hashlib.sha256((folder / "noisy.csv").read_bytes()).hexdigest():
+    if record(folder / RECORD)["sha256"] != sha256(folder / NOISY):
         wrong.append("the record is that of another table")
     return wrong
 
 
-def raw_counts(folder: Path) -> list[str]:
+def raw_counts(folder):
     """Files below a folder that hold a raw count."""
     return [file.name for file in folder.iterdir() if CANARY.encode() in file.read_bytes()]
 
 
-def main(work: Path, hows: list[int]) -> None:
+def main(work, hows):
     """All calls of a first release and of an append, each failing in every way."""
     for before, template in ((0, work / "empty"), (ROWS, work / "one")):
         template.mkdir()
         if before:
             assert run(template, "2024-01-07") == "released"
         for how in hows:
-            k = 1
-            while True:
+            for k in itertools.count(1):
                 folder = work / "case"
                 shutil.copytree(template, folder)
                 said, calls = in_child(folder, "2024-02-04", k, how)
@@ -140,10 +129,8 @@ def main(work: Path, hows: list[int]) -> None:
                 shutil.rmtree(folder)
                 if done:
                     break
-                print(
-                    json.dumps({"before": before, "how": how, "k": k, "said": said, "wrong": wrong})
-                )
-                k += 1
+                found = {"before": before, "how": how, "k": k, "said": said, "wrong": wrong}
+                print(json.dumps(found))
 
 
 if __name__ == "__main__":

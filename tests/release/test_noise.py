@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
-from dpol.release.counts import Count
-from dpol.release.noise import CountNoise, decimal_text, in_steps, noisy_cells
+from dpol.release.noise import Count, CountNoise, decimal_text, in_steps, noisy_cells
 
 ROOT2 = math.sqrt(2.0)
 mus = st.decimals("0.001", "100", places=4)
@@ -68,16 +67,18 @@ def test_each_of_two_counts_gets_mu_over_root_two_and_hardly_more_noise_than_tha
     assert noise.standard_deviation == pytest.approx(ROOT2 * float(s / mu), rel=2e-6)
 
 
-@pytest.mark.parametrize("mu", ["0.0009", "100.1", "0", "-1", "NaN", "sNaN", "Infinity", "1e999"])
-def test_mu_out_of_range_is_refused(mu):
-    with pytest.raises(DataError, match="mu must be a number from 0.001 to 100"):
-        CountNoise(Decimal(mu))
-
-
-@pytest.mark.parametrize("s", ["0", "-1", "0.0009", "1000.1", "0.1234567", "NaN", "Infinity"])
-def test_a_count_sensitivity_out_of_range_is_refused(s):
-    with pytest.raises(DataError, match="the count sensitivity must be a number from 0.001 to"):
-        CountNoise(Decimal(1), Decimal(s))
+@pytest.mark.parametrize(
+    ("message", "mu", "s"),
+    [
+        *(("mu must be a number from 0.001 to 100", mu, "1") for mu in ("0.0009", "100.1", "-1",
+          "0", "NaN", "sNaN", "Infinity", "1e999")),
+        *(("the count sensitivity must be a number from 0.001 to", "1", s) for s in ("0.0009", "0",
+          "-1", "1000.1", "0.1234567", "NaN", "Infinity")),
+    ],
+)  # fmt: skip
+def test_what_is_out_of_range_is_refused(message, mu, s):
+    with pytest.raises(DataError, match=message):
+        CountNoise(Decimal(mu), Decimal(s))
 
 
 @given(st.decimals(0, 999_999_999, places=12), st.integers(0, 9))

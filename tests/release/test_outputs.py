@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpol.release.counts import CountColumns
+from dpol.release.request import CountColumns
 from releases import (
     A1,
     A2,
@@ -172,13 +172,6 @@ def test_an_output_under_the_name_of_another_one_is_refused():
     assert files() == before
 
 
-def test_a_file_that_is_no_output_is_not_overwritten():
-    NOISY.write_text("mine\n")
-    for options in ({}, {"append": True}, {"again": True}, {"forget_ledger": True}):
-        refuse(r"noisy\.csv: exists already, and is not known", A1, **options)
-    assert files() == {"noisy.csv": b"mine\n"}
-
-
 # ---- a ledger that is missing or older -----------------------------------------------------------
 
 UNKNOWN = "knows of releases that the ledger dpol-ledger.sqlite does not know.*--forget-ledger"
@@ -311,8 +304,8 @@ def test_a_forged_output_with_a_forged_record_is_noticed(forged):
 
 
 @pytest.mark.parametrize("removed", [(), [NOISY], [RECORD]])
-def test_what_no_ledger_released_is_not_taken_in(removed):
-    """Such as an output of a dpol that had no ledger: its record names none."""
+def test_what_no_ledger_released_is_neither_taken_in_nor_overwritten(removed):
+    """Such as another file, or an output of a dpol that had no ledger: its record names none."""
     put(A1)
     LEDGER.unlink()
     RECORD.write_text(json.dumps({**record(), "ledger": {}}))

@@ -91,16 +91,13 @@ def locked(path: Path | str) -> Iterator[None]:
         OutputError: the folder cannot be written, or knows no locks.
     """
     path = Path(path)
-    lock = FileLock(path.with_name(f".{path.name}.lock"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        held = FileLock(path.with_name(f".{path.name}.lock")).acquire()
     except OSError as error:
         raise _output_error(path, error) from error
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 def check_writable(folder: Path | str) -> None:

@@ -63,7 +63,9 @@ def code_hash(*starts: str | Path) -> str:
 
 def _data_files(folder: Path) -> Iterator[Path]:
     found = [*folder.iterdir(), *folder.glob("templates/*")]
-    return (path for path in found if path.is_file() and path.suffix not in (".py", ".typed"))
+    return (
+        path for path in found if path.is_file() and path.suffix not in (".py", ".pyi", ".typed")
+    )
 
 
 def _file(module: str) -> Path:

@@ -121,20 +121,6 @@ def _column(path: Path, name: str, parts: list[str]) -> Column:
     return Column(kind, meaning, unit, optional)
 
 
-def manual(schemas: Mapping[str, Schema]) -> str:
-    """Sections of docs/reference/tables.md."""
-    lines: list[str] = []
-    for schema in schemas.values():
-        lines += [f"## {schema.name}.parquet", "", schema.about, ""]
-        lines += ["| column | type | meaning |", "|---|---|---|"]
-        for name, column in schema.columns.items():
-            kind = KINDS[column.kind][0] + (" or empty" if column.optional else "")
-            unit = f" ({column.unit})" if column.unit else ""
-            lines.append(f"| `{name}` | {kind} | {column.meaning}{unit} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
 def unreadable(path: Path, error: Exception) -> DataError:
     """The error that says what is wrong with a file of a run, and the remedy."""
     if isinstance(error, FileNotFoundError):

@@ -12,12 +12,13 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.release.names import fault_of
+from dpol.release.noise import Count
+from dpol.release.request import Choices, CountColumns
 
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
 # A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
@@ -26,79 +27,14 @@ _MOST_ABOVE_CAPACITY = 0.01
 _MOST_COLUMNS = 20  # In a message.
 
 
-@dataclass(frozen=True)
-class CountColumns:
-    """The columns that are read; all others are left alone.
-
-    Args:
-        entity: whose count it is (hospital).
-        period: when (week), a date such as 2021-01-31.
-        count: persons counted, from 0 to 999999999, such as 12 or 3.4.
-        capacity: what the count is a share of (beds), above 0; public.
-
-    Raises:
-        DataError: two of the names are equal, or one is a name that the output needs, is not plain
-            text, or is a formula for a spreadsheet.
-    """
-
-    entity: str
-    period: str
-    count: str
-    capacity: str | None = None
-
-    def __post_init__(self) -> None:
-        names, header = self.names(), self.output_header()
-        if len(set(names)) < len(names):
-            raise DataError("entity, period, count and capacity must be different columns")
-        if twice := [name for name in header if header.count(name) > 1]:
-            raise DataError(f"the output has a column {twice[0]} of its own; rename the input's")
-        for name in header:
-            if fault := fault_of(name):
-                raise DataError(f"the name of column {name} {fault}")
-
-    def names(self) -> list[str]:
-        """The columns that are read."""
-        return [name for name in (self.entity, self.period, self.count, self.capacity) if name]
-
-    def output_header(self) -> list[str]:
-        """The columns that are written."""
-        share = [self.capacity, "noisy_share"] if self.capacity else []
-        return [self.entity, self.period, "noisy_count", *share, "mu", "count_sensitivity"]
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """One count, still raw.
-
-    Args:
-        line: where it was read, counted from 1.
-        entity: identifier.
-        period: date, YYYY-MM-DD.
-        count: decimal text.
-        capacity: decimal text, or None.
-    """
-
-    line: int
-    entity: str
-    period: str
-    count: str = field(repr=False)
-    capacity: str | None
-
-
-def read_counts(
-    path: Path,
-    columns: CountColumns,
-    *,
-    over_capacity: bool = False,
-    no_final_newline: bool = False,
-) -> list[Count]:
+def read_counts(path: Path, columns: CountColumns, choices: Choices) -> list[Count]:
     """All rows of a CSV table in UTF-8, each checked; blank lines are skipped.
 
     Args:
         path: the table.
         columns: which of its columns are read.
-        over_capacity: counts above their capacity are right, however many there are.
-        no_final_newline: the table is complete although its last line has no line end.
+        choices: whether counts may be above their capacity, and whether the last line may lack
+            its end.
 
     Raises:
         DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, an
@@ -107,7 +43,7 @@ def read_counts(
     text = _text(path)
     rows = _rows(path, text, columns.names())
     counts = [_count(f"{path}, line {line}", line, cells, columns) for line, cells in rows]
-    if not (no_final_newline or text.endswith(("\n", "\r"))):
+    if not (choices.no_final_newline or text.endswith(("\n", "\r"))):
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
             " or add --no-final-newline if it is complete"
@@ -121,27 +57,16 @@ def read_counts(
                 f"{path}, line {count.line}: the same entity and period as line {first}; keep the"
                 " line that is right"
             )
-    if not over_capacity:
-        _check_capacities(path, columns, counts)
-    return counts
-
-
-def _check_capacities(path: Path, columns: CountColumns, counts: list[Count]) -> None:
-    """Refuse a table in which many counts are above their capacity: 1.230 may mean 1230.
-
-    Whether this refuses depends on raw counts. Nothing is released, and the message reaches the
-    holder only; but a holder who then reports late, or not at all, shows that. The guide says so.
-    """
-    above = sum(
-        count.capacity is not None and Decimal(count.count) > Decimal(count.capacity)
-        for count in counts
-    )
-    if above > _MOST_ABOVE_CAPACITY * len(counts):
+    # Whether this refuses depends on raw counts. Nothing is released, and the message reaches the
+    # holder only; but a holder who then reports late, or not at all, shows that. The guide says so.
+    above = sum(Decimal(it.count) > Decimal(it.capacity or "Infinity") for it in counts)
+    if above > _MOST_ABOVE_CAPACITY * len(counts) and not choices.over_capacity:
         raise DataError(
             f"{path}: more than {_MOST_ABOVE_CAPACITY:.0%} of the counts are above their capacity"
             f" (column {columns.capacity}); check that no dot or comma separates thousands, as in"
             " 1.230, and that the columns are the right ones, or add --over-capacity if they are"
         )
+    return counts
 
 
 def _text(path: Path) -> str:

@@ -7,7 +7,6 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +20,7 @@ _ROWS = (
 )
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """An output that a ledger knows.
 
     Args:
@@ -38,8 +36,7 @@ class Output:
     count_sensitivity: str
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """A run that released rows of an output.
 
     Args:
@@ -48,7 +45,7 @@ class Run:
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
         rows: how many rows it released.
-        imported: its rows were released with another ledger, or a newer copy, that is lost.
+        imported: 1 if its rows were released with another ledger, or a newer copy, that is lost.
     """
 
     number: int
@@ -56,11 +53,10 @@ class Run:
     date: str
     sampler: str
     rows: int
-    imported: bool
+    imported: int
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a row of a table goes in the ledger.
 
     Args:
@@ -89,10 +85,8 @@ class Released(NamedTuple):
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
     """The output that was last written at a path."""
-    found = ledger.execute(
-        "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?",
-        _seen_from(ledger, path),
-    ).fetchone()
+    select = "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?"
+    found = ledger.execute(select, _seen_from(ledger, path)).fetchone()
     return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
 
 
@@ -100,10 +94,8 @@ def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitiv
     """Register an output."""
     identity = new_token()
     values = identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity
-    done = ledger.execute(
-        "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)", *values
-    )
-    return Output(int(done.lastrowid or 0), identity, tuple(header), count_sensitivity)
+    insert = "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)"
+    return Output(ledger.insert(insert, *values), identity, tuple(header), count_sensitivity)
 
 
 def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
@@ -123,11 +115,8 @@ def add_run(
 ) -> int:
     """Begin a run; its number."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    values = token, today, output.number, sampler, imported
-    done = ledger.execute(
-        "INSERT INTO run (token, date, output, sampler, imported) VALUES (?, ?, ?, ?, ?)", *values
-    )
-    return int(done.lastrowid or 0)
+    insert = "INSERT INTO run (token, date, output, sampler, imported) VALUES (?, ?, ?, ?, ?)"
+    return ledger.insert(insert, token, today, output.number, sampler, imported)
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
@@ -143,10 +132,7 @@ def runs_of(ledger: Ledger, output: Output) -> list[Run]:
         " GROUP BY run.number ORDER BY run.number",
         output.number,
     )
-    return [
-        Run(number, token, date, sampler, rows, bool(imported))
-        for number, token, date, sampler, rows, imported in found
-    ]
+    return [Run(*row) for row in found]
 
 
 def add_rows(ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]]) -> None:
@@ -160,24 +146,23 @@ def add_rows(ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]]) -> N
 
 def name_of(ledger: Ledger, text: str) -> tuple[int, int] | None:
     """The numbers of a name and of its entity, if that very name was released before."""
-    found = ledger.execute("SELECT number, entity FROM name WHERE text = ?", text)
-    numbers: tuple[int, int] | None = found.fetchone()
+    select = "SELECT number, entity FROM name WHERE text = ?"
+    numbers: tuple[int, int] | None = ledger.execute(select, text).fetchone()
     return numbers
 
 
 def names_folded(ledger: Ledger, fold: str) -> list[tuple[str, int]]:
     """Names with the same folded text, and their entities."""
-    return ledger.execute(
-        "SELECT text, entity FROM name WHERE folded = ? ORDER BY number", fold
-    ).fetchall()
+    select = "SELECT text, entity FROM name WHERE folded = ? ORDER BY number"
+    return ledger.execute(select, fold).fetchall()
 
 
 def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[int, int]:
     """Register a name of an entity, or with None of a new one; the numbers of both."""
     if entity is None:
-        entity = int(ledger.execute("INSERT INTO entity DEFAULT VALUES").lastrowid or 0)
+        entity = ledger.insert("INSERT INTO entity DEFAULT VALUES")
     insert = "INSERT INTO name (text, folded, entity) VALUES (?, ?, ?)"
-    return int(ledger.execute(insert, text, fold, entity).lastrowid or 0), entity
+    return ledger.insert(insert, text, fold, entity), entity
 
 
 def releases_of(ledger: Ledger, entity: int) -> list[Released]:

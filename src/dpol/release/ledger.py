@@ -24,35 +24,6 @@ _APPLICATION = 0x64706F6C
 _VERSION = 1
 _PATIENCE = 300.0  # Seconds that a run waits for another one.
 
-_SCHEMA = """
-CREATE TABLE ledger (id TEXT NOT NULL);
--- Its path is as seen from the folder of the ledger: whole folders may be moved.
-CREATE TABLE output (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE,
-    header TEXT NOT NULL, count_sensitivity TEXT NOT NULL
-);
--- The token is chosen at random: a run of an older copy of the ledger has another one.
-CREATE TABLE run (
-    number INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, date TEXT NOT NULL,
-    output INTEGER NOT NULL REFERENCES output, sampler TEXT NOT NULL, imported INTEGER NOT NULL
-);
-CREATE TABLE entity (number INTEGER PRIMARY KEY);
--- One entity may have several names, and names that are folded alike may be several entities.
-CREATE TABLE name (
-    number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, folded TEXT NOT NULL,
-    entity INTEGER NOT NULL REFERENCES entity
-);
-CREATE INDEX name_folded ON name (folded);
-CREATE TABLE release (
-    number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run,
-    name INTEGER NOT NULL REFERENCES name, entity INTEGER NOT NULL REFERENCES entity,
-    period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
-    capacity TEXT, noisy_share TEXT, mu TEXT NOT NULL,
-    UNIQUE (entity, period, version)
-);
-CREATE INDEX release_repeated ON release (entity, period) WHERE version > 1;
-"""
-
 _NO_LEDGER = "is not a ledger of dpol; choose another file with --ledger"
 _DAMAGED = (
     "the ledger is damaged; put its last backup back, or move it away and run again with"
@@ -94,6 +65,10 @@ class Ledger:
     def execute(self, statement: str, *values: str | int | None) -> sqlite3.Cursor:
         """Execute one SQL statement with the values of its question marks."""
         return self.connection.execute(statement, values)
+
+    def insert(self, statement: str, *values: str | int | None) -> int:
+        """Insert one row; its number."""
+        return int(self.execute(statement, *values).lastrowid or 0)
 
 
 @contextmanager
@@ -169,7 +144,8 @@ def _check(ledger: Ledger) -> None:
         " FROM pragma_application_id, pragma_user_version"
     ).fetchone()
     if not tables and not application:
-        for statement in _SCHEMA.split(";"):
+        schema = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+        for statement in schema.split(";"):
             ledger.execute(statement)
         ledger.execute("INSERT INTO ledger VALUES (?)", new_token())
         ledger.execute(f"PRAGMA application_id = {_APPLICATION}")

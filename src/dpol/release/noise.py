@@ -17,18 +17,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
 from dpol.core.errors import DataError
 from dpol.privacy.noise import NoiseSampler
-from dpol.release.counts import Count
 
 Cells = tuple[str, str | None, str | None, str]
 """Noisy count, capacity, noisy share and mu, as text; without a capacity two of them are None."""
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One count, still raw.
+
+    Args:
+        line: where it was read, counted from 1.
+        entity: identifier.
+        period: date, YYYY-MM-DD.
+        count: decimal text.
+        capacity: decimal text, or None.
+    """
+
+    line: int
+    entity: str
+    period: str
+    count: str = field(repr=False)
+    capacity: str | None
 
 
 @dataclass(frozen=True)

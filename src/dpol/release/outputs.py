@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -102,34 +101,25 @@ def _enter(
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:
     """The rows of a released table, its header first, if it is the one of its record."""
-    with suppress(OSError, ValueError, csv.Error):
-        if sha256(path) == record.sha256:
-            with path.open(encoding="utf-8", newline="") as stream:
-                rows = list(csv.reader(stream, strict=True))
-            if _may_be_released(rows):
-                return rows
+    # All cells are looked at: a checksum can be forged.
+    with suppress(OSError, LookupError, ValueError, InvalidOperation, csv.Error, DataError):
+        with path.open(encoding="utf-8", newline="") as stream:
+            header, *rows = csv.reader(stream, strict=True)
+        (sensitivity,) = {row[-1] for row in rows}
+        for mu in {row[-2] for row in rows}:
+            CountNoise(Decimal(mu), Decimal(sensitivity))
+        for period in {row[1] for row in rows}:
+            datetime.date.fromisoformat(period)
+        whole = {len(row) for row in rows} == {len(header)} <= {5, 7}
+        if whole and header[2] == "noisy_count" and sha256(path) == record.sha256:
+            return [header, *rows]
     file = record_of(path)
+    wrong = f"is gone, but {file} says that it was released; put it back"
     if path.exists():
         wrong = (
             f"does not fit {file}: one of them was changed after the release, or the release was"
             " interrupted; put both back as they were"
         )
-    else:
-        wrong = f"is gone, but {file} says that it was released; put it back"
     raise DataError(
         f"{path}: {wrong}, or choose another output (periods released before are then spent twice)"
     )
-
-
-def _may_be_released(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table is whole and tells its noise in every row: a checksum can be forged."""
-    if len(rows) < 2 or len(rows[0]) not in (5, 7) or {len(row) for row in rows} != {len(rows[0])}:
-        return False
-    try:
-        for mu, sensitivity in {(row[-2], row[-1]) for row in rows[1:]}:
-            CountNoise(Decimal(mu), Decimal(sensitivity))
-        for period in {row[1] for row in rows[1:]}:
-            datetime.date.fromisoformat(period)
-    except (DataError, InvalidOperation, ValueError):
-        return False
-    return rows[0][2] == "noisy_count" and len({row[-1] for row in rows[1:]}) == 1

@@ -13,9 +13,9 @@ from dpol.core.files import check_writable
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
 from dpol.release import entries
-from dpol.release.counts import Count, read_counts
+from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
-from dpol.release.noise import CountNoise, decimal_text, noisy_cells
+from dpol.release.noise import Count, CountNoise, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
 from dpol.release.repeats import places, refuse_repeats
 from dpol.release.request import Request
@@ -68,12 +68,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     request, book = _with_files(request)
     output, choices, token = request.output, request.choices, new_token()
     try:
-        counts = read_counts(
-            request.table,
-            request.columns,
-            over_capacity=choices.over_capacity,
-            no_final_newline=choices.no_final_newline,
-        )
+        counts = read_counts(request.table, request.columns, choices)
         first = not book.exists()
         if first:
             _rehearse(book, request, counts, sampler)

@@ -5,8 +5,49 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.release.counts import CountColumns
+from dpol.core.errors import DataError
+from dpol.release.names import fault_of
 from dpol.release.noise import CountNoise
+
+
+@dataclass(frozen=True)
+class CountColumns:
+    """The columns that are read; all others are left alone.
+
+    Args:
+        entity: whose count it is (hospital).
+        period: when (week), a date such as 2021-01-31.
+        count: persons counted, from 0 to 999999999, such as 12 or 3.4.
+        capacity: what the count is a share of (beds), above 0; public.
+
+    Raises:
+        DataError: two of the names are equal, or one is a name that the output needs, is not plain
+            text, or is a formula for a spreadsheet.
+    """
+
+    entity: str
+    period: str
+    count: str
+    capacity: str | None = None
+
+    def __post_init__(self) -> None:
+        names, header = self.names(), self.output_header()
+        if len(set(names)) < len(names):
+            raise DataError("entity, period, count and capacity must be different columns")
+        if twice := [name for name in header if header.count(name) > 1]:
+            raise DataError(f"the output has a column {twice[0]} of its own; rename the input's")
+        for name in header:
+            if fault := fault_of(name):
+                raise DataError(f"the name of column {name} {fault}")
+
+    def names(self) -> list[str]:
+        """The columns that are read."""
+        return [name for name in (self.entity, self.period, self.count, self.capacity) if name]
+
+    def output_header(self) -> list[str]:
+        """The columns that are written."""
+        share = [self.capacity, "noisy_share"] if self.capacity else []
+        return [self.entity, self.period, "noisy_count", *share, "mu", "count_sensitivity"]
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,7 @@ def temporary_files(path: Path) -> list[Path]:
     pattern = re.compile(
         rf"\.{re.escape(stem)}-[a-z0-9_]{{8}}\.{re.escape(suffix)}(\.guarantee\.json)?"
     )
-    with suppress(OSError):
-        return [file for file in path.parent.iterdir() if pattern.fullmatch(file.name)]
-    return []
+    return [file for file in path.parent.glob(".*") if pattern.fullmatch(file.name)]
 
 
 def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
@@ -133,8 +131,8 @@ def _record_text(
         "mu_over_all_outputs": entries.spent(ledger),
         "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
         "releases": [
-            {"run": run.number, "date": run.date, "rows": run.rows, "imported": run.imported}
-            for run in runs
+            {"run": it.number, "date": it.date, "rows": it.rows, "imported": bool(it.imported)}
+            for it in runs
         ],
         "file": name,
         "sha256": hashlib.sha256(table).hexdigest(),
