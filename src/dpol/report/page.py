@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,8 @@ from dpol.report.reading import read_fragment, read_json, read_results, read_tex
 from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN, Section
-from dpol.studies.study import FigureSpec, Study
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
+from dpol.studies.study import FigureSpec, Section
 
 # One scale for all images, or the words of a narrow one would be huge; a page is 62rem wide.
 _REM_A_POINT, _WIDEST = 62 / 504, 62.0
@@ -100,12 +100,12 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     results = read_results(folder, config)
     summary = results["summary"]
     costs = shown_costs(summary, config)
-    parts = [_part(folder, it, it.figures) for it in (TOTAL_GAIN, GAIN_OVER_TIME)]
+    parts = [_part(folder, section, None) for section in (TOTAL_GAIN, GAIN_OVER_TIME)]
     if not costs.empty:
         parts.append(_cost_part(cost_table(costs, titles)))
     if config.comparison is not None:
-        parts.append(_part(folder, BEYOND, BEYOND.figures))
-    parts += [_part(folder, study, study.figures(block)) for study, block in config.studies()]
+        parts.append(_part(folder, BEYOND, None))
+    parts += [_part(folder, study, block) for study, block in config.studies()]
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     return load_template("report.html.j2", "dpol.report").render(
         run=config.run,
@@ -120,13 +120,14 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     )
 
 
-def _part(folder: Path, shown: Section | Study, figures: Iterable[FigureSpec]) -> Part:
+def _part(folder: Path, section: Section, settings: Any) -> Part:
+    figures = section.figures(settings)
     return Part(
-        shown.name,
-        shown.title,
-        shown.about,
+        section.name,
+        section.title,
+        section.about,
         tuple((it, *_image(folder / f"figures/{it.name}.svg")) for it in figures),
-        tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in shown.tables),
+        tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in section.tables),
     )
 
 

@@ -10,28 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
-from dpol.studies.hospitals.settings import Comparison, System
+from dpol.studies.hospitals.settings import Comparison, Hospitals, System
 from dpol.studies.hospitals.summary import Cell
 from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 
-Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
-AIMS: tuple[Kind, ...] = ("aim-paper", "aim-learner")
+_Pair = tuple[str, Cell, Cell]
+"""What kind of row it is (`kind` in docs/reference/tables.md), ours, and the other."""
 
 
-_Pair = tuple[Kind, Cell, Cell]
-"""Ours, and what it is compared with."""
-
-
-def compare(
-    cells: Sequence[Cell], comparison: Comparison, *, levels: Mapping[str, float], confidence: float
-) -> pd.DataFrame:
+def compare(cells: Sequence[Cell], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
     """Ours against every other row that has noise, level by level, and the aims.
 
     One row per stream and pair (docs/reference/tables.md). All intervals of the table hold
@@ -40,45 +33,34 @@ def compare(
     Args:
         cells: all runs.
         comparison: which systems, and the aims.
-        levels: privacy levels by label.
-        confidence: of all intervals together.
+        main: the privacy levels, and the confidence of all intervals together.
 
     Raises:
         ValueError: a system was not run, or runs have different numbers of replicates.
     """
-    pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
-    means = {id(cell) for _, *both in pairs for cell in both}
-    comparisons = len(pairs) + len(means)
-    replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
-    names = {mu: label for label, mu in levels.items()}
-    families = {comparison.paper.learners, comparison.ours.learners}
+    pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, main.levels)]
+    comparisons = len(pairs) + len({id(cell) for _, *both in pairs for cell in both})
+    replicates, half = count_replicates(cells), half_widths(main, comparisons)
+    families = (comparison.paper.learners, comparison.ours.learners)
     rows = [
         {
             "stream": ours.stream,
             "kind": kind,
-            **_side("", ours, names, half),
-            **_side("other_", other, names, half),
+            **_side("", ours, main, half),
+            **_side("other_", other, main, half),
             "other_ours": other.ours,
             "other_learner": other.played.family in families,
             "common_noise": _shares_noise(ours, other),
             **_difference(ours, other, half),
-            "replicates": replicates,
-            "confidence": confidence,
-            "ci_comparisons": comparisons,
         }
         for kind, ours, other in pairs
     ]
-    return _with_verdicts_of_aims(pd.DataFrame(rows))
-
-
-def _with_verdicts_of_aims(rows: pd.DataFrame) -> pd.DataFrame:
-    """Adds `aim_verdict`, the same in all rows of an aim and empty in others."""
-    key = ["stream", "kind", "mu", "other_mu"]
-    aims = rows[rows["kind"].isin(AIMS)]
-    verdicts = {of: verdict_of_aim(own.tolist()) for of, own in aims.groupby(key)["verdict"]}
-    return rows.assign(
-        aim_verdict=[verdicts.get(of, "") for of in rows[key].itertuples(index=False, name=None)]
+    frame = pd.DataFrame(rows).assign(
+        replicates=replicates, confidence=main.report.confidence, ci_comparisons=comparisons
     )
+    aims = frame.groupby(["stream", "kind", "mu", "other_mu"])["verdict"]
+    verdicts = aims.transform(lambda own: verdict_of_aim(own.tolist()))
+    return frame.assign(aim_verdict=verdicts.where(frame["kind"].str.startswith("aim"), ""))
 
 
 def by_stream(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -98,25 +80,22 @@ def count_replicates(cells: Sequence[Cell]) -> int:
     return counts.pop()
 
 
-def _pairs(
-    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float]
-) -> Iterator[_Pair]:
+def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
     """All pairs of one stream."""
     for mu in levels.values():
-        ours = find_cell(cells, comparison.ours, mu)
-        paper = find_cell(cells, comparison.paper, mu)
+        ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.paper))
         yield "paper", ours, paper
         for cell in cells:
             noisy = cell.mu == mu and cell.played.guarantee.model != "none"
             if noisy and cell is not ours and cell is not paper:
                 yield "other", ours, cell
-    for aim in comparison.aims:
-        ours, mu = find_cell(cells, comparison.ours, levels[aim.ours]), levels[aim.at]
+    for aim in of.aims:
+        ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "paper":
-            yield "aim-paper", ours, find_cell(cells, comparison.paper, mu)
+            yield "aim-paper", ours, find_cell(cells, of.paper, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
-        for cell in family_cells(cells, comparison.paper.learners, comparison.paper.noise, mu):
+        for cell in family_cells(cells, of.paper.learners, of.paper.noise, mu):
             yield "aim-learner", ours, cell
 
 
@@ -141,30 +120,24 @@ def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> l
     return found
 
 
-def totals_of(cell: Cell) -> Floats:
-    """(R,) total gains."""
-    return np.asarray(cell.gains.sum(axis=1))
-
-
 HalfWidth = Callable[[Floats], float]
 """The half-width of the interval for the mean of (R,) values."""
 
 
-def half_widths(confidence: float, comparisons: int) -> HalfWidth:
+def half_widths(main: Hospitals, comparisons: int) -> HalfWidth:
     """The half-widths of a table whose intervals hold together."""
-    return lambda values: float(half_width(values, confidence, comparisons))
+    return lambda values: float(half_width(values, main.report.confidence, comparisons))
 
 
-def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: HalfWidth) -> dict[str, Any]:
+def _side(prefix: str, cell: Cell, main: Hospitals, half: HalfWidth) -> dict[str, Any]:
     """One side of a pair: what it is, its mean, and the record of its privacy."""
-    totals = totals_of(cell)
     facts = {
         "algorithm": cell.played.label,
         "noise": cell.noise,
-        "level": names[cell.mu],
+        "level": main.labels[cell.mu],
         "mu": cell.mu,
-        "mean_gain": float(totals.mean()),
-        "ci_half_width": half(totals),
+        "mean_gain": float(cell.totals.mean()),
+        "ci_half_width": half(cell.totals),
         **cell.played.guarantee.as_columns(),
     }
     return {f"{prefix}{name}": value for name, value in facts.items()}
@@ -178,6 +151,6 @@ def _shares_noise(one: Cell, two: Cell) -> bool:
 
 
 def _difference(ours: Cell, other: Cell, half: HalfWidth) -> dict[str, Any]:
-    differences = totals_of(ours) - totals_of(other)
+    differences = ours.totals - other.totals
     mean, width = float(differences.mean()), half(differences)
     return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Mu, Settings, all_different
+from dpol.data.settings import Stream
 from dpol.noise import ISOTROPIC, NOISES
+from dpol.show.papers import EXPERTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAPER = f"“{EXPERTS}”, Table 2"
+"""Where the paper's numbers stand."""
+BEST_STATIC = "best-static-expert"
+"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
 
 
 def known_noise(name: object) -> object:
@@ -23,9 +33,6 @@ def known_noise(name: object) -> object:
 NoiseName = Annotated[
     str, BeforeValidator(known_noise), WithJsonSchema({"enum": list(NOISES), "type": "string"})
 ]
-
-BEST_STATIC = "best-static-expert"
-"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
 
 
 class Suite(Settings):
@@ -87,3 +94,44 @@ class Comparison(Settings):
     """Systems between the two, with rows of their own in the table of ablations."""
     aims: list[Aim] = []
     """Comparisons across privacy levels, each with a verdict."""
+
+
+class Hospitals(Settings):
+    """What a config says of the main experiment: what is compared, shown, and in which order."""
+
+    streams: dict[Label, Stream]
+    """Gain streams by label."""
+    levels: dict[Label, Mu]
+    """Privacy levels by label."""
+    report: Report
+    """Algorithms, the family of the best member, noise, confidence."""
+    comparison: Comparison | None = None
+    """The paper's way and ours, if they are compared."""
+    central_noise: dict[Label, str] = {}
+    """Own noise of central algorithms, by label."""
+
+    @property
+    def labels(self) -> dict[float, str]:
+        """Labels of the privacy levels by mu."""
+        return {mu: label for label, mu in self.levels.items()}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the streams by label."""
+        return {label: stream.title or label for label, stream in self.streams.items()}
+
+    def sized_titles(self, summary: pd.DataFrame) -> dict[str, str]:
+        """Titles of the streams with their numbers of experts, by label."""
+        sizes = summary.groupby("stream")["n_experts"].first()
+        return {label: f"{title} (n = {sizes[label]})" for label, title in self.titles.items()}
+
+    def simulated(self, summary: pd.DataFrame) -> dict[str, bool]:
+        """Whether the data of a stream are simulated, by title."""
+        found = summary.groupby("stream")["simulated"].any()
+        return {title: bool(found[label]) for label, title in self.titles.items()}
+
+
+def size(summary: pd.DataFrame, stream: str) -> str:
+    """Numbers of experts and rounds of a stream."""
+    row = summary[summary["stream"] == stream].iloc[0]
+    return f"n = {row['n_experts']}, T = {row['n_rounds']}"
