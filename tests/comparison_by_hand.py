@@ -16,7 +16,6 @@ from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Aim, Comparison, Hospitals, Report, System
-from dpol.studies.hospitals.summary import Cell
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
@@ -37,21 +36,20 @@ def main(levels: dict[str, float] = LEVELS, **titles: str) -> Hospitals:
     return Hospitals(streams=streams, levels=levels, report=report, comparison=COMPARISON)
 
 
-def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> Cell:
+def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> Played:
     """Runs of two rounds; their total gains are `totals`."""
-    about = {"stream": "nm", "family": label, "model": "local", "origin": "paper"} | facts
+    about = {"stream": "nm", "family": label, "origin": "paper"} | facts
     gains = np.outer(totals, [0.25, 0.75])
     guarantee = dataclasses.replace(
         NO_PRIVACY,
         mechanism=f"{noise} noise",
         mu=mu,
-        model=about["model"],
+        model=about.pop("model", "local"),
         sensitivity=0.5,
         sampler="none" if mu == INF else "seeded",
     )
-    actions = np.zeros(gains.shape, dtype=np.int32)
-    played = Played(label, about["family"], about["origin"], guarantee, actions, gains)
-    return Cell(about["stream"], noise, mu, played)
+    known = {"noise": noise, "mu": mu, "label": label, "guarantee": guarantee, "gains": gains}
+    return Played(**about, **known, actions=np.zeros(gains.shape, dtype=np.int32))
 
 
 # Gain without noise, family, origin, and how far the two replicates are from it with noise.
@@ -65,7 +63,7 @@ _RUNS = {
 }
 
 
-def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Cell]:
+def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Played]:
     """Two replicates of: both ways, two ridge and two kalman learners, a tree, one not private.
 
     With noise at mu, the gain of all drops; capacity noise costs half of it. They are repeated
@@ -85,7 +83,7 @@ def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Cell]
 
 
 def frames(
-    runs: Sequence[Cell], comparison: Comparison = COMPARISON, **facts: Any
+    runs: Sequence[Played], comparison: Comparison = COMPARISON, **facts: Any
 ) -> dict[str, pd.DataFrame]:
     """Both tables of the runs, and a summary of streams of two experts and two rounds each."""
     streams = dict.fromkeys(it.stream for it in runs)

@@ -58,7 +58,7 @@ def test_the_parts_add_up_on_random_runs():
     rng = np.random.default_rng(5)
     frame = table(
         [
-            cell(it.played.label, it.noise, it.mu, rng.gamma(2.0, 5.0, 30), family=it.played.family)
+            cell(it.label, it.noise, it.mu, rng.gamma(2.0, 5.0, 30), family=it.family)
             for it in cells()
         ]
     )
@@ -76,7 +76,7 @@ def test_the_parts_add_up_on_random_runs():
 def test_the_oracle_is_the_largest_mean_of_its_setting():
     """The best learner of another level, noise, family or stream is not the oracle."""
     changed = ("ridge-b", "isotropic", 1.0)
-    found = [it for it in cells() if (it.played.label, it.noise, it.mu) != changed]
+    found = [it for it in cells() if (it.label, it.noise, it.mu) != changed]
     frame = table([*found, cell(*changed, [50.0, 60.0], family="ridge")])
     paper = row(frame, 1.0, PAPER)
     assert paper[["oracle", "oracle_gain", "noise_loss"]].tolist() == ["ridge-b", 55.0, 17.0 - 55.0]
@@ -87,7 +87,7 @@ def test_the_oracle_is_the_largest_mean_of_its_setting():
 
 
 def test_of_equal_learners_the_first_by_label_is_the_oracle():
-    found = [it for it in cells() if it.played.family != "ridge"]
+    found = [it for it in cells() if it.family != "ridge"]
     for mu in LEVELS.values():
         for noise in ("isotropic", "capacity"):
             for label in ("ridge-z", "ridge-b"):

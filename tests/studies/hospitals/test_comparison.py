@@ -28,7 +28,7 @@ def pair(frame, kind, mu, other="", noise=""):
 
 
 def with_gains(it, gains):
-    return dataclasses.replace(it, played=dataclasses.replace(it.played, gains=gains))
+    return dataclasses.replace(it, gains=gains)
 
 
 # --- Pairs ---
@@ -98,7 +98,7 @@ def test_all_intervals_of_the_table_are_counted():
 
 
 def test_streams_are_not_mixed():
-    shifted = [with_gains(it, it.gains + (it.played.label == "bayes")) for it in cells("pa")]
+    shifted = [with_gains(it, it.gains + (it.label == "bayes")) for it in cells("pa")]
     frame = table([*cells(), *shifted])
     gains = frame[(frame["kind"] == "paper") & (frame["mu"] == 1.0)].set_index("stream")
     assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
@@ -150,7 +150,8 @@ def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
 
 
 @pytest.mark.parametrize(
-    ("spread", "paper", "learner"), [(1.0, "undecided", "undecided"), (0.01, "reached", "undecided")]
+    ("spread", "paper", "learner"),
+    [(1.0, "undecided", "undecided"), (0.01, "reached", "undecided")],
 )
 def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
     """Ours is 0 and 1 above the learners, 3 above the paper's way."""
@@ -184,7 +185,7 @@ def test_one_replicate_decides_nothing():
 )
 def test_what_was_not_run_is_named(lacking, told):
     with pytest.raises(ValueError, match=f"no runs of {told}"):
-        table([it for it in cells() if (it.played.family, it.mu) != lacking])
+        table([it for it in cells() if (it.family, it.mu) != lacking])
 
 
 def test_different_numbers_of_replicates_are_refused():

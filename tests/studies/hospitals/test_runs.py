@@ -93,7 +93,7 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
 
 def test_the_block_says_what_was_played(stream):
     block = suite(stream, replicates=range(3, 5), noise="capacity")
-    assert (block.stream, block.noise, block.mu) == ("test", "capacity", 0.5)
+    assert {(it.stream, it.noise, it.mu) for it in block.played} == {("test", "capacity", 0.5)}
     assert block.replicates == (3, 4)
     assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]
     assert [played.family for played in block.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]

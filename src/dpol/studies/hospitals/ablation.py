@@ -16,14 +16,14 @@ from dpol.studies.hospitals.comparison import (
     find_cell,
     half_widths,
 )
+from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Comparison, Hospitals, System
-from dpol.studies.hospitals.summary import Cell
 
 TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
 """The losses; the first three add up to `total_loss`."""
 
 
-def ablate(cells: Sequence[Cell], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
+def ablate(cells: Sequence[Played], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
     """Loss of each system against the best of the paper's learners without noise, in parts.
 
     "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
@@ -67,7 +67,7 @@ def ablate(cells: Sequence[Cell], comparison: Comparison, main: Hospitals) -> pd
 
 
 def _losses(
-    cells: Sequence[Cell], system: System, paper: System, mu: float, half: HalfWidth
+    cells: Sequence[Played], system: System, paper: System, mu: float, half: HalfWidth
 ) -> dict[str, Any]:
     """The losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
@@ -79,10 +79,10 @@ def _losses(
         "noise": system.noise,
         "learners": system.learners,
         "mean_gain": float(own.totals.mean()),
-        **own.played.guarantee.as_columns(),
+        **own.guarantee.as_columns(),
     }
     for name, best in {"reference": reference, "noisy_reference": noisy, "oracle": oracle}.items():
-        row |= {name: best.played.label, f"{name}_gain": float(best.totals.mean())}
+        row |= {name: best.label, f"{name}_gain": float(best.totals.mean())}
     pairs = [(reference, noisy), (noisy, oracle), (oracle, own), (reference, own)]
     pairs.append((find_cell(cells, system, math.inf), own))
     for term, (more, less) in zip(TERMS, pairs, strict=True):
@@ -91,7 +91,7 @@ def _losses(
     return row
 
 
-def _best(cells: Sequence[Cell], family: str, noise: str, mu: float) -> Cell:
+def _best(cells: Sequence[Played], family: str, noise: str, mu: float) -> Played:
     """The member with the largest mean; of equal ones the first by label."""
     members = family_cells(cells, family, noise, mu)
-    return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.played.label))
+    return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.label))

@@ -16,15 +16,15 @@ import pandas as pd
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
+from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Comparison, Hospitals, System
-from dpol.studies.hospitals.summary import Cell
 from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 
-_Pair = tuple[str, Cell, Cell]
+_Pair = tuple[str, Played, Played]
 """What kind of row it is (`kind` in docs/reference/tables.md), ours, and the other."""
 
 
-def compare(cells: Sequence[Cell], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
+def compare(cells: Sequence[Played], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
     """Ours against every other row that has noise, level by level, and the aims.
 
     One row per stream and pair (docs/reference/tables.md). All intervals of the table hold
@@ -49,7 +49,7 @@ def compare(cells: Sequence[Cell], comparison: Comparison, main: Hospitals) -> p
             **_side("", ours, main, half),
             **_side("other_", other, main, half),
             "other_ours": other.ours,
-            "other_learner": other.played.family in families,
+            "other_learner": other.family in families,
             "common_noise": _shares_noise(ours, other),
             **_difference(ours, other, half),
         }
@@ -63,13 +63,13 @@ def compare(cells: Sequence[Cell], comparison: Comparison, main: Hospitals) -> p
     return frame.assign(aim_verdict=verdicts.where(frame["kind"].str.startswith("aim"), ""))
 
 
-def by_stream(cells: Sequence[Cell]) -> list[list[Cell]]:
+def by_stream(cells: Sequence[Played]) -> list[list[Played]]:
     """The cells of each stream."""
     streams = dict.fromkeys(cell.stream for cell in cells)
     return [[cell for cell in cells if cell.stream == stream] for stream in streams]
 
 
-def count_replicates(cells: Sequence[Cell]) -> int:
+def count_replicates(cells: Sequence[Played]) -> int:
     """How many replicates every cell has. Raises ValueError if they differ."""
     counts = {len(cell.gains) for cell in cells}
     if len(counts) != 1:
@@ -80,13 +80,13 @@ def count_replicates(cells: Sequence[Cell]) -> int:
     return counts.pop()
 
 
-def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
+def _pairs(cells: Sequence[Played], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
     """All pairs of one stream."""
     for mu in levels.values():
         ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.paper))
         yield "paper", ours, paper
         for cell in cells:
-            noisy = cell.mu == mu and cell.played.guarantee.model != "none"
+            noisy = cell.mu == mu and cell.guarantee.model != "none"
             if noisy and cell is not ours and cell is not paper:
                 yield "other", ours, cell
     for aim in of.aims:
@@ -99,10 +99,10 @@ def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -
             yield "aim-learner", ours, cell
 
 
-def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
+def find_cell(cells: Sequence[Played], system: System, mu: float) -> Played:
     """The runs of a system, out of those of one stream. Raises ValueError if there are none."""
     for cell in cells:
-        setting = (cell.played.label, cell.noise, cell.mu)
+        setting = (cell.label, cell.noise, cell.mu)
         if setting == (system.algorithm, system.noise, mu):
             return cell
     raise ValueError(
@@ -110,11 +110,9 @@ def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
     )
 
 
-def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> list[Cell]:
+def family_cells(cells: Sequence[Played], family: str, noise: str, mu: float) -> list[Played]:
     """The runs of a family, out of those of one stream. Raises ValueError if there are none."""
-    found = [
-        cell for cell in cells if (cell.played.family, cell.noise, cell.mu) == (family, noise, mu)
-    ]
+    found = [cell for cell in cells if (cell.family, cell.noise, cell.mu) == (family, noise, mu)]
     if not found:
         raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
     return found
@@ -129,28 +127,28 @@ def half_widths(main: Hospitals, comparisons: int) -> HalfWidth:
     return lambda values: float(half_width(values, main.report.confidence, comparisons))
 
 
-def _side(prefix: str, cell: Cell, main: Hospitals, half: HalfWidth) -> dict[str, Any]:
+def _side(prefix: str, cell: Played, main: Hospitals, half: HalfWidth) -> dict[str, Any]:
     """One side of a pair: what it is, its mean, and the record of its privacy."""
     facts = {
-        "algorithm": cell.played.label,
+        "algorithm": cell.label,
         "noise": cell.noise,
         "level": main.labels[cell.mu],
         "mu": cell.mu,
         "mean_gain": float(cell.totals.mean()),
         "ci_half_width": half(cell.totals),
-        **cell.played.guarantee.as_columns(),
+        **cell.guarantee.as_columns(),
     }
     return {f"{prefix}{name}": value for name, value in facts.items()}
 
 
-def _shares_noise(one: Cell, two: Cell) -> bool:
+def _shares_noise(one: Played, two: Played) -> bool:
     """Local noise is drawn once for a stream, a noise and a mu."""
-    models = {one.played.guarantee.model, two.played.guarantee.model}
+    models = {one.guarantee.model, two.guarantee.model}
     same = (one.noise, one.mu) == (two.noise, two.mu)
     return same and models == {"local"} and one.mu < math.inf
 
 
-def _difference(ours: Cell, other: Cell, half: HalfWidth) -> dict[str, Any]:
+def _difference(ours: Played, other: Played, half: HalfWidth) -> dict[str, Any]:
     differences = ours.totals - other.totals
     mean, width = float(differences.mean()), half(differences)
     return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,72 +13,43 @@ from numpy.typing import NDArray
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
-from dpol.noise import is_ours
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
 from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals, Report
 
 
-@dataclass(frozen=True)
-class Cell:
-    """All replicates of one algorithm on one stream at one privacy level."""
-
-    stream: str
-    noise: str
-    mu: float
-    played: Played
-
-    @property
-    def gains(self) -> Floats:
-        """Raw gains of the actions, (R, T)."""
-        return self.played.gains
-
-    @property
-    def totals(self) -> Floats:
-        """Total gains, (R,)."""
-        return np.asarray(self.gains.sum(axis=1))
-
-    @property
-    def ours(self) -> bool:
-        """Whether the algorithm or its noise is not in the papers."""
-        return self.played.origin == "ours" or is_ours(self.noise)
-
-
-def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
-    """Join the blocks of every cell, replicates in increasing order.
+def collect_cells(blocks: Iterable[RunBlock]) -> list[Played]:
+    """Join the blocks of every cell of the table, replicates in increasing order.
 
     Raises:
         ValueError: a replicate is missing or comes twice.
     """
     parts: dict[tuple[str, str, float, str], list[tuple[tuple[int, ...], Played]]] = {}
     for block in blocks:
-        for played in block.played:
-            key = (block.stream, block.noise, block.mu, played.label)
-            parts.setdefault(key, []).append((block.replicates, played))
+        for it in block.played:
+            key = (it.stream, it.noise, it.mu, it.label)
+            parts.setdefault(key, []).append((block.replicates, it))
     cells = []
-    for (stream, noise, mu, label), found in parts.items():
+    for (stream, _, mu, label), found in parts.items():
         found.sort(key=lambda part: part[0])
         numbers = [number for replicates, _ in found for number in replicates]
         if numbers != list(range(len(numbers))):
             raise ValueError(
                 f"{stream}, {label}, mu {mu}: replicates {numbers} are not 0, 1, 2, ..."
             )
-        cells.append(Cell(stream, noise, mu, joined([played for _, played in found])))
+        cells.append(joined([played for _, played in found]))
     return cells
 
 
-def count_comparisons(cells: Sequence[Cell], report: Report) -> int:
+def count_comparisons(cells: Sequence[Played], report: Report) -> int:
     """Cells that the table shows or chooses from: the m of the Bonferroni correction.
 
     Every member of the envelope family counts, because the best of them is shown.
     """
-    return sum(
-        cell.played.label in report.algorithms or cell.played.family == report.envelope
-        for cell in cells
-    )
+    return sum(cell.label in report.algorithms or cell.family == report.envelope for cell in cells)
 
 
 def summarize(
-    cells: Sequence[Cell], streams: Mapping[str, GainStream], main: Hospitals, delta: float
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals, delta: float
 ) -> pd.DataFrame:
     """One row per stream, algorithm, noise and mu (the columns: docs/reference/tables.md).
 
@@ -101,7 +71,7 @@ def summarize(
             "confidence": confidence,
             "ci_comparisons": comparisons,
             "ours": cell.ours,
-            **_privacy_facts(cell.played, delta),
+            **_privacy_facts(cell, delta),
         }
         for cell in cells
     ]
@@ -131,11 +101,11 @@ def _best_static_gains(stream: GainStream) -> Floats:
     return stream.gains[:, stream.best_static_expert()]
 
 
-def _setting(cell: Cell, main: Hospitals) -> dict[str, Any]:
+def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:
     """What was played, and under which noise."""
     return {
-        "algorithm": cell.played.label,
-        "family": cell.played.family,
+        "algorithm": cell.label,
+        "family": cell.family,
         "noise": cell.noise,
         "level": main.labels[cell.mu],
         "mu": cell.mu,
@@ -153,7 +123,7 @@ def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
 
 
 def cumulative_curves(
-    cells: Sequence[Cell], streams: Mapping[str, GainStream], main: Hospitals
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals
 ) -> pd.DataFrame:
     """Mean cumulative gain by round, with half-widths, and that of the best static expert.
 
