@@ -163,7 +163,7 @@ def test_dry_run_of_every_shipped_config(tmp_path: Path, config: Path) -> None:
         table.parent.mkdir(parents=True)
         table.touch()
     text = succeed(snakemake(tmp_path, config, "--dry-run"))
-    assert "render_cumulative_gain" in text
+    assert "cumulative_gain_shown" in text
 
 
 def test_configs_are_not_mixed_with_the_default_one(tmp_path: Path) -> None:
@@ -380,8 +380,8 @@ def jobs_of(*studies: str) -> set[str]:
 
 # l2p is played by a suite of the config.
 MAIN = {
-    *("run_suite", "aggregate_runs", "study_comparison", "render_average_gain"),
-    *("render_cumulative_gain", "render_comparison"),
+    *("run_suite", "aggregate_runs"),
+    *("average_gain_shown", "cumulative_gain_shown", "beyond_shown"),
 }
 
 
