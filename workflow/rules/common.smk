@@ -13,7 +13,7 @@ from dpol.core.imports import code_hash
 from dpol.experts.registry import modules_of
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
-from dpol.studies.hospitals.sections import sections
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
 from dpol.studies.study import code_of, code_of_shown
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
@@ -68,8 +68,10 @@ FACTS = {
     "confidence": settings.report.confidence,
 }
 MAIN = experiment.main()
-# Each with its settings.
-SECTIONS = [*((section, MAIN) for section in sections(MAIN)), *settings.studies()]
+# What is shown, each with its settings.
+SECTIONS = [(TOTAL_GAIN, MAIN), (GAIN_OVER_TIME, MAIN), *settings.studies()]
+if settings.comparison is not None:
+    SECTIONS.append((BEYOND, MAIN))
 
 
 def code_of_script(name, *modules):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
+from dpol.studies.hospitals.sections import SECTIONS
 from dpol.studies.study import Section, Study
 
 STUDIES = (
@@ -31,5 +31,5 @@ def load_studies() -> dict[str, Study]:
 
 def load_section(name: str) -> Section:
     """A study, or a section of the main experiment, by its name."""
-    main: dict[str, Section] = {it.name: it for it in (TOTAL_GAIN, GAIN_OVER_TIME, BEYOND)}
+    main: dict[str, Section] = {it.name: it for it in SECTIONS}
     return main.get(name) or load_study(name)

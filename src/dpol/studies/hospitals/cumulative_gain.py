@@ -176,8 +176,7 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
     for columns in range(len(names), 1, -1):
         rows = math.ceil(len(names) / columns)
         parts = [names[start : start + rows] for start in range(0, len(names), rows)]
-        longest = [max(len(name) for name in part) for part in parts]
-        needed = sum(length / CHARACTERS_PER_INCH + 0.7 for length in longest)
+        needed = sum(max(map(len, part)) / CHARACTERS_PER_INCH + 0.7 for part in parts)
         if len(parts) == columns and needed <= width:
             return columns
     return 1

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.core.randomness import Floats, ReplicateGenerators, Seeds
+from dpol.core.randomness import Floats, Seeds
 from dpol.data.stream import GainStream
 from dpol.experts.amplification import BatchMixture
 from dpol.experts.interface import Actions, Member
@@ -94,43 +94,38 @@ def play_suite(
     Raises:
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
-
-    def play_part(part: Sequence[int]) -> list[Played]:
-        """A function, so that one part's data are gone before the next part's are made."""
-        source: Source
-        if members[0].algorithm.model == "local":
-            source = privatize(stream, noise, mu, seed=seed, replicates=part)
-        else:
-            source = RawGains(stream, mu, part)
-        seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
-        return [_play(stream, source, it, seeds.algorithm(it.label), noise, mu) for it in members]
-
-    played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
-    together = tuple(joined(own) for own in zip(*played, strict=True))
-    return RunBlock(tuple(replicates), together)
+    played = [
+        _play_part(stream, members, noise, mu, seed, part)
+        for part in parts(stream, members, replicates, memory_mb)
+    ]
+    return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
 
 
-def _play(
+def _play_part(
     stream: GainStream,
-    source: Source,
-    member: Member,
-    generators: ReplicateGenerators,
+    members: Sequence[Member],
     noise: str,
     mu: float,
-) -> Played:
-    actions = play_rounds(member.algorithm, source, generators, name=member.label)
-    return Played(
-        stream=stream.label,
-        noise=noise,
-        mu=mu,
-        label=member.label,
-        family=member.family,
-        origin=member.algorithm.origin,
-        guarantee=guarantee_of(member.algorithm, source),
-        actions=actions,
-        gains=stream.gains[np.arange(stream.n_rounds), actions],
-        amplification=amplification_of(member.algorithm, source),
-    )
+    seed: int,
+    part: Sequence[int],
+) -> list[Played]:
+    """Some replicates; their data are gone before those of others are made."""
+    source: Source
+    if members[0].algorithm.model == "local":
+        source = privatize(stream, noise, mu, seed=seed, replicates=part)
+    else:
+        source = RawGains(stream, mu, part)
+    seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
+    played = []
+    for it in members:
+        generators = seeds.algorithm(it.label)
+        actions = play_rounds(it.algorithm, source, generators, name=it.label)
+        facts = stream.label, noise, mu, it.label, it.family, it.algorithm.origin
+        guarantee = guarantee_of(it.algorithm, source)
+        gains = stream.gains[np.arange(stream.n_rounds), actions]
+        mixture = amplification_of(it.algorithm, source)
+        played.append(Played(*facts, guarantee, actions, gains, mixture))
+    return played
 
 
 def joined(parts: Sequence[Played]) -> Played:

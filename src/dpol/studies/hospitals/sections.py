@@ -66,8 +66,4 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-
-
-def sections(main: Hospitals) -> list[Section]:
-    """The sections of a config; the last only if it compares the paper's way with ours."""
-    return [TOTAL_GAIN, GAIN_OVER_TIME, *([BEYOND] if main.comparison else [])]
+SECTIONS = (TOTAL_GAIN, GAIN_OVER_TIME, BEYOND)

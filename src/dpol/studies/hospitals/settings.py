@@ -97,18 +97,21 @@ class Comparison(Settings):
 
 
 class Hospitals(Settings):
-    """What a config says of the main experiment: what is compared, shown, and in which order."""
+    """What a config says of the main experiment: what is compared, shown, and in which order.
+
+    Args:
+        streams: gain streams by label.
+        levels: privacy levels by label.
+        report: algorithms, the family of the best member, noise, confidence.
+        comparison: the paper's way and ours, if they are compared.
+        central_noise: own noise of central algorithms, by label.
+    """
 
     streams: dict[Label, Stream]
-    """Gain streams by label."""
     levels: dict[Label, Mu]
-    """Privacy levels by label."""
     report: Report
-    """Algorithms, the family of the best member, noise, confidence."""
     comparison: Comparison | None = None
-    """The paper's way and ours, if they are compared."""
     central_noise: dict[Label, str] = {}
-    """Own noise of central algorithms, by label."""
 
     @property
     def labels(self) -> dict[float, str]:

@@ -71,7 +71,12 @@ def summarize(
             "confidence": confidence,
             "ci_comparisons": comparisons,
             "ours": cell.ours,
-            **_privacy_facts(cell, delta),
+            **cell.guarantee.as_columns(),
+            "epsilon": cell.guarantee.epsilon(delta),
+            "delta": delta,
+            "amplified_epsilon": cell.amplification.epsilon(delta)
+            if cell.amplification
+            else math.nan,
         }
         for cell in cells
     ]
@@ -109,16 +114,6 @@ def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:
         "noise": cell.noise,
         "level": main.labels[cell.mu],
         "mu": cell.mu,
-    }
-
-
-def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
-    guarantee, amplification = played.guarantee, played.amplification
-    return {
-        **guarantee.as_columns(),
-        "epsilon": guarantee.epsilon(delta),
-        "delta": delta,
-        "amplified_epsilon": amplification.epsilon(delta) if amplification else math.nan,
     }
 
 
