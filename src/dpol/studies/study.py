@@ -107,8 +107,8 @@ class Section:
         title: its heading.
         about: what it is about, in one or two sentences.
         settings: model of what a config says of it.
-        folder: where it lives, with `results.yaml`: the columns of its result tables.
-        results: names of its result tables, files below results/<run>/.
+        folder: where it lives, with `results.yaml`: the columns of result tables.
+        results: names of the result tables that it shows, files below results/<run>/.
         figures: its figures under these settings.
         tables: its tables.
     """
@@ -127,9 +127,15 @@ class Section:
 class Study(Section):
     """A study: what it computes, and the section that shows it.
 
-    Its name is the key of its block in a config, and names its jobs; its settings are that block.
-
     Args:
+        name: key of its block in a config; it names its jobs.
+        title: heading of its section in the report.
+        about: what it is about, in one or two sentences.
+        settings: model of its block in a config.
+        folder: where it lives, with `results.yaml`: the columns of its result tables.
+        results: names of its result tables, files below results/<run>/.
+        figures: its figures under these settings.
+        tables: its tables.
         points: takes (settings, labels of the gain streams): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
