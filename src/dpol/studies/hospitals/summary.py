@@ -60,28 +60,27 @@ def summarize(
         delta: where epsilon is reported.
     """
     confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
-    rows = [
-        {
-            **_stream_facts(streams[cell.stream]),
-            **_setting(cell, main),
-            "replicates": len(cell.totals),
-            "mean_gain": float(cell.totals.mean()),
-            "ci_half_width": float(half_width(cell.totals, confidence, comparisons)),
-            "std_gain": float(cell.totals.std(ddof=1)) if len(cell.totals) > 1 else math.nan,
-            "confidence": confidence,
-            "ci_comparisons": comparisons,
-            "ours": cell.ours,
-            **cell.guarantee.as_columns(),
-            "epsilon": cell.guarantee.epsilon(delta),
-            "delta": delta,
-            "amplified_epsilon": cell.amplification.epsilon(delta)
-            if cell.amplification
-            else math.nan,
-        }
-        for cell in cells
-    ]
+    rows = []
+    for cell in cells:
+        totals, mixture = cell.totals, cell.amplification
+        rows.append(
+            {
+                **_stream_facts(streams[cell.stream]),
+                **_setting(cell, main),
+                "replicates": len(totals),
+                "mean_gain": float(totals.mean()),
+                "ci_half_width": float(half_width(totals, confidence, comparisons)),
+                "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
+                "ours": cell.ours,
+                **cell.guarantee.as_columns(),
+                "epsilon": cell.guarantee.epsilon(delta),
+                "amplified_epsilon": mixture.epsilon(delta) if mixture else math.nan,
+            }
+        )
     frame = pd.DataFrame(rows)
-    return frame.assign(static_regret=frame["best_static_gain"] - frame["mean_gain"])
+    regret = frame["best_static_gain"] - frame["mean_gain"]
+    together = {"confidence": confidence, "ci_comparisons": comparisons}
+    return frame.assign(delta=delta, static_regret=regret, **together)
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
