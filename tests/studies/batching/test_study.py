@@ -23,7 +23,7 @@ from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
 from dpol.studies.batching import STUDY, study
 from dpol.studies.batching.settings import Batching
 from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
-from dpol.studies.study import Facts, Inputs, schemas_of
+from dpol.studies.jobs import compute
 
 ERROR = 1e-6
 DELTA = 1e-5
@@ -37,12 +37,8 @@ SETTING = ["n", "mu", "bound", "t"]
 
 def run_all(settings, *, seed=SEED, confidence=0.95):
     """Both tables of the study: curves and costs."""
-    inputs, points = Inputs(seed, DELTA), STUDY.points(settings, []).values()
-    made = [study.run(settings, point, inputs) for point in points]
-    joined = {name: pd.concat([it[name] for it in made], ignore_index=True) for name in made[0]}
-    frames = study.collect(joined, settings, Facts({}, True, confidence))
-    curves, costs = (schemas_of(STUDY)[it].check(frames[it], it) for it in STUDY.results)
-    return curves, costs
+    frames = compute(STUDY, settings, seed=seed, delta=DELTA, confidence=confidence)
+    return frames["amplification"], frames["batching"]
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +46,12 @@ def tables():
     return run_all(TINY)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def curves(tables):
     return tables[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def costs(tables):
     return tables[1]
 

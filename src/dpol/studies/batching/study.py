@@ -104,10 +104,10 @@ def amplified_curves(
                 ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
                 MONTE_CARLO: observed_batches(observed, mu),
             }
-            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
-            setting |= {"alpha": study.alpha, "bound": bound}
-            frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
-    return pd.concat(frames, ignore_index=True)
+            for kind, mixture in kinds.items():
+                frames.append(_curve(mixture, delta).assign(t=t, bound=bound, kind=kind))
+    setting = {"T": study.n_rounds, "n": n, "mu": mu, "alpha": study.alpha}
+    return pd.concat(frames, ignore_index=True).assign(**setting)
 
 
 def _observe(
@@ -140,13 +140,12 @@ def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: in
     )
 
 
-def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFrame:
+def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
     threshold = _THRESHOLDS * mixture.mu
     false_positive, false_negative = mixture.trade_off_at(threshold)
     known = threshold >= 0
     return pd.DataFrame(
         {
-            **setting,
             "threshold": threshold,
             "false_positive": false_positive,
             "false_negative": false_negative,
