@@ -14,7 +14,7 @@ from dpol.show.names import explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.reported import BEST_LINEAR, describe_reported
-from dpol.studies.hospitals.settings import Hospitals, size
+from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
 CSV_COLUMNS = (
@@ -50,7 +50,7 @@ def average_gain_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
         name="average-gain",
         corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
         headers=tuple(map(marked, columns["column"], columns["marked"])),
-        sections=tuple(_sections(cells, list(columns["label"]), summary, main)),
+        sections=tuple(_sections(cells, list(columns["label"]))),
         footers=tuple(_footers(cells, columns, runs, summary, main)),
         numbers=cells[list(CSV_COLUMNS)],
     )
@@ -136,16 +136,16 @@ def _cells(
     )
 
 
-def _sections(
-    cells: pd.DataFrame, labels: Sequence[str], summary: pd.DataFrame, main: Hospitals
-) -> Iterator[Section]:
-    for stream, of_stream in cells.groupby("stream", sort=False):
+def _sections(cells: pd.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
+    for _, of_stream in cells.groupby("stream", sort=False):
         groups = []
         for noise, of_noise in of_stream.groupby("row_noise", sort=False):
             title = marked(str(noise), name_of(str(noise)).ours)
             rows = of_noise.groupby("level", sort=False)
             groups.append(Group(title, tuple(_line(row, labels) for _, row in rows)))
-        yield Section(main.titles[str(stream)], size(summary, str(stream)), tuple(groups))
+        first = of_stream.iloc[0]
+        size = f"n = {first['n_experts']}, T = {first['n_rounds']}"
+        yield Section(first["stream_title"], size, tuple(groups))
 
 
 def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
@@ -180,17 +180,14 @@ def _footers(
         " of a stream of n experts."
     )
     yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
-    for title, family in zip(columns["column"], columns["best_of"], strict=True):
+    named = columns.set_index("column")
+    for title, family in named["best_of"].items():
         if family:
-            yield footers.describe_best(title, family)
+            yield footers.describe_best(str(title), family)
     yield footers.describe_data(main.simulated(summary))
-    titles = columns["column"].to_list()
-    yield from footers.describe_models(list(zip(titles, columns["model"], strict=True)))
+    yield from footers.describe_models(list(named["model"].items()))
     used = runs[runs["used"]].sort_values("row_noise", kind="stable")
-    own = {
-        title: used[used["label"] == label]
-        for title, label in zip(titles, columns["label"], strict=True)
-    }
+    own = {str(title): used[used["label"] == label] for title, label in named["label"].items()}
     yield from footers.describe_guarantee(own, list(main.levels.values()))
     if cells["algorithm"].isna().any():
         yield "—: not run; an algorithm without privacy has no privacy levels."
