@@ -16,6 +16,7 @@ from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Aim, Comparison, Hospitals, Report, System
+from dpol.studies.study import Facts
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
@@ -28,10 +29,11 @@ AIMS = [
 COMPARISON = Comparison(paper=PAPER, ours=OURS, aims=AIMS)
 
 
-def main(levels: dict[str, float] = LEVELS, **titles: str) -> Hospitals:
-    """Streams by label with their titles."""
-    titles = titles or {"nm": "New Mexico"}
-    streams = {label: Stream(groups=["G"], title=title) for label, title in titles.items()}
+FACTS = Facts({"nm": "New Mexico"}, simulated=False, confidence=0.95)
+
+
+def main(levels: dict[str, float] = LEVELS, facts: Facts = FACTS) -> Hospitals:
+    streams = {label: Stream(groups=["G"]) for label in facts.streams}
     report = Report(algorithms=["meta"])
     return Hospitals(streams=streams, levels=levels, report=report, comparison=COMPARISON)
 
@@ -82,14 +84,11 @@ def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Playe
     return found
 
 
-def frames(
-    runs: Sequence[Played], comparison: Comparison = COMPARISON, **facts: Any
-) -> dict[str, pd.DataFrame]:
+def frames(runs: Sequence[Played], comparison: Comparison = COMPARISON) -> dict[str, pd.DataFrame]:
     """Both tables of the runs, and a summary of streams of two experts and two rounds each."""
     streams = dict.fromkeys(it.stream for it in runs)
-    shared = {"n_experts": 2, "n_rounds": 2, "simulated": False} | facts
     return {
         "comparison": compare(runs, comparison, main()),
         "ablation": ablate(runs, comparison, main()),
-        "summary": pd.DataFrame([{"stream": label, **shared} for label in streams]),
+        "summary": pd.DataFrame({"stream": list(streams), "n_experts": 2, "n_rounds": 2}),
     }

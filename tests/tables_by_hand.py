@@ -12,6 +12,7 @@ from dpol.show.table import Entry, Table
 from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.findings import conclude
 from dpol.studies.hospitals.settings import Hospitals, Report
+from dpol.studies.study import Facts
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0}
@@ -76,8 +77,13 @@ def summary(data: list[dict[str, Any]] | None = None, **changes: Any) -> pd.Data
     return conclude(pd.DataFrame(rows() if data is None else data), main(**changes))
 
 
-def build(data: list[dict[str, Any]] | None = None, **changes: Any) -> Table:
-    return average_gain_table({"summary": summary(data, **changes)}, main(**changes), None)
+FACTS = Facts({"nm": "New Mexico", "pa": "pa"}, simulated=False, confidence=0.95)
+
+
+def build(
+    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **changes: Any
+) -> Table:
+    return average_gain_table({"summary": summary(data, **changes)}, main(**changes), facts)
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:

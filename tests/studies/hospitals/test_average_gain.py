@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ from dpol.data.settings import Stream
 from dpol.show.table import to_csv, to_markdown
 from dpol.studies.hospitals.average_gain import CSV_COLUMNS, average_gain_table
 from tables_by_hand import (
+    FACTS,
     INF,
     STREAM,
     build,
@@ -87,10 +89,10 @@ def test_reported_half_width_is_shown() -> None:
 
 
 def test_footers_tell_ranges_and_simulated_data() -> None:
-    data = [row | {"simulated": True} for row in rows()]
+    data = rows()
     data[3] |= {"epsilon": 2.25, "guaranteed_mu": 0.5}
     data[4] |= {"replicates": 1}
-    table = build(data)
+    table = build(data, facts=replace(FACTS, simulated=True))
     for text in (
         "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at",
         "over 1 to 100 runs",
@@ -202,7 +204,7 @@ def test_streams_have_the_same_groups() -> None:
     found = summary(data + [row | {"stream": "pa"} for row in data])
     streams = {"pa": Stream(groups=["PA"]), "nm": STREAM}
     both = main().model_copy(update={"streams": streams})
-    sections = average_gain_table({"summary": found}, both, None).sections
+    sections = average_gain_table({"summary": found}, both, FACTS).sections
     assert [section.title for section in sections] == ["pa", "New Mexico"]
     first, second = ([group.title for group in section.groups] for section in sections)
     assert first == second == ["isotropic", "isotropic-worst-case", "capacity †", "a", "b"]
@@ -226,5 +228,5 @@ def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
 def test_input_is_left_alone() -> None:
     found = summary()
     before = found.copy(deep=True)
-    average_gain_table({"summary": found}, main(), None)
+    average_gain_table({"summary": found}, main(), FACTS)
     pd.testing.assert_frame_equal(found, before)

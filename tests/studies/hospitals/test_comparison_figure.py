@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,13 +15,18 @@ from matplotlib.text import Annotation, Text
 from comparison_by_hand import COMPARISON, INF, LEVELS, cells, frames, main
 from dpol.show import style
 from dpol.studies.hospitals.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
+from dpol.studies.study import Facts
 
-STREAMS = {"nm": "New Mexico", "pa": "A & B_<c>% $x$"}
+FACTS = Facts({"nm": "New Mexico", "pa": "A & B_<c>% $x$"}, simulated=False, confidence=0.95)
 RUNS = [*cells(), *cells("pa")]
 
 
-def draw(made: dict[str, pd.DataFrame] | None = None, levels: dict[str, float] = LEVELS) -> Figure:
-    return draw_comparison(made or frames(RUNS), main(levels, **STREAMS), None)
+def draw(
+    made: dict[str, pd.DataFrame] | None = None,
+    levels: dict[str, float] = LEVELS,
+    facts: Facts = FACTS,
+) -> Figure:
+    return draw_comparison(made or frames(RUNS), main(levels, facts), facts)
 
 
 def lines(ax: Axes) -> dict[str, Line2D]:
@@ -98,7 +105,7 @@ def test_the_title_says_what_is_drawn() -> None:
     assert title.startswith("Real data, means over 2 runs")
     assert "the paper's way: meta, isotropic noise" in title
     assert "ours: bayes, capacity noise" in title
-    simulated = draw(frames(RUNS, simulated=True))
+    simulated = draw(facts=replace(FACTS, simulated=True))
     assert simulated.get_suptitle().startswith("Simulated\xa0data,\xa0not")
 
 
@@ -106,6 +113,6 @@ def test_the_title_says_what_is_drawn() -> None:
 def test_any_number_of_streams_has_a_panel_each(number: int) -> None:
     names = {f"s{k}": f"Stream {k}" for k in range(number)}
     made = frames([it for name in names for it in cells(name)])
-    figure = draw_comparison(made, main(**names), None)
+    figure = draw(made, facts=replace(FACTS, streams=names))
     titles = [f"{name} (n = 2)" for name in names.values()]
     assert [ax.get_title(loc="left") for ax in figure.axes] == titles

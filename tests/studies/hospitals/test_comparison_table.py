@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from comparison_by_hand import COMPARISON, INF, OURS, PAPER, cells, frames, main
+from comparison_by_hand import COMPARISON, FACTS, INF, OURS, PAPER, cells, frames, main
 from dpol.show.table import Entry, Table, to_latex, to_markdown
 from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
@@ -32,7 +32,7 @@ def made(summary: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def build(made: dict[str, pd.DataFrame]) -> Table:
-    return comparison_table(made, main(), None)
+    return comparison_table(made, main(), FACTS)
 
 
 def line(made: dict[str, pd.DataFrame], label: str) -> tuple[Entry, ...]:
@@ -156,7 +156,7 @@ ABLATED = r"""
 
 
 def test_losses_of_every_system_at_every_level(made: dict[str, pd.DataFrame]) -> None:
-    assert ABLATED in to_markdown(ablation_table(made, main(), None))
+    assert ABLATED in to_markdown(ablation_table(made, main(), FACTS))
 
 
 def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(made):
@@ -164,7 +164,7 @@ def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(made)
     for number, term in enumerate(TERMS, start=1):
         losses[f"{term}_half_width"] = 0.11 * number
     losses["selection_loss"] = -0.001
-    table = ablation_table(made, main(), None)
+    table = ablation_table(made, main(), FACTS)
     (_, entries), *_ = table.sections[0].groups[0].lines
     widths = [entry.text.split(" ± ")[1] for entry in entries[1:6]]
     assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]

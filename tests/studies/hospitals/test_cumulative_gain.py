@@ -21,11 +21,12 @@ from dpol.data.settings import Stream
 from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
 from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals, Report
+from dpol.studies.study import Facts
 
 INF = math.inf
 ROUNDS = np.arange(1, 7)
 TITLES = {"nm": "New Mexico", "ca": "A & B_<c>% $x$"}
-STREAMS = {label: Stream(groups=["G"], title=title) for label, title in TITLES.items()}
+STREAMS = {label: Stream(groups=["G"]) for label in TITLES}
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
 ALGORITHMS = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
 # Algorithm, family, noise, gain in each round.
@@ -78,9 +79,9 @@ def draw(
         report=Report(**{"algorithms": ALGORITHMS} | report),
         central_noise={"tree-ftpl-min-noise": central},
     )
-    facts = {"stream": list(STREAMS), "n_experts": 24, "simulated": simulated}
-    frames = {"cumulative": cumulative() if frame is None else frame}
-    return draw_cumulative_gain(frames | {"summary": pd.DataFrame(facts)}, main, None)
+    summary = pd.DataFrame({"stream": list(TITLES), "n_experts": 24})
+    frames = {"cumulative": cumulative() if frame is None else frame, "summary": summary}
+    return draw_cumulative_gain(frames, main, Facts(TITLES, simulated, 0.95))
 
 
 def lines(axes: Axes) -> dict[str, Line2D]:

@@ -38,12 +38,12 @@ def average_gain_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
     Args:
         frames: the summary, as `dpol.studies.hospitals.findings.conclude` makes it.
         main: streams and levels in the order of the lines, and the algorithms that are shown.
-        facts: not needed.
+        facts: titles of the streams, and whether they are simulated.
     """
     summary = frames["summary"]
     runs = _runs(summary, main)
     columns = _columns(runs, main)
-    cells = _cells(runs, columns, summary, main)
+    cells = _cells(runs, columns, summary, main, facts)
     several = cells["row_noise"].nunique() > 1
     return Table(
         caption="Average total gain",
@@ -51,7 +51,7 @@ def average_gain_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
         corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
         headers=tuple(map(marked, columns["column"], columns["marked"])),
         sections=tuple(_sections(cells, list(columns["label"]))),
-        footers=tuple(_footers(cells, columns, runs, summary, main)),
+        footers=tuple(_footers(cells, columns, runs, main, facts)),
         numbers=cells[list(CSV_COLUMNS)],
     )
 
@@ -105,7 +105,11 @@ def _columns(runs: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
 
 
 def _cells(
-    runs: pd.DataFrame, columns: pd.DataFrame, summary: pd.DataFrame, main: Hospitals
+    runs: pd.DataFrame,
+    columns: pd.DataFrame,
+    summary: pd.DataFrame,
+    main: Hospitals,
+    facts: Facts,
 ) -> pd.DataFrame:
     """A row per cell that is not empty, in the order of the table; no `algorithm`: not run."""
     axes: dict[str, list[str]] = {
@@ -117,7 +121,7 @@ def _cells(
     cells = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     cells = cells.merge(columns, how="left", on="label")
     cells = cells[(cells["only_with"] == "") | (cells["only_with"] == cells["row_noise"])]
-    facts = summary.groupby("stream")[["n_experts", "n_rounds", "simulated"]].first()
+    sizes = summary.groupby("stream")[["n_experts", "n_rounds", "simulated"]].first()
     played = runs[runs["used"] & ((runs["best_of"] == "") | runs["best_of_family"])]
     played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
     played[_REPORTED] = played[_REPORTED].where(played["reported_as"] == played["label"])
@@ -126,12 +130,12 @@ def _cells(
     return (
         cells.assign(
             mu=cells["level"].map(main.levels),
-            stream_title=cells["stream"].map(main.titles),
+            stream_title=cells["stream"].map(facts.streams),
             noise=cells["row_noise"].mask(cells["model"] == "none", "none"),
             confidence=main.report.confidence,
             ci_comparisons=int(summary["ci_comparisons"].iloc[0]),
         )
-        .join(facts, on="stream")
+        .join(sizes, on="stream")
         .merge(played[[*_KEY, *numbers, *_REPORTED]], how="left", on=_KEY)
     )
 
@@ -170,8 +174,8 @@ def _footers(
     cells: pd.DataFrame,
     columns: pd.DataFrame,
     runs: pd.DataFrame,
-    summary: pd.DataFrame,
     main: Hospitals,
+    facts: Facts,
 ) -> Iterator[str]:
     replicates = cells["replicates"].dropna()
     number = " to ".join(dict.fromkeys((f"{replicates.min()}", f"{replicates.max()}")))
@@ -184,8 +188,10 @@ def _footers(
     for title, family in named["best_of"].items():
         if family:
             yield footers.describe_best(str(title), family)
-    yield footers.describe_data(main.simulated(summary))
-    yield from footers.describe_models(list(named["model"].items()))
+    yield footers.describe_data(facts.simulated)
+    yield from footers.describe_models(
+        [(str(title), model) for title, model in named["model"].items()]
+    )
     used = runs[runs["used"]].sort_values("row_noise", kind="stable")
     own = {str(title): used[used["label"] == label] for title, label in named["label"].items()}
     yield from footers.describe_guarantee(own, list(main.levels.values()))
@@ -201,4 +207,4 @@ def _footers(
         row["stream_title"]: (row["n_experts"], main.streams[row["stream"]].reported_as)
         for row in beside.to_dict("records")
     }
-    yield from describe_reported(experts, bool(beside["simulated"].any()))
+    yield from describe_reported(experts, facts.simulated)

@@ -44,7 +44,7 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     Args:
         frames: the summary, the comparison, and the ablation, whose reference is a line.
         main: streams, a panel each, and the levels, from left to right.
-        facts: not needed.
+        facts: titles of the streams, and whether they are simulated.
     """
     summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
     columns = min(_MOST_COLUMNS, len(main.streams))
@@ -57,12 +57,14 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
         for ax in grid.flat[len(main.streams) :]:
             ax.remove()
         labels = []
-        for ax, (label, title) in zip(figure.axes, main.sized_titles(summary).items(), strict=True):
+        sizes = summary.groupby("stream")["n_experts"].first()
+        for ax, label in zip(figure.axes, main.streams, strict=True):
             rows = comparison[comparison["stream"] == label]
             reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
             lines = _lines(rows, levels)
             _draw_panel(ax, rows, lines, reference, levels)
             labels.append(_labels(lines, reference, levels))
+            title = f"{facts.streams[label]} (n = {sizes[label]})"
             ax.set_title(title, loc="left", fontweight="bold", parse_math=False)
         grid[0][0].set_ylim(bottom=0)
         for ax, of_panel in zip(figure.axes, labels, strict=True):
@@ -70,7 +72,7 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
         figure.supylabel("total gain")
         figure.supxlabel("privacy level μ (the further right, the more private)")
         paper = comparison[comparison["kind"] == "paper"].to_dict("records")[0]
-        add_title(figure, _title(paper, simulated=any(main.simulated(summary).values())))
+        add_title(figure, _title(paper, simulated=facts.simulated))
         style.freeze_layout(figure)
     return figure
 

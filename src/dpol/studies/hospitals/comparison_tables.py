@@ -13,7 +13,7 @@ from dpol.show.names import OURS
 from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.ablation import TERMS
-from dpol.studies.hospitals.settings import Comparison, Hospitals, size
+from dpol.studies.hospitals.settings import Comparison, Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
 from dpol.studies.study import Facts, Frames
 
@@ -45,25 +45,31 @@ def comparison_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
     Args:
         frames: the summary and the comparison.
         main: streams, in the order of the sections, and levels, in the order of the lines.
-        facts: not needed.
+        facts: titles of the streams, and whether they are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
     sections = []
-    for label, title in main.titles.items():
+    for label, title in facts.streams.items():
         rows = comparison[comparison["stream"] == label]
         lines = [_level(rows[rows["mu"] == mu], mu) for mu in main.levels.values()]
         aims = rows[rows["aim_verdict"] != ""].groupby(["kind", "mu", "other_mu"], sort=False)
         lines += [_aim(aim) for _, aim in aims]
-        sections.append(one_section(lines, title, size(summary, label)))
+        sections.append(one_section(lines, title, _size(summary, label)))
     return Table(
         caption="The paper's way and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
         headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
         sections=tuple(sections),
-        footers=tuple(_footers(comparison, summary, main)),
+        footers=tuple(_footers(comparison, summary, main, facts)),
         numbers=comparison,
     )
+
+
+def _size(summary: pd.DataFrame, stream: str) -> str:
+    """Numbers of experts and rounds of a stream."""
+    row = summary[summary["stream"] == stream].iloc[0]
+    return f"n = {row['n_experts']}, T = {row['n_rounds']}"
 
 
 def _level(rows: pd.DataFrame, mu: float) -> Line:
@@ -132,7 +138,9 @@ def _difference(row: _Row) -> str:
     return f"{row['difference']:+.2f}{footers.plus_minus(row['difference_half_width'])}"
 
 
-def _footers(comparison: pd.DataFrame, summary: pd.DataFrame, main: Hospitals) -> Iterator[str]:
+def _footers(
+    comparison: pd.DataFrame, summary: pd.DataFrame, main: Hospitals, facts: Facts
+) -> Iterator[str]:
     paper = comparison[comparison["kind"] == "paper"]
     first = paper.iloc[0]
     yield (
@@ -149,7 +157,7 @@ def _footers(comparison: pd.DataFrame, summary: pd.DataFrame, main: Hospitals) -
         f" noise where stream, noise and μ agree. Of the paper's way and ours it is {shared}"
     )
     yield from _ABOUT
-    yield footers.describe_data(main.simulated(summary))
+    yield footers.describe_data(facts.simulated)
     runs = {}
     for title, side in (("the paper's", "other_"), ("ours", "")):
         of_algorithm = summary[summary["algorithm"] == first[f"{side}algorithm"]]
@@ -164,16 +172,16 @@ def ablation_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
     Args:
         frames: the summary and the ablation.
         main: streams and levels, in the order of the sections, and which system is ours.
-        facts: not needed.
+        facts: titles of the streams, and whether they are simulated.
     """
     ablation, sections = frames["ablation"], []
-    for label, title in main.titles.items():
+    for label, title in facts.streams.items():
         for mu in main.levels.values():
             rows = ablation[(ablation["stream"] == label) & (ablation["mu"] == mu)]
             first = rows.iloc[0]
+            size = _size(frames["summary"], label)
             best = f"{first['reference']}, {first['reference_gain']:.2f}"
-            of = size(frames["summary"], label)
-            note = f"{of}; best of the paper's learners without noise: {best}"
+            note = f"{size}; best of the paper's learners without noise: {best}"
             lines = [_losses(row, main.comparison) for row in rows.to_dict("records")]
             sections.append(one_section(lines, f"{title}, {privacy_title(mu)}", note))
     names = ("gain", "noise", "learner", "selection", "total loss", "own noise")

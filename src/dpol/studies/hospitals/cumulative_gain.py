@@ -46,10 +46,12 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
         frames: the summary; and `cumulative`, a row per stream, algorithm, noise, mu and round, and
             per stream and round one of the algorithm `best-static-expert`.
         main: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
-        facts: not needed.
+        facts: titles of the streams, and whether they are simulated.
     """
     report, levels = main.report, list(main.levels.values())
-    cumulative, summary = frames["cumulative"], frames["summary"]
+    cumulative = frames["cumulative"]
+    sizes = frames["summary"].groupby("stream")["n_experts"].first()
+    titles = [f"{facts.streams[it]} (n = {sizes[it]})" for it in main.streams]
     lines = _lines(cumulative, main)
     rows = cumulative[cumulative["stream"].isin(main.streams)]
     dated = bool(rows["period"].notna().all())
@@ -67,11 +69,10 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
             own, shaded = (table[table["stream"] == label] for table in (rows, members))
             for axes, mu in zip(axes_row, levels, strict=True):
                 _draw_panel(axes, own, shaded[shaded["mu"] == mu], lines, mu)
-        _add_titles(grid.tolist(), list(main.sized_titles(summary).values()), levels, panel)
+        _add_titles(grid.tolist(), titles, levels, panel)
         _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5, dated=dated)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6)
-        simulated = any(main.simulated(summary).values())
-        add_title(figure, _subtitle(rows, report, dated=dated, simulated=simulated))
+        add_title(figure, _subtitle(rows, report, dated=dated, simulated=facts.simulated))
         gain = figure.supylabel("cumulative gain")
         style.freeze_layout(figure)
         # Level with the panels, not with panels and legend together.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -11,9 +11,6 @@ from dpol.core.settings import AlgorithmSpec, Label, Mu, Settings, all_different
 from dpol.data.settings import Stream
 from dpol.noise import ISOTROPIC, NOISES
 from dpol.show.papers import EXPERTS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAPER = f"“{EXPERTS}”, Table 2"
 """Where the paper's numbers stand."""
@@ -117,24 +114,3 @@ class Hospitals(Settings):
     def labels(self) -> dict[float, str]:
         """Labels of the privacy levels by mu."""
         return {mu: label for label, mu in self.levels.items()}
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """Titles of the streams by label."""
-        return {label: stream.title or label for label, stream in self.streams.items()}
-
-    def sized_titles(self, summary: pd.DataFrame) -> dict[str, str]:
-        """Titles of the streams with their numbers of experts, by label."""
-        sizes = summary.groupby("stream")["n_experts"].first()
-        return {label: f"{title} (n = {sizes[label]})" for label, title in self.titles.items()}
-
-    def simulated(self, summary: pd.DataFrame) -> dict[str, bool]:
-        """Whether the data of a stream are simulated, by title."""
-        found = summary.groupby("stream")["simulated"].any()
-        return {title: bool(found[label]) for label, title in self.titles.items()}
-
-
-def size(summary: pd.DataFrame, stream: str) -> str:
-    """Numbers of experts and rounds of a stream."""
-    row = summary[summary["stream"] == stream].iloc[0]
-    return f"n = {row['n_experts']}, T = {row['n_rounds']}"
