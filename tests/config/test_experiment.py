@@ -51,14 +51,14 @@ def test_every_shipped_config_is_good_and_has_jobs(path: Path) -> None:
 
 
 def test_the_noise_of_central_algorithms_is_their_own() -> None:
-    assert load_experiment(CONFIG / "beyond.yaml").central_noise() == {
+    assert load_experiment(CONFIG / "beyond.yaml").main().central_noise == {
         "tree-ftpl-min-noise": "isotropic",
         "tree-ftpl-min-regret": "isotropic",
         "tree-ftpl-min-noise-capacity": "capacity",
         "tree-ftpl-min-regret-capacity": "capacity",
     }
     suites = {"local": {"algorithms": ["rw-ftpl", "ridge"]}, "curator": {"algorithms": ["l2p"]}}
-    assert tiny(suites=suites).central_noise() == {"l2p": "none"}
+    assert tiny(suites=suites).main().central_noise == {"l2p": "none"}
 
 
 def test_the_demo_has_63_jobs() -> None:

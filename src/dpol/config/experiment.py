@@ -51,26 +51,23 @@ class Experiment:
         return self.members[suite][0].algorithm.model
 
     def main(self) -> Hospitals:
-        """What the config says of the main experiment."""
+        """What the config says of the main experiment.
+
+        The `noise` of runs of central algorithms is local noise, which they do not see;
+        `central_noise` is their own, `none` if they have none.
+        """
+        every = [member for members in self.members.values() for member in members]
         return Hospitals(
             streams=self.config.streams,
             levels=self.config.privacy.levels,
             report=self.config.report,
             comparison=self.config.comparison,
-            central_noise=self.central_noise(),
+            central_noise={
+                it.label: it.algorithm.noise
+                for it in every
+                if isinstance(it.algorithm, CentralAlgorithm)
+            },
         )
-
-    def central_noise(self) -> dict[str, str]:
-        """Each central algorithm's own noise, by label; `none` if it has none.
-
-        The `noise` of their runs is local noise, which they do not see.
-        """
-        return {
-            member.label: member.algorithm.noise
-            for members in self.members.values()
-            for member in members
-            if isinstance(member.algorithm, CentralAlgorithm)
-        }
 
     def replicates(self, block: int) -> range:
         """The numbers of the replicates in a block."""
