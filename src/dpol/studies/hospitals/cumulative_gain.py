@@ -115,13 +115,8 @@ def _draw_panel(
         if not runs.empty:
             _draw_line(axes, runs, line, (position + 0.5) / len(lines))
     static = rows[rows["algorithm"] == BEST_STATIC].sort_values("round")
-    look: dict[str, Any] = {
-        "color": style.STATIC,
-        "linestyle": ":",
-        "linewidth": 1.3,
-        "label": BEST_STATIC,
-    }
-    axes.plot(static["x"], static["mean_cumulative_gain"], zorder=4, **look)
+    x, y = static["x"], static["mean_cumulative_gain"]
+    axes.plot(x, y, color=style.STATIC, ls=":", lw=1.3, zorder=4, label=BEST_STATIC)
 
 
 def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> None:
