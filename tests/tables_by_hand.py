@@ -11,8 +11,8 @@ from dpol.data.settings import Stream
 from dpol.show.table import Entry, Table
 from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.findings import conclude
-from dpol.studies.hospitals.settings import Report
-from dpol.studies.hospitals.shown import Shown
+from dpol.studies.hospitals.settings import Hospitals, Report
+from dpol.studies.study import Facts
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0}
@@ -66,22 +66,24 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def shown(
-    data: list[dict[str, Any]] | None = None,
-    *,
-    stream: Stream = STREAM,
-    levels: dict[str, float] = LEVELS,
-    **report: Any,
-) -> Shown:
-    """The summary by hand, with all that follows from it."""
+def main(*, stream: Stream = STREAM, levels: dict[str, float] = LEVELS, **report: Any) -> Hospitals:
     algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
     asked = Report(**{"algorithms": algorithms} | report)
-    summary = pd.DataFrame(rows() if data is None else data)
-    return Shown(conclude(summary, {"nm": stream}, asked), {"nm": stream}, levels, asked)
+    return Hospitals(streams={"nm": stream}, levels=levels, report=asked)
 
 
-def build(data: list[dict[str, Any]] | None = None, **changes: Any) -> Table:
-    return average_gain_table(shown(data, **changes))
+def summary(data: list[dict[str, Any]] | None = None, **changes: Any) -> pd.DataFrame:
+    """The summary by hand, with all that follows from it."""
+    return conclude(pd.DataFrame(rows() if data is None else data), main(**changes))
+
+
+FACTS = Facts({"nm": "New Mexico", "pa": "pa"}, simulated=False, confidence=0.95)
+
+
+def build(
+    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **changes: Any
+) -> Table:
+    return average_gain_table({"summary": summary(data, **changes)}, main(**changes), facts)
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:

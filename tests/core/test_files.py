@@ -17,7 +17,7 @@ import pytest
 
 from dpol.core.errors import OutputError
 from dpol.core.files import atomic_path, check_writable, locked, sha256, write_json, write_text
-from dpol.data import panel
+from dpol.data.panel import write_panel
 from dpol.data.stream import write_stream
 from dpol.data.table import write_table
 from streams_by_hand import stream
@@ -31,11 +31,25 @@ REMEDIES = {
 }
 FULL_DISK = Path("/dev/full")
 CELLS = pd.DataFrame({"a": ["1", "2"]}, dtype=str)
+PANEL = pd.DataFrame(
+    {
+        "stream": "S",
+        "group": "g",
+        "entity": ["a", "b"],
+        "name": ["a", "b"],
+        "period": pd.Timestamp("2021-01-01"),
+        "count": 1.0,
+        "capacity": 2.0,
+        "density": 0.5,
+        "count_source": "reported",
+        "capacity_source": "reported",
+    }
+)
 WRITERS = {
     "text.md": lambda path: write_text(path, "new"),
     "value.json": lambda path: write_json(path, {"new": 1}),
     "table.csv.gz": lambda path: write_table(CELLS, path),
-    "panel.parquet": lambda path: panel.write_panel(CELLS, path),
+    "panel.parquet": lambda path: write_panel(PANEL, path),
     "stream.parquet": lambda path: write_stream(stream(), path),
 }
 
@@ -128,7 +142,6 @@ def test_every_writer_says_that_the_disk_is_full(tmp_path, monkeypatch, name):
         return os.open(tmp_path / "link", os.O_RDWR), str(tmp_path / "link")
 
     monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
-    monkeypatch.setattr(panel, "check_panel", lambda table, _: table)
     with pytest.raises(OutputError) as caught:
         WRITERS[name](tmp_path / name)
     assert str(caught.value) == f"cannot write {tmp_path / name}: {REMEDIES[errno.ENOSPC]}"

@@ -305,9 +305,9 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     members = make_members("rw-ftpl")
     block = play_suite(stream, members, noise="doubled", mu=0.5, seed=1, replicates=range(4))
     (cell,) = collect_cells([block])
-    assert (block.noise, cell.ours) == ("doubled", True)
-    assert cell.played.guarantee.mu == pytest.approx(0.25)
-    assert cell.played.guarantee.mechanism.startswith("doubled Gaussian noise")
+    assert (cell.noise, cell.ours) == ("doubled", True)
+    assert cell.guarantee.mu == pytest.approx(0.25)
+    assert cell.guarantee.mechanism.startswith("doubled Gaussian noise")
     assert any("`doubled`" in line and line.endswith("ours |") for line in noises().splitlines())
 
     config = read_yaml("config/demo.yaml")

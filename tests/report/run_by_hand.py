@@ -18,11 +18,10 @@ from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies import hospitals
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
-from dpol.studies.hospitals.average_gain import average_gain_table
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
-from tables_by_hand import LEVELS, STREAM, shown
+from tables_by_hand import LEVELS, STREAM, build, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
@@ -151,10 +150,10 @@ def write_run(folder: Path) -> None:
     """All files that a page with every section is made of."""
     for name in ("tables", "figures", "data"):
         (folder / name).mkdir(parents=True)
-    summary = shown().summary
+    made = summary()
     for name, frame, schema in (
-        ("summary", summary, hospitals.schema("summary")),
-        ("ranking", rank_meta(summary), hospitals.schema("ranking")),
+        ("summary", made, hospitals.schema("summary")),
+        ("ranking", rank_meta(made), hospitals.schema("ranking")),
         ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
         ("audits", audits(), schemas_of(load_study("audits"))["audits"]),
     ):
@@ -177,7 +176,7 @@ def write_run(folder: Path) -> None:
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
-        "average-gain": average_gain_table(shown()),
+        "average-gain": build(),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

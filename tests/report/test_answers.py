@@ -16,9 +16,9 @@ from dpol.report.costs import cost_table, shown_costs
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.hospitals.findings import rank_meta, with_costs
 from report.run_by_hand import audits, claims, config
-from tables_by_hand import INF, run, shown, texts
+from tables_by_hand import INF, run, summary, texts
 
-SUMMARY = shown().summary
+SUMMARY = summary()
 RANKING = rank_meta(SUMMARY)
 NONE = SUMMARY.assign(reported_mean_gain=float("nan"))
 

@@ -108,11 +108,8 @@ def test_no_guarantee_without_noise(runs: pd.DataFrame) -> None:
 
 
 def test_data() -> None:
-    assert describe_data({"NM": False, "PA": False}) == "Data: real."
-    assert describe_data({"NM": True, "PA": True}) == "Data: simulated, not measured."
-    assert describe_data({"NM": True, "PA": False}) == (
-        "Data: simulated, not measured, in NM; real in the other streams."
-    )
+    assert describe_data(False) == "Data: real."
+    assert describe_data(True) == "Data: simulated, not measured."
 
 
 def test_models() -> None:

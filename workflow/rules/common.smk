@@ -13,6 +13,7 @@ from dpol.core.imports import code_hash
 from dpol.experts.registry import modules_of
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
 from dpol.studies.study import code_of, code_of_shown
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
@@ -66,6 +67,11 @@ FACTS = {
     "simulated": settings.dataset.simulated,
     "confidence": settings.report.confidence,
 }
+MAIN = experiment.main()
+# What is shown, each with its settings.
+SECTIONS = [(TOTAL_GAIN, MAIN), (GAIN_OVER_TIME, MAIN), *settings.studies()]
+if settings.comparison is not None:
+    SECTIONS.append((BEYOND, MAIN))
 
 
 def code_of_script(name, *modules):
@@ -80,33 +86,32 @@ def code_of_suite(suite):
     return code_hash("dpol.studies.hospitals.runs", *modules)
 
 
-def outputs(folder, name, formats, category, title, caption):
-    """The files of a figure or table; `snakemake --report` shows the first."""
-    first, *others = (f"{RESULTS}/{folder}/{name}.{suffix}" for suffix in formats)
-    labels = {"what": title, "kind": folder.removesuffix("s")}
-    caption = f"../report/{caption or name}.rst"
-    return [report(first, caption=caption, category=category, labels=labels), *others]
+def result_tables(*names):
+    """The files of result tables, by name."""
+    return {name: f"{RESULTS}/{name}.parquet" for name in names}
 
 
-def figure(name, category, title, caption=None):
-    """The files of a figure."""
-    return outputs("figures", name, ("svg", "png", "pdf"), category, title, caption)
-
-
+FIGURE_FORMATS = ("svg", "png", "pdf")
 # The page of the report is made of fragments.
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 
-def table(name, category, title, caption=None):
-    """The files of a table."""
-    return outputs("tables", name, TABLE_FORMATS, category, title, caption)
+def shown_of(section, block):
+    """The files of all figures and tables of a section; `snakemake --report` shows one of each."""
+    kinds = [("figure", it, FIGURE_FORMATS) for it in section.figures(block)]
+    kinds += [("table", it, TABLE_FORMATS) for it in section.tables]
+    paths = []
+    for kind, it, formats in kinds:
+        first, *others = (f"{RESULTS}/{kind}s/{it.name}.{suffix}" for suffix in formats)
+        labels = {"what": it.title, "kind": kind}
+        shown = {"caption": "../report/section.rst", "category": section.title, "labels": labels}
+        paths += [report(first, **shown), *others]
+    return paths
 
 
-def shown_of(study, block):
-    """The files of all figures and tables of a study."""
-    figures = [figure(it.name, study.title, it.title, "study") for it in study.figures(block)]
-    tables = [table(it.name, study.title, it.title, "study") for it in study.tables]
-    return [path for paths in (*figures, *tables) for path in paths]
+def shown_rule(section):
+    """The rule that shows a section."""
+    return f"{section.name.replace('-', '_')}_shown"
 
 
 def stream_of(points):
@@ -139,12 +144,6 @@ def table_must_be_fetched():
 def run_files():
     """The files of all runs."""
     return [f"{RESULTS}/runs/{job.name}.parquet" for job in experiment.jobs()]
-
-
-def study_files():
-    """Tables and figures of the studies that the config asks for."""
-    shown = [getattr(rules, f"{study.name}_shown").output for study, _ in settings.studies()]
-    return shown + ([] if settings.comparison is None else [rules.render_comparison.output])
 
 
 def config_text():

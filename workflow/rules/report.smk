@@ -1,9 +1,7 @@
 rule render_report:
     input:
         rules.data.input,
-        rules.render_average_gain.output,
-        rules.render_cumulative_gain.output,
-        study_files(),
+        [getattr(rules, shown_rule(section)).output for section, _ in SECTIONS],
     output:
         page=f"{RESULTS}/report/index.html",
     log:

@@ -1,8 +1,8 @@
-# The studies of the config: a job for each point, then their tables, then what is shown of them.
+# The studies of the config: a job for each point, then their tables.
 for study, block in settings.studies():
     POINTS = study.points(block, list(settings.streams))
-    results = {name: f"{RESULTS}/{name}.parquet" for name in study.results}
-    parts = {name: f"{RESULTS}/points/{study.name}/{{point}}/{name}.parquet" for name in results}
+    folder = f"{RESULTS}/points/{study.name}/{{point}}"
+    parts = {name: f"{folder}/{name}.parquet" for name in study.results}
 
     rule:
         name:
@@ -34,7 +34,7 @@ for study, block in settings.studies():
         input:
             **{name: expand(path, point=POINTS) for name, path in parts.items()},
         output:
-            **results,
+            **result_tables(*study.results),
         log:
             f"{RESULTS}/logs/{study.name}_results.log",
         benchmark:
@@ -49,24 +49,28 @@ for study, block in settings.studies():
         script:
             "../scripts/study_results.py"
 
+
+# What is shown: sections of the main experiment, and of the studies.
+for section, block in SECTIONS:
+
     rule:
         name:
-            f"{study.name}_shown"
+            shown_rule(section)
         input:
-            **results,
+            **result_tables(*section.results),
         output:
-            shown_of(study, block),
+            shown_of(section, block),
         log:
-            f"{RESULTS}/logs/{study.name}_shown.log",
+            f"{RESULTS}/logs/{shown_rule(section)}.log",
         benchmark:
-            f"{RESULTS}/benchmarks/{study.name}_shown.tsv"
+            f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv"
         params:
-            study=study.name,
+            section=section.name,
             settings=dump(block),
             facts=FACTS,
-            about=study.about,
-            code=code_of_shown(study, block),
+            about=section.about,
+            code=code_of_shown(section, block),
         message:
-            f"{study.title}: drawing the figures, rendering the tables"
+            f"{section.title}: drawing the figures, rendering the tables"
         script:
-            "../scripts/study_shown.py"
+            "../scripts/section_shown.py"

@@ -20,6 +20,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.privacy.guarantee import Model
+from dpol.studies.hospitals.settings import Hospitals
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,15 @@ class Experiment:
     def model(self, suite: str) -> Model:
         """The privacy model of a suite; all its algorithms share it."""
         return self.members[suite][0].algorithm.model
+
+    def main(self) -> Hospitals:
+        """What the config says of the main experiment."""
+        return Hospitals(
+            streams=self.config.streams,
+            levels=self.config.privacy.levels,
+            report=self.config.report,
+            comparison=self.config.comparison,
+        )
 
     def replicates(self, block: int) -> range:
         """The numbers of the replicates in a block."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ from dpol.report.reading import read_fragment, read_image, read_results, reading
 from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN, Section
-from dpol.studies.study import FigureSpec, Study
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
+from dpol.studies.study import FigureSpec, Section
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     results = read_results(folder, config)
     summary = results["summary"]
     costs = shown_costs(summary, config)
-    parts = [_part(folder, it, it.figures) for it in (TOTAL_GAIN, GAIN_OVER_TIME)]
+    parts = [_part(folder, section, None) for section in (TOTAL_GAIN, GAIN_OVER_TIME)]
     if not costs.empty:
         parts.append(_cost_part(cost_table(costs, titles)))
     if config.comparison is not None:
-        parts.append(_part(folder, BEYOND, BEYOND.figures))
-    parts += [_part(folder, study, study.figures(block)) for study, block in config.studies()]
+        parts.append(_part(folder, BEYOND, None))
+    parts += [_part(folder, study, block) for study, block in config.studies()]
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     return load_template("report.html.j2", "dpol.report").render(
         run=config.run,
@@ -115,13 +115,14 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     )
 
 
-def _part(folder: Path, shown: Section | Study, figures: Iterable[FigureSpec]) -> Part:
+def _part(folder: Path, section: Section, settings: Any) -> Part:
+    figures = section.figures(settings)
     return Part(
-        shown.name,
-        shown.title,
-        shown.about,
+        section.name,
+        section.title,
+        section.about,
         tuple((it, *read_image(folder / f"figures/{it.name}.svg")) for it in figures),
-        tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in shown.tables),
+        tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in section.tables),
     )
 
 

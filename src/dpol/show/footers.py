@@ -32,14 +32,9 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
     return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
 
 
-def describe_data(simulated: Mapping[str, bool]) -> str:
-    """Whether the streams (by title) are simulated."""
-    made_up = [title for title, is_simulated in simulated.items() if is_simulated]
-    if not made_up:
-        return "Data: real."
-    if len(made_up) == len(simulated):
-        return "Data: simulated, not measured."
-    return f"Data: simulated, not measured, in {', '.join(made_up)}; real in the other streams."
+def describe_data(simulated: bool) -> str:
+    """Whether the data are simulated."""
+    return "Data: simulated, not measured." if simulated else "Data: real."
 
 
 COVERS = (

@@ -15,7 +15,7 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
-from dpol.studies.study import Facts, Inputs, Study, schemas_of
+from dpol.studies.study import Facts, Inputs, Section, Study, schemas_of
 
 
 def write_point(
@@ -133,18 +133,18 @@ def compute(
 
 
 def write_shown(
-    study: Study,
+    section: Section,
     settings: Mapping[str, Any],
     facts: Facts,
     *,
     results: Mapping[str, str],
     files: Sequence[str],
 ) -> None:
-    """Draw the figures and render the tables of a study.
+    """Draw the figures and render the tables of a section.
 
     Args:
-        study: the study.
-        settings: its block of the config.
+        section: a study, or a section of the main experiment.
+        settings: what the config says of it.
         facts: what is known of the run.
         results: the file of each result table.
         files: what is written: figures/<name>.* and tables/<name>.*.
@@ -152,12 +152,12 @@ def write_shown(
     Raises:
         DataError: a result table is missing, or not what its schema says.
     """
-    schemas, block = schemas_of(study), study.settings.model_validate(settings)
+    schemas, block = schemas_of(section), section.settings.model_validate(settings)
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
-    for figure in study.figures(block):
+    for figure in section.figures(block):
         drawn = load(figure.draw)(frames, block, facts)
         save_figure(drawn, _files_of("figures", figure.name, files))
-    for table in study.tables:
+    for table in section.tables:
         shown = load(table.build)(frames, block, facts)
         write_table(shown, *_files_of("tables", table.name, files))
 

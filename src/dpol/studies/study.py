@@ -98,22 +98,17 @@ def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
     return ()
 
 
-@dataclass(frozen=True)
-class Study:
-    """A study: what it computes, and what of that is shown.
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """What of the results of a run is shown together, on the page and by one job.
 
     Args:
-        name: key of its block in a config; it names its jobs.
-        title: heading of its section in the report.
+        name: its anchor on the page.
+        title: its heading.
         about: what it is about, in one or two sentences.
-        settings: model of its block in a config.
-        folder: where it lives, with `results.yaml`: the columns of its result tables.
-        results: names of its result tables, files below results/<run>/.
-        points: takes (settings, labels of the gain streams): what each job computes, by label.
-        run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
-            result table.
-        collect: "module:function" that takes (frames, settings, facts), the rows of all points in
-            order, and returns the result tables; without it the rows are the tables.
+        settings: model of what a config says of it.
+        folder: where it lives, with `results.yaml`: the columns of result tables.
+        results: names of the result tables that it shows, files below results/<run>/.
         figures: its figures under these settings.
         tables: its tables.
     """
@@ -124,16 +119,38 @@ class Study:
     settings: type[Settings]
     folder: Path
     results: tuple[str, ...]
-    points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
-    run: str
-    collect: str = ""
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
 
 
-def schemas_of(study: Study) -> Mapping[str, Schema]:
-    """The result tables of a study, by name."""
-    return read_schemas(study.folder / "results.yaml")
+@dataclass(frozen=True, kw_only=True)
+class Study(Section):
+    """A study: what it computes, and the section that shows it.
+
+    Args:
+        name: key of its block in a config; it names its jobs.
+        title: heading of its section in the report.
+        about: what it is about, in one or two sentences.
+        settings: model of its block in a config.
+        folder: where it lives, with `results.yaml`: the columns of its result tables.
+        results: names of its result tables, files below results/<run>/.
+        figures: its figures under these settings.
+        tables: its tables.
+        points: takes (settings, labels of the gain streams): what each job computes, by label.
+        run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
+            result table.
+        collect: "module:function" that takes (frames, settings, facts), the rows of all points in
+            order, and returns the result tables; without it the rows are the tables.
+    """
+
+    points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
+    run: str
+    collect: str = ""
+
+
+def schemas_of(section: Section) -> Mapping[str, Schema]:
+    """The result tables of a study, or of the main experiment, by name."""
+    return read_schemas(section.folder / "results.yaml")
 
 
 def code_of(*references: str) -> str:
@@ -141,7 +158,7 @@ def code_of(*references: str) -> str:
     return code_hash(*(it.partition(":")[0] for it in references if it))
 
 
-def code_of_shown(study: Study, settings: Any) -> str:
-    """A hash of the code that draws the figures and renders the tables of a study."""
-    figures = (figure.draw for figure in study.figures(settings))
-    return code_of(*figures, *(table.build for table in study.tables))
+def code_of_shown(section: Section, settings: Any) -> str:
+    """A hash of the code that draws the figures and renders the tables of a section."""
+    figures = (figure.draw for figure in section.figures(settings))
+    return code_of(*figures, *(table.build for table in section.tables))

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
 from dpol.core.intervals import half_width
+from dpol.core.yaml_files import read_yaml
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds
@@ -23,7 +23,7 @@ from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
 from dpol.studies.batching import STUDY, study
 from dpol.studies.batching.settings import Batching
 from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
-from dpol.studies.study import Facts, Inputs, schemas_of
+from dpol.studies.jobs import compute
 
 ERROR = 1e-6
 DELTA = 1e-5
@@ -37,12 +37,8 @@ SETTING = ["n", "mu", "bound", "t"]
 
 def run_all(settings, *, seed=SEED, confidence=0.95):
     """Both tables of the study: curves and costs."""
-    inputs, points = Inputs(seed, DELTA), STUDY.points(settings, []).values()
-    made = [study.run(settings, point, inputs) for point in points]
-    joined = {name: pd.concat([it[name] for it in made], ignore_index=True) for name in made[0]}
-    frames = study.collect(joined, settings, Facts({}, True, confidence))
-    curves, costs = (schemas_of(STUDY)[it].check(frames[it], it) for it in STUDY.results)
-    return curves, costs
+    frames = compute(STUDY, settings, seed=seed, delta=DELTA, confidence=confidence)
+    return frames["amplification"], frames["batching"]
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +46,12 @@ def tables():
     return run_all(TINY)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def curves(tables):
     return tables[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def costs(tables):
     return tables[1]
 
@@ -64,22 +60,18 @@ def of_kind(curves, kind):
     return curves[curves["kind"] == kind].reset_index(drop=True)
 
 
-def test_curves_have_every_setting_once_per_kind(curves):
+def test_curves_have_every_setting_once_per_kind_and_are_complete(curves):
     assert tuple(curves["kind"].unique()) == KINDS
     rows = curves.groupby([*SETTING, "kind"]).size()
     assert len(rows) == 2 * 2 * 2 * 3 * 3
     assert set(rows) == {241}
     assert list(curves["t"].unique()) == [20, 40, 1]
     assert set(curves["bound"]) == {"borell-tis", "reflection"}
-    assert curves[["T", "alpha", "delta_reported"]].drop_duplicates().to_numpy().tolist() == [
-        [40, 0.4, DELTA]
-    ]
-
-
-def test_curves_are_complete_where_they_should_be(curves):
+    constant = curves[["T", "alpha", "delta_reported"]].drop_duplicates()
+    assert constant.to_numpy().tolist() == [[40, 0.4, DELTA]]
     known = curves["threshold"] >= 0
-    np.testing.assert_array_equal(curves["epsilon"].notna(), known)
-    np.testing.assert_array_equal(curves["delta"].notna(), known)
+    for name in ("epsilon", "delta"):
+        np.testing.assert_array_equal(curves[name].notna(), known)
     assert (curves.loc[known, "epsilon"] == curves.loc[known, "threshold"]).all()
 
 
@@ -140,24 +132,18 @@ def test_costs_have_every_setting_once(costs):
     assert list(costs["stream"].unique()) == ["all-zero", "one-good-expert", "two-rivals"]
 
 
-def test_extra_regret_is_the_difference_of_regrets(costs):
+def test_extra_regret_is_the_difference_of_regrets_and_of_nothing_nothing_is_lost(costs):
     difference = costs["adabatch_regret"] - costs["ftpl_regret"]
     np.testing.assert_allclose(costs["extra_regret"], difference, atol=1e-9)
     assert (costs["extra_regret"] != 0).any()
-    good = costs[costs["stream"] == "one-good-expert"]
-    assert (good["ftpl_regret"] > 0.5).all()
-
-
-def test_on_all_zero_gains_nothing_is_lost(costs):
-    zero = costs[costs["stream"] == "all-zero"]
+    assert (costs.loc[costs["stream"] == "one-good-expert", "ftpl_regret"] > 0.5).all()
     columns = ["ftpl_regret", "adabatch_regret", "extra_regret", "extra_half_width"]
-    assert not zero[columns].any(axis=None)
+    assert not costs.loc[costs["stream"] == "all-zero", columns].any(axis=None)
 
 
 def test_a_row_by_hand(costs):
     gains = np.zeros((40, 3))
-    gains[::2, 0] = 1
-    gains[1::2, 1] = 1
+    gains[::2, 0] = gains[1::2, 1] = 1
     stream = synthetic_stream("two-rivals", gains)
     game = study.noisy_game(stream, 1.0, SEED, range(30))
     played, sizes = play_batches(RWAdaBatch(0.4, "reflection"), *game)
@@ -165,11 +151,9 @@ def test_a_row_by_hand(costs):
         np.array([sum(gains[t, row[t]] for t in range(40)) for row in actions])
         for actions in (play_rounds(RandomWalkFTPL(), *game), played)
     ]
-    (row,) = costs.query(
-        "stream == 'two-rivals' and n == 3 and mu == 1 and bound == 'reflection'"
-    ).to_dict("records")
-    assert row["ftpl_regret"] == pytest.approx(20 - totals[0].mean())
-    assert row["adabatch_regret"] == pytest.approx(20 - totals[1].mean())
+    row = costs.set_index(["stream", "n", "mu", "bound"]).loc[("two-rivals", 3, 1, "reflection")]
+    regrets = row[["ftpl_regret", "adabatch_regret"]].tolist()
+    assert regrets == pytest.approx([20 - it.mean() for it in totals])
     assert row["ci_comparisons"] == 3 * len(costs)
     samples = {"ftpl": totals[0], "adabatch": totals[1], "extra": totals[0] - totals[1]}
     for name, values in samples.items():
@@ -235,29 +219,24 @@ def test_synthetic_gains_are_what_their_names_say():
     assert streams["two-rivals"].sum(axis=1).tolist() == [1, 1, 1, 1, 1]
 
 
-def demo(noises):
-    path = Path(__file__).parents[3] / "config" / "demo.yaml"
+def test_a_suite_with_batches_is_accepted_with_constant_noise_only():
     mine = {"algorithm": "rw-adabatch", "label": "mine", "bound": "reflection"}
-    suite = {"noises": noises, "algorithms": ["rw-ftpl", "rw-adabatch", mine]}
-    return {
-        **yaml.safe_load(path.read_text(encoding="utf-8")),
-        "suites": {"batches": suite, "open": {"algorithms": ["follow-the-leader"]}},
-        "report": {"algorithms": ["rw-adabatch"], "envelope": "rw-adabatch", "noise": noises[0]},
-    }
-
-
-@pytest.mark.parametrize(
-    "noises",
-    [["isotropic"], ["isotropic-constant", "capacity"], ["isotropic-worst-case"]],
-)
-def test_a_suite_with_batches_is_refused_with_noise_that_varies(noises):
-    with pytest.raises(ConfigError) as caught:
-        parse_experiment(demo(noises), "demo")
-    message = str(caught.value)
-    assert f"suites.batches.noises = {noises!r}" in message
-    assert "must be [isotropic-constant], because rw-adabatch, mine needs constant noise" in message
-
-
-def test_a_suite_with_batches_is_accepted_with_constant_noise():
-    made = parse_experiment(demo(["isotropic-constant"]), "demo")
-    assert {it.label for it in made.members["batches"]} == {"rw-ftpl", "rw-adabatch", "mine"}
+    told = "must be [isotropic-constant], because rw-adabatch, mine needs constant noise"
+    config = read_yaml(Path(__file__).parents[3] / "config/demo.yaml")
+    for noises in (
+        ["isotropic"],
+        ["isotropic-constant", "capacity"],
+        ["isotropic-worst-case"],
+        ["isotropic-constant"],
+    ):
+        suite = {"noises": noises, "algorithms": ["rw-ftpl", "rw-adabatch", mine]}
+        suites = {"batches": suite, "open": {"algorithms": ["follow-the-leader"]}}
+        report = {"algorithms": ["rw-adabatch"], "envelope": "rw-adabatch", "noise": noises[0]}
+        asked = config | {"suites": suites, "report": report}
+        if noises == ["isotropic-constant"]:
+            members = parse_experiment(asked, "demo").members["batches"]
+            assert {it.label for it in members} == {"rw-ftpl", "rw-adabatch", "mine"}
+            continue
+        with pytest.raises(ConfigError) as caught:
+            parse_experiment(asked, "demo")
+        assert f"suites.batches.noises = {noises!r}: {told}" in str(caught.value)

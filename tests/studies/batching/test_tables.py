@@ -7,9 +7,7 @@ import itertools
 import pandas as pd
 
 from dpol.show.table import Table, to_markdown
-from dpol.studies.batching.settings import Batching
 from dpol.studies.batching.tables import amplification, batching
-from dpol.studies.study import Facts
 from tables_by_hand import lines
 
 BOUNDS = ("borell-tis", "reflection")
@@ -34,46 +32,26 @@ def curves(rounds: tuple[int, ...] = (50, 9), mus: tuple[float, ...] = (1.0, 0.2
     return pd.DataFrame(rows)
 
 
-def costs(streams: tuple[str, ...] = ("all-zero", "two-rivals")) -> pd.DataFrame:
+def costs() -> pd.DataFrame:
     rows = []
-    for n, mu, stream, bound in itertools.product((2, 10), (1.0, 0.1), streams, BOUNDS):
-        base = n + 10 * mu + 100 * streams.index(stream)
-        rows.append(
-            {
-                "stream": stream,
-                "n": n,
-                "T": 60,
-                "mu": mu,
-                "alpha": 0.2,
-                "bound": bound,
-                "replicates": 500,
-                "ftpl_regret": base,
-                "ftpl_half_width": base / 100,
-                "adabatch_regret": base + 7.77,
-                "adabatch_half_width": 9.99,
-                "extra_regret": (base / 10) * (1 if bound == "reflection" else -1),
-                "extra_half_width": base / 1000,
-                "confidence": 0.9,
-                "ci_comparisons": 36,
-                "factor": 1.1,
-                "ftpl_bound": 10 * base,
-                "adabatch_bound": 11 * base,
-                "mean_batch": base / 2,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-SETTINGS = Batching(n_experts=[2], mus=[1])
-FACTS = Facts({}, simulated=True, confidence=0.9)
+    for n, mu, shift, bound in itertools.product((2, 10), (1.0, 0.1), (0, 100), BOUNDS):
+        base = n + 10 * mu + shift
+        facts = {"stream": "two-rivals" if shift else "all-zero", "n": n, "mu": mu, "bound": bound}
+        numbers = {
+            "ftpl_regret": base,
+            "ftpl_half_width": base / 100,
+            "extra_regret": (base / 10) * (1 if bound == "reflection" else -1),
+            "extra_half_width": base / 1000,
+            "ftpl_bound": 10 * base,
+            "mean_batch": base / 2,
+        }
+        rows.append(facts | numbers)
+    constant = {"T": 60, "alpha": 0.2, "replicates": 500, "factor": 1.1, "confidence": 0.9}
+    return pd.DataFrame(rows).assign(**constant, ci_comparisons=36)
 
 
 def amplification_table(frame: pd.DataFrame) -> Table:
-    return amplification({"amplification": frame}, SETTINGS, FACTS)
-
-
-def batching_table(frame: pd.DataFrame) -> Table:
-    return batching({"batching": frame}, SETTINGS, FACTS)
+    return amplification({"amplification": frame}, None, None)
 
 
 AMPLIFIED = r"""**ε at δ = 1e-06 of RW-AdaBatch in the central model**
@@ -120,7 +98,7 @@ def test_the_amplification_table() -> None:
 
 def test_the_batching_table() -> None:
     # n = 2, mu = 0.1: 3; mu = 1: 12; 100 more for the second stream.
-    assert to_markdown(batching_table(costs())) == COSTS
+    assert to_markdown(batching({"batching": costs()}, None, None)) == COSTS
 
 
 def test_one_bound_has_columns_of_its_own_only() -> None:
@@ -132,6 +110,5 @@ def test_one_bound_has_columns_of_its_own_only() -> None:
 
 def test_the_numbers_behind_the_table_are_one_row_per_curve() -> None:
     numbers = amplification_table(curves()).numbers
-    assert numbers is not None
     assert len(numbers) == 2 * 2 * 2 * 2 * 3 == len(curves()) / 2
     assert "threshold" not in numbers

@@ -12,6 +12,7 @@ from dpol.data.settings import Stream
 from dpol.show.table import to_csv, to_markdown
 from dpol.studies.hospitals.average_gain import CSV_COLUMNS, average_gain_table
 from tables_by_hand import (
+    FACTS,
     INF,
     STREAM,
     build,
@@ -19,10 +20,11 @@ from tables_by_hand import (
     gains,
     has_footer,
     lines,
+    main,
     reported,
     rows,
     run,
-    shown,
+    summary,
 )
 
 TITLES = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader", "best linear model"]
@@ -64,10 +66,8 @@ def test_order_is_the_config_s() -> None:
 def test_best_of_another_family_has_no_reported_number() -> None:
     data = [row | {"family": "kalman" if row["family"] == "ridge" else "x"} for row in rows()]
     table = build(data, envelope="kalman")
-    assert [cell.notes for cell in column(table, "best kalman")] == [
-        ("ridge-w8-weak",),
-        ("ridge-w64-strong",),
-    ]
+    notes = [cell.notes for cell in column(table, "best kalman")]
+    assert notes == [("ridge-w8-weak",), ("ridge-w64-strong",)]
     assert reported(table) == [40.14, 26.48, 36.87, 22.83]
 
 
@@ -89,29 +89,29 @@ def test_reported_half_width_is_shown() -> None:
 
 
 def test_footers_tell_ranges_and_simulated_data() -> None:
-    data = [row | {"simulated": True} for row in rows()]
+    data = rows()
     data[3] |= {"epsilon": 2.25, "guaranteed_mu": 0.5}
     data[4] |= {"replicates": 1}
-    table = build(data)
-    assert has_footer(table, "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at")
-    assert has_footer(table, "over 1 to 100 runs")
-    assert has_footer(table, "Data: simulated, not measured.")
-    assert has_footer(table, "The paper's numbers are of real data")
+    table = build(data, facts=replace(FACTS, simulated=True))
+    for text in (
+        "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at",
+        "over 1 to 100 runs",
+        "Data: simulated, not measured.",
+        "The paper's numbers are of real data",
+    ):
+        assert has_footer(table, text)
 
 
 def test_csv_is_complete_and_exact() -> None:
-    found = build().numbers
-    assert found is not None
-    text = pd.read_csv(io.StringIO(to_csv(found)), dtype=str, keep_default_na=False)
+    text = pd.read_csv(io.StringIO(to_csv(build().numbers)), dtype=str, keep_default_na=False)
     assert list(text) == list(CSV_COLUMNS)
     assert list(text["column"]) == TITLES * 2
     meta = text[(text["column"] == "rw-meta") & (text["mu"] == "1.0")].iloc[0]
     assert float(meta["mean_gain"]) == 1 / 3
-    assert list(meta[["reported_mean_gain", "ci_comparisons", "replicates", "ours"]]) == [
-        *("36.87", "12", "100", "False"),
-    ]
+    facts = ["reported_mean_gain", "ci_comparisons", "replicates", "ours"]
+    assert list(meta[facts]) == ["36.87", "12", "100", "False"]
     (absent,) = text[text["algorithm"] == ""].to_dict("records")
-    facts = ("column", "mean_gain", "replicates", "ours", "model", "noise")
+    facts = ["column", "mean_gain", "replicates", "ours", "model", "noise"]
     assert [absent[it] for it in facts] == ["follow-the-leader", "", "", "", "none", "none"]
     assert list(text.iloc[3][["algorithm", "best_of"]]) == ["ridge-w8-weak", "ridge"]
 
@@ -128,20 +128,14 @@ def other(noise: str, shift: float, **changes: Any) -> list[dict[str, Any]]:
     ]
 
 
-def all_noises() -> list[dict[str, Any]]:
-    stays = {"guaranteed_mu": 0.3, "epsilon": 1.3}
-    return [
-        *other("capacity", 5, ours=True),
-        *other("b", 20),
-        *other("a", 10),
-        *other("isotropic-worst-case", 1, **stays),
-        *rows(),
-    ]
-
-
-def groups(data: list[dict[str, Any]], **report: Any) -> list[str]:
-    return list(dict.fromkeys(title for title, *_ in lines(build(data, **report))))
-
+CAPACITY = other("capacity", 5, ours=True)
+LEADER = [row for row in rows() if row["model"] == "none"]
+OTHER_NOISES = [
+    *CAPACITY,
+    *other("b", 20),
+    *other("a", 10),
+    *other("isotropic-worst-case", 1, guaranteed_mu=0.3, epsilon=1.3),
+]
 
 ALL_NOISES = r"""
 | **New Mexico** (n = 24, T = 148) | isotropic | no privacy (μ = ∞) | 41.25 ± 0.13 \[paper: 40.14\] | 26.00 ± 0.13 \[paper: 26.48\] | 26.50 (all equal) | 43.00 ± 0.13 ridge-w8-weak \[paper: 43.91\] |
@@ -159,7 +153,7 @@ ALL_NOISES = r"""
 
 def test_rows_are_grouped_by_noise() -> None:
     """Worst-case noise stays where none is asked for; columns without local noise stand once."""
-    table = build(all_noises())
+    table = build(OTHER_NOISES + rows())
     assert table.corner == ("stream", "noise", "privacy")
     assert ALL_NOISES in to_markdown(table)
     assert has_footer(table, "Empty: an algorithm without local noise is shown once")
@@ -167,33 +161,31 @@ def test_rows_are_grouped_by_noise() -> None:
 
 
 def test_column_without_local_noise_is_shown_in_the_first_rows_there_are() -> None:
-    leader = [row for row in rows() if row["model"] == "none"]
-    table = build([*all_noises()[:-9], *leader], algorithms=["rw-meta", "follow-the-leader"])
+    table = build(OTHER_NOISES + LEADER, algorithms=["rw-meta", "follow-the-leader"])
     assert lines(table)[0][0] == "isotropic-worst-case"
     assert gains(table, "follow-the-leader †") == ["26.50", "—", *[""] * 6]
 
 
 def test_central_algorithm_is_shown_where_it_was_run() -> None:
-    data = all_noises()
-    table = build([row | {"noise": "a"} if row["model"] == "central" else row for row in data])
+    own = [row | {"noise": "a"} if row["model"] == "central" else row for row in rows()]
+    table = build(OTHER_NOISES + own)
     assert gains(table, "tree-ftpl-min-noise") == [*[""] * 6, "26.00", "22.00", "", ""]
 
 
 def test_local_algorithm_that_was_not_run_with_a_noise_is_a_dash() -> None:
-    data = [row for row in other("capacity", 5) if row["algorithm"] != "rw-meta"]
+    data = [row for row in CAPACITY if row["algorithm"] != "rw-meta"]
     assert gains(build(rows() + data), "rw-meta") == ["41.25", "0.33", "—", "—"]
 
 
 def test_without_any_private_run_there_is_one_group() -> None:
-    data = [row for row in rows() if row["model"] == "none"]
-    table = build(data, algorithms=["follow-the-leader"])
+    table = build(LEADER, algorithms=["follow-the-leader"])
     assert table.corner == ("stream", "privacy")
     assert gains(table, "follow-the-leader †") == ["26.50", "—"]
     assert len(table.headers) == 1  # no column of a family that was not run
 
 
 def test_marks_of_what_is_ours() -> None:
-    data = [*rows(), run("mine", 1.0, 3.0, ours=True), *other("capacity", 5, ours=True)]
+    data = [*rows(), run("mine", 1.0, 3.0, ours=True), *CAPACITY]
     table = build(data, algorithms=["rw-meta", "mine"])
     assert table.headers == ("rw-meta", "mine †", "best linear model")
     assert has_footer(table, "†: ours, not in the paper: capacity noise, mine.")
@@ -202,25 +194,24 @@ def test_marks_of_what_is_ours() -> None:
 
 
 def test_columns_are_marked_where_all_noise_is_ours() -> None:
-    leader = [row | {"ours": False} for row in rows() if row["model"] == "none"]
-    data = [*other("capacity", 5, ours=True), *leader]
+    data = [*CAPACITY, *(row | {"ours": False} for row in LEADER)]
     table = build(data, algorithms=["rw-meta", "follow-the-leader"])
     assert has_footer(table, "†: ours, not in the paper: rw-meta, best linear model.")
 
 
 def test_streams_have_the_same_groups() -> None:
-    data = all_noises()
-    data += [row | {"stream": "pa"} for row in data]
-    both = replace(shown(data), streams={"pa": Stream(groups=["PA"]), "nm": STREAM})
-    sections = average_gain_table(both).sections
+    data = OTHER_NOISES + rows()
+    found = summary(data + [row | {"stream": "pa"} for row in data])
+    streams = {"pa": Stream(groups=["PA"]), "nm": STREAM}
+    both = main().model_copy(update={"streams": streams})
+    sections = average_gain_table({"summary": found}, both, FACTS).sections
     assert [section.title for section in sections] == ["pa", "New Mexico"]
     first, second = ([group.title for group in section.groups] for section in sections)
     assert first == second == ["isotropic", "isotropic-worst-case", "capacity †", "a", "b"]
 
 
 def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
-    found = build(all_noises()).numbers
-    assert found is not None
+    found = build(OTHER_NOISES + rows()).numbers
     assert len(found) == 5 * 2 * 2 + 2 + 2
     noises = found.groupby("column")["noise"].agg(lambda own: sorted(set(own))).to_dict()
     assert noises["rw-meta"] == ["a", "b", "capacity", "isotropic", "isotropic-worst-case"]
@@ -235,7 +226,7 @@ def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
 
 
 def test_input_is_left_alone() -> None:
-    found = shown()
-    before = found.summary.copy(deep=True)
-    average_gain_table(found)
-    pd.testing.assert_frame_equal(found.summary, before)
+    found = summary()
+    before = found.copy(deep=True)
+    average_gain_table({"summary": found}, main(), FACTS)
+    pd.testing.assert_frame_equal(found, before)

@@ -5,32 +5,30 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells
+from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, main
 from dpol.core.intervals import student_factor
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.settings import Comparison
 
 
-def table(found=None, comparison=COMPARISON, levels=LEVELS, confidence=0.95):
-    found = cells() if found is None else found
-    return compare(found, comparison, levels=levels, confidence=confidence)
+def table(found=None, comparison=COMPARISON, levels=LEVELS):
+    frame = compare(cells() if found is None else found, comparison, main(levels))
+    return schema("comparison").check(frame, "here")
 
 
 def pair(frame, kind, mu, other="", noise=""):
     rows = frame[(frame["kind"] == kind) & (frame["mu"] == mu)]
     if other:
-        rows = rows[(rows["other_algorithm"] == other)]
-        rows = rows[(rows["other_noise"] == noise)]
+        rows = rows[(rows["other_algorithm"] == other) & (rows["other_noise"] == noise)]
     assert len(rows) == 1
     return rows.iloc[0]
 
 
 def with_gains(it, gains):
-    return dataclasses.replace(it, played=dataclasses.replace(it.played, gains=gains))
+    return dataclasses.replace(it, gains=gains)
 
 
 # --- Pairs ---
@@ -43,26 +41,21 @@ def test_ours_is_beside_every_other_row_with_noise_once():
         others = list(zip(same["other_algorithm"], same["other_noise"], strict=True))
         names = ("meta", "bayes", "ridge-a", "ridge-b", "kalman-a", "kalman-b")
         wanted = {(name, noise) for name in names for noise in ("isotropic", "capacity")}
-        assert len(others) == len(set(others))
-        assert set(others) == wanted - {("bayes", "capacity")} | {("tree", "isotropic")}
+        wanted = wanted - {("bayes", "capacity")} | {("tree", "isotropic")}
+        assert sorted(others) == sorted(wanted)
         assert (same["other_mu"] == mu).all()
     assert set(zip(frame["algorithm"], frame["noise"], strict=True)) == {("bayes", "capacity")}
-    paper = frame[frame["kind"] == "paper"]
-    assert paper["mu"].tolist() == [INF, 1.0, 0.25]
-    assert set(zip(paper["other_algorithm"], paper["other_noise"], strict=True)) == {
-        ("meta", "isotropic")
-    }
+    paper = frame.loc[frame["kind"] == "paper", ["mu", "other_algorithm", "other_noise"]]
+    assert paper.to_numpy().tolist() == [[mu, "meta", "isotropic"] for mu in LEVELS.values()]
 
 
 def test_a_difference_by_hand():
     # Ours 17.5, 16.5 and the paper's 11.5, 12.5: differences 6 and 4, standard error 1.
-    frame = table()
-    row = pair(frame, "paper", 1.0)
+    row = pair(table(), "paper", 1.0)
     factor = student_factor(0.95, int(row["ci_comparisons"]), 2)
     assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (17.0, 12.0, 5.0)
-    assert row["difference_half_width"] == pytest.approx(factor)
-    assert row["ci_half_width"] == pytest.approx(0.5 * factor)
-    assert row["other_ci_half_width"] == pytest.approx(0.5 * factor)
+    widths = ["difference_half_width", "ci_half_width", "other_ci_half_width"]
+    assert row[widths].tolist() == pytest.approx([factor, 0.5 * factor, 0.5 * factor])
     assert row["verdict"] == "undecided"
     assert (row["replicates"], row["confidence"]) == (2, 0.95)
     assert (row["level"], row["other_level"]) == ("low", "low")
@@ -70,8 +63,8 @@ def test_a_difference_by_hand():
 
 def test_without_noise_differences_are_exact():
     frame = table()
-    assert pair(frame, "paper", INF)["difference"] == 4.0
-    assert pair(frame, "paper", INF)["difference_half_width"] == 0.0
+    paper = pair(frame, "paper", INF)
+    assert (paper["difference"], paper["difference_half_width"]) == (4.0, 0.0)
     verdicts = {
         ("kalman-a", "capacity"): "below",
         ("bayes", "isotropic"): "equal",
@@ -85,20 +78,14 @@ def test_differences_are_of_replicates_of_one_number():
     """What is common to a replicate of both cancels; shuffled, it does not."""
     common = np.random.default_rng(1).normal(0, 10, 50)
     one = cell("bayes", "capacity", 1.0, 5 + common)
-    low = {"low": 1.0}
-    frames = [
-        compare(
-            [one, cell("meta", "isotropic", 1.0, 3 + totals)],
-            Comparison(paper=PAPER, ours=OURS),
-            levels=low,
-            confidence=0.95,
-        )
+    two = Comparison(paper=PAPER, ours=OURS)
+    same, shuffled = (
+        table([one, cell("meta", "isotropic", 1.0, 3 + totals)], two, {"low": 1.0}).iloc[0]
         for totals in (common, common[::-1])
-    ]
-    assert [frame["difference"].iloc[0] for frame in frames] == pytest.approx([2.0, 2.0])
-    assert frames[0]["difference_half_width"].iloc[0] < 1e-9
-    assert frames[0]["verdict"].iloc[0] == "above"
-    assert frames[1]["verdict"].iloc[0] == "undecided"
+    )
+    assert [same["difference"], shuffled["difference"]] == pytest.approx([2.0, 2.0])
+    assert same["difference_half_width"] < 1e-9
+    assert (same["verdict"], shuffled["verdict"]) == ("above", "undecided")
 
 
 def test_all_intervals_of_the_table_are_counted():
@@ -111,7 +98,7 @@ def test_all_intervals_of_the_table_are_counted():
 
 
 def test_streams_are_not_mixed():
-    shifted = [with_gains(it, it.gains + (it.played.label == "bayes")) for it in cells("pa")]
+    shifted = [with_gains(it, it.gains + (it.label == "bayes")) for it in cells("pa")]
     frame = table([*cells(), *shifted])
     gains = frame[(frame["kind"] == "paper") & (frame["mu"] == 1.0)].set_index("stream")
     assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
@@ -119,13 +106,14 @@ def test_streams_are_not_mixed():
 
 def test_what_else_a_row_says_of_the_other():
     frame = table()
-    capacity, isotropic = (
-        pair(frame, "other", 1.0, "ridge-a", noise) for noise in ("capacity", "isotropic")
-    )
-    assert (capacity["other_ours"], isotropic["other_ours"]) == (True, False)
-    assert pair(frame, "other", 1.0, "kalman-a", "isotropic")["other_ours"]
-    assert capacity["other_learner"]
-    assert not pair(frame, "other", 1.0, "bayes", "isotropic")["other_learner"]
+    for (other, noise), facts in {
+        ("ridge-a", "capacity"): (True, True),
+        ("ridge-a", "isotropic"): (False, True),
+        ("kalman-a", "isotropic"): (True, True),
+        ("bayes", "isotropic"): (True, False),
+    }.items():
+        row = pair(frame, "other", 1.0, other, noise)
+        assert (row["other_ours"], row["other_learner"]) == facts
     tree = pair(frame, "other", 1.0, "tree", "isotropic")
     assert (tree["other_model"], tree["model"]) == ("central", "local")
     assert (tree["guaranteed_mu"], tree["other_guaranteed_mu"]) == (1.0, 1.0)
@@ -161,29 +149,29 @@ def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
     assert set(rows["other_mu"]) == {INF}
 
 
-def test_rows_of_an_aim_share_a_verdict_and_others_have_none():
-    frame = table()
+@pytest.mark.parametrize(
+    ("spread", "paper", "learner"),
+    [(1.0, "undecided", "undecided"), (0.01, "reached", "undecided")],
+)
+def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
+    """Ours is 0 and 1 above the learners, 3 above the paper's way."""
+    frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
     verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
-    # Ours is 0 and 1 above the learners, 3 above the paper's way; two runs decide nothing.
-    assert verdicts == {
-        "paper": {""},
-        "other": {""},
-        "aim-paper": {"undecided"},
-        "aim-learner": {"undecided"},
-    }
+    aims = {"aim-paper": {paper}, "aim-learner": {learner}}
+    assert verdicts == {"paper": {""}, "other": {""}, **aims}
 
 
 def test_without_aims_there_are_none():
-    none = COMPARISON.model_copy(update={"aims": []})
-    assert set(table(comparison=none)["kind"]) == {"paper", "other"}
+    frame = table(comparison=COMPARISON.model_copy(update={"aims": []}))
+    assert set(frame["kind"]) == {"paper", "other"}
+    assert set(frame["aim_verdict"]) == {""}
 
 
 # --- Mistakes ---
 
 
 def test_one_replicate_decides_nothing():
-    single = [with_gains(it, it.gains[:1]) for it in cells()]
-    frame = table(single)
+    frame = table([with_gains(it, it.gains[:1]) for it in cells()])
     assert set(frame["verdict"]) == {"undecided"}
     assert (frame["difference_half_width"] == INF).all()
 
@@ -191,23 +179,15 @@ def test_one_replicate_decides_nothing():
 @pytest.mark.parametrize(
     ("lacking", "told"),
     [
-        (
-            lambda it: (it.played.label, it.mu) == ("meta", 0.25),
-            "meta with isotropic noise at mu 0",
-        ),
-        (lambda it: it.played.family == "ridge", "family ridge with isotropic noise at mu inf"),
+        (("meta", 0.25), "meta with isotropic noise at mu 0.25; run them"),
+        (("ridge", INF), "family ridge with isotropic noise at mu inf"),
     ],
 )
 def test_what_was_not_run_is_named(lacking, told):
     with pytest.raises(ValueError, match=f"no runs of {told}"):
-        table([it for it in cells() if not lacking(it)])
+        table([it for it in cells() if (it.family, it.mu) != lacking])
 
 
 def test_different_numbers_of_replicates_are_refused():
-    found = [*cells(), cell("more", "isotropic", 1.0, [1.0, 2.0, 3.0])]
     with pytest.raises(ValueError, match="runs have 2, 3 replicates"):
-        table(found)
-
-
-def test_the_table_is_what_its_schema_says():
-    pd.testing.assert_frame_equal(schema("comparison").check(table(), "here"), table())
+        table([*cells(), cell("more", "isotropic", 1.0, [1.0, 2.0, 3.0])])

@@ -2,59 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
-from comparison_by_hand import COMPARISON, INF, LEVELS, cells, shown
+from comparison_by_hand import COMPARISON, INF, LEVELS, cells, frames, main
 from dpol.show import style
-from dpol.studies.hospitals.ablation import ablate
-from dpol.studies.hospitals.comparison import compare
-from dpol.studies.hospitals.comparison_figure import (
-    NO_PRIVACY,
-    PAPER_LEVEL,
-    draw_comparison,
-)
+from dpol.studies.hospitals.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
+from dpol.studies.study import Facts
 
-STREAMS = {"nm": "New Mexico", "pa": "A & B_<c>% $x$"}
-SHARED: dict[str, Any] = {"levels": LEVELS, "confidence": 0.95}
+FACTS = Facts({"nm": "New Mexico", "pa": "A & B_<c>% $x$"}, simulated=False, confidence=0.95)
 RUNS = [*cells(), *cells("pa")]
 
 
-def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-    return compare(RUNS, COMPARISON, **SHARED), ablate(RUNS, COMPARISON, **SHARED)
-
-
 def draw(
-    comparison: pd.DataFrame | None = None, *, simulated: bool = False, **changes: Any
+    made: dict[str, pd.DataFrame] | None = None,
+    levels: dict[str, float] = LEVELS,
+    facts: Facts = FACTS,
 ) -> Figure:
-    made, ablation = frames()
-    found = shown(**{**STREAMS, **changes})
-    found.summary["simulated"] = simulated
-    return draw_comparison(made if comparison is None else comparison, ablation, found)
+    return draw_comparison(made or frames(RUNS), main(levels, facts), facts)
 
 
 def lines(ax: Axes) -> dict[str, Line2D]:
     """The line of every container of points with intervals, by label, and the bare lines."""
     found = {str(box.get_label()): box.lines[0] for box in ax.containers}
-    bare = {str(line.get_label()): line for line in ax.lines}
-    return bare | found
+    return {str(line.get_label()): line for line in ax.lines} | found
 
 
 def points(line: Line2D) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
-
-
-def written(ax: Axes) -> dict[str, Annotation]:
-    found = [text for text in ax.texts if isinstance(text, Annotation)]
-    return {text.get_text().replace("\n", " "): text for text in found}
 
 
 def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
@@ -71,32 +53,29 @@ def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
 
 
 def test_what_has_no_privacy_is_a_line_and_the_aim_is_dotted_from_the_papers_way() -> None:
-    ax = draw().axes[0]
-    reference = lines(ax)[NO_PRIVACY]
-    assert set(np.asarray(reference.get_ydata())) == {17.0}
-    assert points(lines(ax)[PAPER_LEVEL]) == [(1, 12.0), (2, 12.0)]
-    without = COMPARISON.model_copy(update={"aims": []})
-    bare = draw(compare(RUNS, without, **SHARED)).axes[0]
-    assert PAPER_LEVEL not in lines(bare)
+    found = lines(draw().axes[0])
+    assert set(np.asarray(found[NO_PRIVACY].get_ydata())) == {17.0}
+    assert points(found[PAPER_LEVEL]) == [(1, 12.0), (2, 12.0)]
+    without = frames(RUNS, COMPARISON.model_copy(update={"aims": []}))
+    assert PAPER_LEVEL not in lines(draw(without).axes[0])
 
 
 def test_bars_are_the_intervals_that_are_finite() -> None:
-    comparison, _ = frames()
-    comparison["ci_half_width"] = INF
-    row = comparison[(comparison["kind"] == "paper") & (comparison["mu"] == 0.25)].iloc[0]
-    ax = draw(comparison).axes[0]
+    made = frames(RUNS)
+    frame = made["comparison"]
+    frame["ci_half_width"] = INF
+    row = frame[(frame["kind"] == "paper") & (frame["mu"] == 0.25)].iloc[0]
+    boxes = {box.get_label(): box for box in draw(made).axes[0].containers}
     for label, half in {"ours": 0.0, "paper": row["other_ci_half_width"]}.items():
-        (box,) = [box for box in ax.containers if box.get_label() == label]
-        bars = box.lines[2][0]
-        assert isinstance(bars, LineCollection)
-        low, high = bars.get_segments()[-1][:, 1]
+        low, high = boxes[label].lines[2][0].get_segments()[-1][:, 1]
         assert (high - low) / 2 == pytest.approx(half)
 
 
 def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
     figure = draw()
     for ax in figure.axes:
-        found = written(ax)
+        texts = [text for text in ax.texts if isinstance(text, Annotation)]
+        found = {text.get_text().replace("\n", " "): text for text in texts}
         assert set(found) == {
             "ours",
             "the paper's way",
@@ -113,12 +92,12 @@ def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
 
 
 def test_algorithms_keep_their_colours() -> None:
-    runs = compare(RUNS, COMPARISON, **SHARED).replace(
-        {"meta": "rw-meta", "bayes": "empirical-bayes"}
-    )
-    found = lines(draw(runs).axes[0])
-    assert found["paper"].get_color() == style.ALGORITHM_STYLES["rw-meta"].colour
-    assert found["ours"].get_color() == style.ALGORITHM_STYLES["empirical-bayes"].colour
+    made = frames(RUNS)
+    names = {"meta": "rw-meta", "bayes": "empirical-bayes"}
+    made["comparison"] = made["comparison"].replace(names)
+    found = lines(draw(made).axes[0])
+    for line, name in zip(("paper", "ours"), names.values(), strict=True):
+        assert found[line].get_color() == style.ALGORITHM_STYLES[name].colour
 
 
 def test_the_title_says_what_is_drawn() -> None:
@@ -126,14 +105,14 @@ def test_the_title_says_what_is_drawn() -> None:
     assert title.startswith("Real data, means over 2 runs")
     assert "the paper's way: meta, isotropic noise" in title
     assert "ours: bayes, capacity noise" in title
-    assert draw(simulated=True).get_suptitle().startswith("Simulated\xa0data,\xa0not")
+    simulated = draw(facts=replace(FACTS, simulated=True))
+    assert simulated.get_suptitle().startswith("Simulated\xa0data,\xa0not")
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
 def test_any_number_of_streams_has_a_panel_each(number: int) -> None:
     names = {f"s{k}": f"Stream {k}" for k in range(number)}
-    runs = [it for name in names for it in cells(name)]
-    frames = compare(runs, COMPARISON, **SHARED), ablate(runs, COMPARISON, **SHARED)
-    figure = draw_comparison(*frames, shown(**names))
+    made = frames([it for name in names for it in cells(name)])
+    figure = draw(made, facts=replace(FACTS, streams=names))
     titles = [f"{name} (n = 2)" for name in names.values()]
     assert [ax.get_title(loc="left") for ax in figure.axes] == titles

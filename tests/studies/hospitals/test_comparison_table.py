@@ -7,69 +7,42 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, shown
-from dpol.data.stream import GainStream
+from comparison_by_hand import COMPARISON, FACTS, INF, OURS, PAPER, cells, frames, main
 from dpol.show.table import Entry, Table, to_latex, to_markdown
-from dpol.studies.hospitals.ablation import TERMS, ablate
-from dpol.studies.hospitals.comparison import compare
+from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
-from dpol.studies.hospitals.summary import Cell, summarize
+from dpol.studies.hospitals.summary import summarize
 
-SHARED: dict[str, Any] = {"levels": LEVELS, "confidence": 0.95}
-
-
-def many() -> list[Cell]:
-    """The runs by hand, repeated 50 times with less spread, so that verdicts are decided."""
-    found = []
-    for it in cells():
-        totals = it.gains.sum(axis=1)
-        middle = totals.mean()
-        facts = {"family": it.played.family, "origin": it.played.origin}
-        narrow = [middle + (value - middle) / 10 for value in totals] * 50
-        model = it.played.guarantee.model
-        found.append(cell(it.played.label, it.noise, it.mu, narrow, model=model, **facts))
-    return found
+# Repeated, with less spread, so that verdicts are decided.
+MANY = cells(spread=0.1, times=50)
 
 
 @pytest.fixture(scope="module")
-def stream(make_stream: Any) -> GainStream:
-    return make_stream([[0.5, 0.25], [0.5, 1.0]], label="nm", provenance={"simulated": True})
-
-
-@pytest.fixture(scope="module")
-def summary(stream: GainStream) -> pd.DataFrame:
-    return summarize(
-        many(), {"nm": stream}, levels=LEVELS, delta=1e-6, confidence=0.95, comparisons=3
-    )
+def summary(make_stream: Any) -> pd.DataFrame:
+    facts = {"label": "nm", "provenance": {"simulated": True}}
+    stream = make_stream([[0.5, 0.25], [0.5, 1.0]], **facts)
+    return summarize(MANY, {"nm": stream}, main(), 1e-6)
 
 
 @pytest.fixture
-def frame() -> pd.DataFrame:
-    return compare(many(), COMPARISON, **SHARED)
+def made(summary: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """All frames, as a test may change them."""
+    same = OURS.model_copy(update={"noise": PAPER.noise})
+    return frames(MANY, COMPARISON.model_copy(update={"ablations": [same]})) | {"summary": summary}
 
 
-def build(frame: pd.DataFrame, summary: pd.DataFrame) -> Table:
-    return comparison_table(frame, shown(summary))
+def build(made: dict[str, pd.DataFrame]) -> Table:
+    return comparison_table(made, main(), FACTS)
 
 
-def lines(table: Table) -> dict[str, tuple[Entry, ...]]:
-    (section,) = table.sections
-    (group,) = section.groups
-    return dict(group.lines)
+def line(made: dict[str, pd.DataFrame], label: str) -> tuple[Entry, ...]:
+    (section,) = build(made).sections
+    return dict(section.groups[0].lines)[label]
 
 
-def change(frame: pd.DataFrame, where: pd.Series, **values: Any) -> pd.DataFrame:
-    found = frame.copy()
-    for name, value in values.items():
-        found.loc[where, name] = value
-    return found
-
-
-def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "", noise: str = "") -> pd.Series:
+def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "") -> pd.Series:
     chosen = (frame["kind"] == kind) & (frame["mu"] == mu)
-    if other:
-        chosen &= (frame["other_algorithm"] == other) & (frame["other_noise"] == noise)
-    return chosen
+    return chosen & (frame["other_algorithm"] == other) if other else chosen
 
 
 # --- The comparison ---
@@ -89,24 +62,24 @@ COMPARED = r"""
 """  # noqa: E501
 
 
-def test_the_comparison(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
+def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
     """Lines are the levels and the aims. At mu = 1 ours has 17; only kalman-a has more: 17.5.
 
     Rows of the papers: ridge-a, ridge-b and the tree; with parts of ours: 2 ridge, meta and 2
     kalman with our noise, 3 others of ours. Intervals: 36 pairs, 3 of the aims, 39 means.
     """
-    table = build(frame, summary)
+    table = build(made)
     assert COMPARED in to_markdown(table)
     assert r"\begin{longtable}" in to_latex(table)
-    assert table.numbers is frame
+    assert table.numbers is made["comparison"]
 
 
-def test_half_widths_are_those_of_their_numbers(frame: pd.DataFrame, summary: pd.DataFrame) -> None:
-    halves = {"ci_half_width": 0.111, "other_ci_half_width": 0.222, "difference_half_width": 0.333}
-    frame = change(frame, at(frame, "paper", 1.0), **halves)
-    paper, ours, difference, _ = lines(build(frame, summary))["μ = 1"]
-    assert (paper.text, ours.text) == ("12.00 ± 0.22", "17.00 ± 0.11")
-    assert difference.text == "+5.00 ± 0.33"
+def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -> None:
+    halves = ["ci_half_width", "other_ci_half_width", "difference_half_width"]
+    frame = made["comparison"]
+    frame.loc[at(frame, "paper", 1.0), halves] = [0.111, 0.222, 0.333]
+    texts = [entry.text for entry in line(made, "μ = 1")[:3]]
+    assert texts == ["12.00 ± 0.22", "17.00 ± 0.11", "+5.00 ± 0.33"]
 
 
 @pytest.mark.parametrize(
@@ -118,22 +91,24 @@ def test_half_widths_are_those_of_their_numbers(frame: pd.DataFrame, summary: pd
         ("undecided", "undecided against"),
     ],
 )
-def test_the_verdict_on_the_papers_way(frame, summary, verdict, word):
-    frame = change(frame, at(frame, "paper", INF), verdict=verdict)
-    entry = lines(build(frame, summary))["no privacy (μ = ∞)"][-1]
-    assert entry == Entry(f"{word} the paper's way")
+def test_the_verdict_on_the_papers_way(made, verdict, word):
+    frame = made["comparison"]
+    frame.loc[at(frame, "paper", INF), "verdict"] = verdict
+    assert line(made, "no privacy (μ = ∞)")[-1] == Entry(f"{word} the paper's way")
 
 
-def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(frame, summary):
-    frame = change(frame, at(frame, "other", 1.0, "tree", "isotropic"), verdict="undecided")
-    notes = lines(build(frame, summary))["μ = 1"][-1].notes
-    assert notes[0].startswith("Above 2 of 3 rows of the papers; not above tree (a curator): +8.50")
-    assert notes[0].endswith(", undecided.")
+def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(made):
+    frame = made["comparison"]
+    frame.loc[at(frame, "other", 1.0, "tree"), "verdict"] = "undecided"
+    note = line(made, "μ = 1")[-1].notes[0]
+    assert note.startswith("Above 2 of 3 rows of the papers; not above tree (a curator): +8.50")
+    assert note.endswith(", undecided.")
 
 
-def test_it_is_above_every_other_row_only_if_all_are_beaten(frame, summary):
-    frame = change(frame, at(frame, "other", 1.0), verdict="above")
-    entry = lines(build(frame, summary))["μ = 1"][-1]
+def test_it_is_above_every_other_row_only_if_all_are_beaten(made):
+    frame = made["comparison"]
+    frame.loc[at(frame, "other", 1.0), "verdict"] = "above"
+    entry = line(made, "μ = 1")[-1]
     assert entry.text == "above the paper's way; above every other private row"
     assert entry.notes[:2] == (
         "Above 3 of 3 rows of the papers.",
@@ -141,35 +116,23 @@ def test_it_is_above_every_other_row_only_if_all_are_beaten(frame, summary):
     )
 
 
-def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(frame, summary):
-    others = at(frame, "other", 1.0)
-    frame = change(frame, others & frame["other_ours"], verdict="below")
-    notes = lines(build(frame, summary))["μ = 1"][-1].notes
-    assert notes[1].endswith("; and 4 more.")
-    named = [part.split(" (")[0] for part in notes[1].split("not above ")[1].split("; ")[:4]]
-    ordered = frame[others & frame["other_ours"]].sort_values("difference")
-    assert named == ordered["other_algorithm"].tolist()[:4]
+def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(made):
+    frame = made["comparison"]
+    others = at(frame, "other", 1.0) & frame["other_ours"]
+    frame.loc[others, "verdict"] = "below"
+    note = line(made, "μ = 1")[-1].notes[1]
+    assert note.endswith("; and 4 more.")
+    named = [part.split(" (")[0] for part in note.split("not above ")[1].split("; ")[:4]]
+    assert named == frame[others].sort_values("difference")["other_algorithm"].tolist()[:4]
 
 
-def test_common_noise_of_the_two_ways_is_said(summary: pd.DataFrame) -> None:
-    same = COMPARISON.model_copy(update={"ours": OURS.model_copy(update={"noise": PAPER.noise})})
-    text = "\n".join(build(compare(many(), same, **SHARED), summary).footers)
+def test_common_noise_of_the_two_ways_is_said(made) -> None:
+    made["comparison"]["common_noise"] = True
+    text = "\n".join(build(made).footers)
     assert "Of the paper's way and ours it is the same." in text
 
 
 # --- Ablations ---
-
-
-@pytest.fixture
-def losses() -> pd.DataFrame:
-    comparison = COMPARISON.model_copy(
-        update={"ablations": [OURS.model_copy(update={"noise": "isotropic"})]}
-    )
-    return ablate(many(), comparison, **SHARED)
-
-
-def build_ablation(losses: pd.DataFrame, summary: pd.DataFrame) -> Table:
-    return ablation_table(losses, shown(summary), OURS)
 
 
 ABLATED = r"""
@@ -192,15 +155,16 @@ ABLATED = r"""
 """  # noqa: E501
 
 
-def test_losses_of_every_system_at_every_level(losses: pd.DataFrame, summary: pd.DataFrame) -> None:
-    assert ABLATED in to_markdown(build_ablation(losses, summary))
+def test_losses_of_every_system_at_every_level(made: dict[str, pd.DataFrame]) -> None:
+    assert ABLATED in to_markdown(ablation_table(made, main(), FACTS))
 
 
-def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(losses, summary):
+def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(made):
+    losses = made["ablation"]
     for number, term in enumerate(TERMS, start=1):
         losses[f"{term}_half_width"] = 0.11 * number
     losses["selection_loss"] = -0.001
-    table = build_ablation(losses, summary)
+    table = ablation_table(made, main(), FACTS)
     (_, entries), *_ = table.sections[0].groups[0].lines
     widths = [entry.text.split(" ± ")[1] for entry in entries[1:6]]
     assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]

@@ -16,9 +16,8 @@ from dpol.studies.hospitals.reported import (
     describe_reported,
     load_reported,
 )
-from dpol.studies.hospitals.settings import Report
 from dpol.studies.hospitals.verdicts import REACHED, verdict_of_aim, verdict_on
-from tables_by_hand import INF, STREAM, rows, run, shown
+from tables_by_hand import INF, STREAM, main, rows, run, summary
 
 NAN = math.nan
 
@@ -46,17 +45,15 @@ def test_verdicts(difference: float, half: float, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
-        (["above", "equal"], REACHED),
-        (["equal", "undecided"], "undecided"),
-        (["above", "undecided"], "undecided"),
-        (["undecided", "below"], "not reached"),
-        (["above", "below"], "not reached"),
+        ("above equal", REACHED),
+        ("equal undecided", "undecided"),
+        ("above undecided", "undecided"),
+        ("undecided below", "not reached"),
+        ("above below", "not reached"),
     ],
 )
-def test_an_aim_is_reached_if_nothing_that_it_names_is_better(
-    verdicts: list[str], expected: str
-) -> None:
-    assert verdict_of_aim(verdicts) == expected
+def test_an_aim_is_reached_if_nothing_that_it_names_is_better(verdicts: str, expected: str) -> None:
+    assert verdict_of_aim(verdicts.split()) == expected
 
 
 # --- Best of a family ---
@@ -115,7 +112,7 @@ ALL = [40.14, 36.87, 26.48, 22.83, 43.91, 40.69]
 
 
 def reported(data: list[dict[str, Any]], **changes: Any) -> list[float]:
-    return shown(data, **changes).summary["reported_mean_gain"].dropna().tolist()
+    return summary(data, **changes)["reported_mean_gain"].dropna().tolist()
 
 
 @pytest.mark.parametrize(
@@ -131,8 +128,7 @@ def reported(data: list[dict[str, Any]], **changes: Any) -> list[float]:
 )
 def test_reported_numbers_need_every_condition(change: dict[str, Any]) -> None:
     assert reported(rows()) == ALL
-    kept = [row for row in rows() if row["mu"] == 1.0]
-    assert reported([row | change for row in kept]) == []
+    assert reported([row | change for row in rows() if row["mu"] == 1.0]) == []
 
 
 def test_reported_numbers_need_a_stream_and_an_algorithm_of_the_paper_that_is_shown() -> None:
@@ -144,7 +140,7 @@ def test_reported_numbers_need_a_stream_and_an_algorithm_of_the_paper_that_is_sh
 
 
 def test_each_reported_number_has_a_name_and_a_verdict() -> None:
-    frame = shown().summary
+    frame = summary()
     beside = frame[frame["reported_as"] != ""].set_index(["algorithm", "mu"])["reported_as"]
     assert beside.loc[("ridge-w64-strong", 1.0)] == BEST_LINEAR
     assert beside.loc[("rw-meta", INF)] == "rw-meta"
@@ -163,8 +159,7 @@ def test_each_reported_number_has_a_name_and_a_verdict() -> None:
 )
 def test_intervals_that_meet_decide_nothing(gain: float, half: float, verdict: str) -> None:
     frame = pd.DataFrame([run("rw-meta", 1.0, gain, ci_half_width=half)])
-    stream = Stream(groups=["CA"], reported_as="CA")
-    found = conclude(frame, {"nm": stream}, Report(algorithms=["rw-meta"]))
+    found = conclude(frame, main(stream=Stream(groups=["CA"], reported_as="CA")))
     assert found["reported_verdict"].tolist() == [verdict]
 
 

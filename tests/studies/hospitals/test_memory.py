@@ -14,8 +14,7 @@ from dpol.studies.hospitals.memory import bytes_per_replicate, parts
 from dpol.studies.hospitals.runs import play_suite, write_runs
 
 LOCAL = ("rw-ftpl", "rw-meta", "ridge", "kalman", "empirical-bayes", "fixed-share")
-EVERY_LEARNER = list(LEARNERS)
-LARGE = ({"algorithm": "rw-meta", "learners": EVERY_LEARNER}, "empirical-bayes")
+LARGE = ({"algorithm": "rw-meta", "learners": list(LEARNERS)}, "empirical-bayes")
 CENTRAL = ("tree-ftpl-min-noise", "l2p")
 BATCHED = ("rw-adabatch",)
 
@@ -75,15 +74,8 @@ def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
     """Byte for byte, 5 replicates at once or in parts."""
     members, files = members_of(specs), []
     for megabytes in (math.inf, memory_for(wide, members, range(5), at_a_time)):
-        block = play_suite(
-            wide,
-            members,
-            noise="isotropic",
-            mu=0.5,
-            seed=1,
-            replicates=range(5),
-            memory_mb=megabytes,
-        )
+        settings = {"noise": "isotropic", "mu": 0.5, "seed": 1, "memory_mb": megabytes}
+        block = play_suite(wide, members, replicates=range(5), **settings)
         write_runs(block, tmp_path / "runs.parquet")
         files.append((tmp_path / "runs.parquet").read_bytes())
     assert files[0] == files[1]
@@ -137,13 +129,8 @@ def test_a_process_stays_below_its_memory(specs, noise, rounds):
     """
 
     def peak(megabytes, replicates):
-        code = MEASURE.format(
-            rounds=rounds,
-            specs=specs,
-            noise=noise,
-            megabytes=megabytes,
-            replicates=replicates,
-        )
+        facts = {"rounds": rounds, "specs": specs, "noise": noise}
+        code = MEASURE.format(**facts, megabytes=megabytes, replicates=replicates)
         run = [sys.executable, "-c", code]
         return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
 

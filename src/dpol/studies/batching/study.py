@@ -103,10 +103,10 @@ def amplified_curves(
                 ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
                 MONTE_CARLO: observed_batches(observed, mu),
             }
-            setting: dict[str, object] = {"t": t, "T": study.n_rounds, "n": n, "mu": mu}
-            setting |= {"alpha": study.alpha, "bound": bound}
-            frames += [_curve(it, delta, **setting, kind=kind) for kind, it in kinds.items()]
-    return pd.concat(frames, ignore_index=True)
+            for kind, mixture in kinds.items():
+                frames.append(_curve(mixture, delta).assign(t=t, bound=bound, kind=kind))
+    setting = {"T": study.n_rounds, "n": n, "mu": mu, "alpha": study.alpha}
+    return pd.concat(frames, ignore_index=True).assign(**setting)
 
 
 def _observe(
@@ -133,20 +133,17 @@ def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: in
     return containing_batch(t, algorithm.rule(setup), mu)
 
 
-def _curve(mixture: BatchMixture, delta: float, **setting: object) -> pd.DataFrame:
+def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
     threshold = _THRESHOLDS * mixture.mu
     false_positive, false_negative = mixture.trade_off_at(threshold)
-    epsilon = np.where(threshold >= 0, threshold, np.nan)
-    deltas = epsilon.copy()
-    deltas[threshold >= 0] = mixture.delta(threshold[threshold >= 0])
+    known = threshold >= 0
     return pd.DataFrame(
         {
-            **setting,
             "threshold": threshold,
             "false_positive": false_positive,
             "false_negative": false_negative,
-            "epsilon": epsilon,
-            "delta": deltas,
+            "epsilon": np.where(known, threshold, np.nan),
+            "delta": np.where(known, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
             "delta_reported": delta,
             "epsilon_at_delta": mixture.epsilon(delta),
             "mean_batch": mixture.mean(),
@@ -168,35 +165,22 @@ def batching_regrets(study: Batching, n: int, mu: float, *, seed: int) -> pd.Dat
         seed: root seed.
     """
     rows = []
-    eta = math.sqrt(n) / mu
-    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
     for label, gains in synthetic_gains(study.n_rounds, n).items():
         stream = synthetic_stream(label, gains)
         best = gains[:, stream.best_static_expert()].sum()
         plain, batched = _regrets(stream, mu, study, seed)
         for bound, (total, batch) in batched.items():
-            samples = zip(_BATCHING_MEANS, (plain, total, plain - total), strict=True)
-            errors = {f"{name}_standard_error": float(standard_error(it)) for name, it in samples}
-            rows.append(
-                {
-                    "stream": label,
-                    "n": n,
-                    "T": study.n_rounds,
-                    "mu": mu,
-                    "alpha": study.alpha,
-                    "bound": bound,
-                    "replicates": len(plain),
-                    "ftpl_regret": best - plain.mean(),
-                    "adabatch_regret": best - total.mean(),
-                    "extra_regret": (plain - total).mean(),
-                    "factor": 1 + study.alpha / 2,
-                    "ftpl_bound": limit,
-                    "adabatch_bound": (1 + study.alpha / 2) * limit,
-                    "mean_batch": batch,
-                }
-                | errors
-            )
-    return pd.DataFrame(rows)
+            row = {"stream": label, "bound": bound, "mean_batch": batch}
+            row |= {"ftpl_regret": best - plain.mean(), "adabatch_regret": best - total.mean()}
+            row["extra_regret"] = (plain - total).mean()
+            for name, sample in zip(_BATCHING_MEANS, (plain, total, plain - total), strict=True):
+                row[f"{name}_standard_error"] = float(standard_error(sample))
+            rows.append(row)
+    eta, factor = math.sqrt(n) / mu, 1 + study.alpha / 2
+    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
+    setting = {"n": n, "T": study.n_rounds, "mu": mu, "alpha": study.alpha}
+    bounds = {"factor": factor, "ftpl_bound": limit, "adabatch_bound": factor * limit}
+    return pd.DataFrame(rows).assign(**setting, replicates=study.replicates, **bounds)
 
 
 def _regrets(

@@ -14,7 +14,8 @@ from dpol.show.names import explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.reported import BEST_LINEAR, describe_reported
-from dpol.studies.hospitals.shown import Shown
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.study import Facts, Frames
 
 CSV_COLUMNS = (
     *("stream", "stream_title", "n_experts", "n_rounds", "level", "mu"),
@@ -27,60 +28,61 @@ CSV_COLUMNS = (
 `column` is the heading in the table, `best_of` the family whose best member it shows (empty for an
 algorithm's own column); `algorithm`, the numbers and `ours` are empty where nothing was run.
 """
+_KEY = ["stream", "row_noise", "mu", "label"]
+_REPORTED = ["reported_mean_gain", "reported_ci_half_width"]
 
 
-def average_gain_table(shown: Shown) -> Table:
-    """The table of a summary; the numbers behind it have `CSV_COLUMNS`."""
-    runs = _runs(shown)
-    columns = _columns(runs, shown)
-    cells = _cells(runs, columns, shown)
+def average_gain_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
+    """The table of a summary; the numbers behind it have `CSV_COLUMNS`.
+
+    Args:
+        frames: the summary, as `dpol.studies.hospitals.findings.conclude` makes it.
+        main: streams and levels in the order of the lines, and the algorithms that are shown.
+        facts: titles of the streams, and whether they are simulated.
+    """
+    summary = frames["summary"]
+    runs = _runs(summary, main)
+    columns = _columns(runs, main)
+    cells = _cells(runs, columns, summary, main, facts)
     several = cells["row_noise"].nunique() > 1
     return Table(
         caption="Average total gain",
         name="average-gain",
         corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
         headers=tuple(map(marked, columns["column"], columns["marked"])),
-        sections=tuple(_sections(cells, list(columns["label"]), shown)),
-        footers=tuple(_footers(cells, columns, runs, shown)),
-        numbers=_numbers(cells, shown),
+        sections=tuple(_sections(cells, list(columns["label"]))),
+        footers=tuple(_footers(cells, columns, runs, main, facts)),
+        numbers=cells[list(CSV_COLUMNS)],
     )
 
 
-def _runs(shown: Shown) -> pd.DataFrame:
+def _runs(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     """The runs of each column (`label`), at all levels, with the noise of their rows.
 
     The column of a family has all of its members. Runs without noise of their own stand in the
     first rows (`row_noise`). `used`: of a stream and a level that are shown.
     """
-    summary, report = shown.summary, shown.report
+    report = main.report
     best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
     own = summary[summary["algorithm"].isin(report.algorithms)]
     members = summary[summary["family"] == report.envelope]
-    runs = pd.concat(
-        [
-            own.assign(label=own["algorithm"], best_of=""),
-            members.assign(label=best, best_of=report.envelope),
-        ],
-        ignore_index=True,
-    )
-    used = runs["stream"].isin(shown.streams) & runs["mu"].isin(shown.levels.values())
-    names = sorted(set(runs["noise"][used]) - {"none"}, key=lambda name: (_place(name), name))
-    names = names or ["none"]
+    own = own.assign(label=own["algorithm"], best_of="")
+    members = members.assign(label=best, best_of=report.envelope)
+    runs = pd.concat([own, members], ignore_index=True)
+    used = runs["stream"].isin(main.streams) & runs["mu"].isin(main.levels.values())
+    noises = set(runs["noise"][used]) - {"none"}
+    names = [*(it for it in NOISES if it in noises), *sorted(noises - set(NOISES))] or ["none"]
     row_noise = runs["noise"].where(runs["noise"] != "none", names[0])
     return runs.assign(row_noise=pd.Categorical(row_noise, names, ordered=True), used=used)
 
 
-def _place(noise: str) -> int:
-    return list(NOISES).index(noise) if noise in NOISES else len(NOISES)
-
-
-def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+def _columns(runs: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     """A row per column; `only_with`: the noise of the rows that show it, empty for all rows.
 
     A column without local noise that was played under one noise only is shown once.
     """
     noises = runs["row_noise"].cat.categories
-    order = [*shown.report.algorithms, *runs.loc[runs["best_of"] != "", "label"]]
+    order = [*main.report.algorithms, *runs.loc[runs["best_of"] != "", "label"]]
     found = []
     for label in dict.fromkeys(order):
         own = runs[runs["label"] == label]
@@ -95,7 +97,7 @@ def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
                 "label": label,
                 "best_of": best_of,
                 "column": label.replace("-", " ") if best_of else label,
-                "column_model": "/".join(models) or "none",
+                "model": "/".join(models) or "none",
                 "marked": bool(marking["ours"].any()),
                 "only_with": "" if everywhere else noises[0] if played.empty else played.min(),
             }
@@ -103,52 +105,52 @@ def _columns(runs: pd.DataFrame, shown: Shown) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _cells(runs: pd.DataFrame, columns: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+def _cells(
+    runs: pd.DataFrame,
+    columns: pd.DataFrame,
+    summary: pd.DataFrame,
+    main: Hospitals,
+    facts: Facts,
+) -> pd.DataFrame:
     """A row per cell that is not empty, in the order of the table; no `algorithm`: not run."""
     axes: dict[str, list[str]] = {
-        "stream": list(shown.streams),
+        "stream": list(main.streams),
         "row_noise": list(runs["row_noise"].cat.categories),
-        "level": list(shown.levels),
+        "level": list(main.levels),
         "label": list(columns["label"]),
     }
     cells = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     cells = cells.merge(columns, how="left", on="label")
     cells = cells[(cells["only_with"] == "") | (cells["only_with"] == cells["row_noise"])]
-    facts = shown.summary.groupby("stream")[["n_experts", "n_rounds", "simulated"]].first()
-    cells = cells.assign(
-        mu=cells["level"].map(shown.levels), stream_title=cells["stream"].map(shown.titles)
-    ).join(facts, on="stream")
+    sizes = summary.groupby("stream")[["n_experts", "n_rounds", "simulated"]].first()
     played = runs[runs["used"] & ((runs["best_of"] == "") | runs["best_of_family"])]
-    key = ["stream", "row_noise", "mu", "label"]
-    played = played.sort_values("mean_gain", ascending=False).drop_duplicates(key)
-    same = played["reported_as"] == played["label"]
-    reported = ["reported_mean_gain", "reported_ci_half_width"]
-    played[reported] = played[reported].where(same)
+    played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
+    played[_REPORTED] = played[_REPORTED].where(played["reported_as"] == played["label"])
     numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "guaranteed_mu", "ours"]
-    played = played.astype({"row_noise": str})[[*key, *numbers, *reported]]
-    return cells.merge(played, how="left", on=key)
+    played = played.astype({"row_noise": str, "replicates": "Int64", "ours": "boolean"})
+    return (
+        cells.assign(
+            mu=cells["level"].map(main.levels),
+            stream_title=cells["stream"].map(facts.streams),
+            noise=cells["row_noise"].mask(cells["model"] == "none", "none"),
+            confidence=main.report.confidence,
+            ci_comparisons=int(summary["ci_comparisons"].iloc[0]),
+        )
+        .join(sizes, on="stream")
+        .merge(played[[*_KEY, *numbers, *_REPORTED]], how="left", on=_KEY)
+    )
 
 
-def _numbers(cells: pd.DataFrame, shown: Shown) -> pd.DataFrame:
-    without = cells["column_model"] == "none"
-    return cells.assign(
-        model=cells["column_model"],
-        noise=cells["row_noise"].mask(without, "none"),
-        confidence=shown.report.confidence,
-        ci_comparisons=int(shown.summary["ci_comparisons"].iloc[0]),
-        replicates=cells["replicates"].astype("Int64"),
-        ours=cells["ours"].astype("boolean"),
-    )[list(CSV_COLUMNS)]
-
-
-def _sections(cells: pd.DataFrame, labels: Sequence[str], shown: Shown) -> Iterator[Section]:
-    for stream, of_stream in cells.groupby("stream", sort=False):
+def _sections(cells: pd.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
+    for _, of_stream in cells.groupby("stream", sort=False):
         groups = []
         for noise, of_noise in of_stream.groupby("row_noise", sort=False):
             title = marked(str(noise), name_of(str(noise)).ours)
             rows = of_noise.groupby("level", sort=False)
             groups.append(Group(title, tuple(_line(row, labels) for _, row in rows)))
-        yield Section(shown.titles[str(stream)], shown.size(str(stream)), tuple(groups))
+        first = of_stream.iloc[0]
+        size = f"n = {first['n_experts']}, T = {first['n_rounds']}"
+        yield Section(first["stream_title"], size, tuple(groups))
 
 
 def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
@@ -170,27 +172,30 @@ def _entry(cell: Mapping[Any, Any]) -> Entry:
 
 
 def _footers(
-    cells: pd.DataFrame, columns: pd.DataFrame, runs: pd.DataFrame, shown: Shown
+    cells: pd.DataFrame,
+    columns: pd.DataFrame,
+    runs: pd.DataFrame,
+    main: Hospitals,
+    facts: Facts,
 ) -> Iterator[str]:
-    replicates = cells["replicates"].dropna().astype(int)
+    replicates = cells["replicates"].dropna()
     number = " to ".join(dict.fromkeys((f"{replicates.min()}", f"{replicates.max()}")))
     yield (
         f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
         " of a stream of n experts."
     )
-    comparisons = int(shown.summary["ci_comparisons"].iloc[0])
-    yield footers.describe_interval(shown.report.confidence, comparisons)
-    for title, family in zip(columns["column"], columns["best_of"], strict=True):
+    yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
+    named = columns.set_index("column")
+    for title, family in named["best_of"].items():
         if family:
-            yield footers.describe_best(title, family)
-    yield footers.describe_data(shown.simulated)
-    titles = columns["column"].to_list()
-    yield from footers.describe_models(list(zip(titles, columns["column_model"], strict=True)))
-    used = runs[runs["used"]].sort_values("row_noise", kind="stable")
-    own = [used[used["label"] == label] for label in columns["label"]]
-    yield from footers.describe_guarantee(
-        dict(zip(titles, own, strict=True)), list(shown.levels.values())
+            yield footers.describe_best(str(title), family)
+    yield footers.describe_data(facts.simulated)
+    yield from footers.describe_models(
+        [(str(title), model) for title, model in named["model"].items()]
     )
+    used = runs[runs["used"]].sort_values("row_noise", kind="stable")
+    own = {str(title): used[used["label"] == label] for title, label in named["label"].items()}
+    yield from footers.describe_guarantee(own, list(main.levels.values()))
     if cells["algorithm"].isna().any():
         yield "—: not run; an algorithm without privacy has no privacy levels."
     noises = runs["row_noise"].cat.categories
@@ -199,10 +204,8 @@ def _footers(
     ours = [f"{it} noise" for it in noises if len(noises) > 1 and name_of(it).ours]
     yield from explain_mark([*ours, *columns.loc[columns["marked"], "column"]])
     beside = cells[cells["reported_mean_gain"].notna()].drop_duplicates("stream")
-    yield from describe_reported(
-        {
-            row["stream_title"]: (row["n_experts"], shown.streams[row["stream"]].reported_as)
-            for row in beside.to_dict("records")
-        },
-        bool(beside["simulated"].any()),
-    )
+    experts = {
+        row["stream_title"]: (row["n_experts"], main.streams[row["stream"]].reported_as)
+        for row in beside.to_dict("records")
+    }
+    yield from describe_reported(experts, facts.simulated)

@@ -10,28 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
-from dpol.studies.hospitals.settings import Comparison, System
-from dpol.studies.hospitals.summary import Cell
+from dpol.studies.hospitals.runs import Played
+from dpol.studies.hospitals.settings import Comparison, Hospitals, System
 from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 
-Kind = Literal["paper", "other", "aim-paper", "aim-learner"]
-AIMS: tuple[Kind, ...] = ("aim-paper", "aim-learner")
+_Pair = tuple[str, Played, Played]
+"""What kind of row it is (`kind` in docs/reference/tables.md), ours, and the other."""
 
 
-_Pair = tuple[Kind, Cell, Cell]
-"""Ours, and what it is compared with."""
-
-
-def compare(
-    cells: Sequence[Cell], comparison: Comparison, *, levels: Mapping[str, float], confidence: float
-) -> pd.DataFrame:
+def compare(cells: Sequence[Played], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
     """Ours against every other row that has noise, level by level, and the aims.
 
     One row per stream and pair (docs/reference/tables.md). All intervals of the table hold
@@ -40,54 +33,43 @@ def compare(
     Args:
         cells: all runs.
         comparison: which systems, and the aims.
-        levels: privacy levels by label.
-        confidence: of all intervals together.
+        main: the privacy levels, and the confidence of all intervals together.
 
     Raises:
         ValueError: a system was not run, or runs have different numbers of replicates.
     """
-    pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, levels)]
-    means = {id(cell) for _, *both in pairs for cell in both}
-    comparisons = len(pairs) + len(means)
-    replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
-    names = {mu: label for label, mu in levels.items()}
-    families = {comparison.paper.learners, comparison.ours.learners}
+    pairs = [pair for own in by_stream(cells) for pair in _pairs(own, comparison, main.levels)]
+    comparisons = len(pairs) + len({id(cell) for _, *both in pairs for cell in both})
+    replicates, half = count_replicates(cells), half_widths(main, comparisons)
+    families = (comparison.paper.learners, comparison.ours.learners)
     rows = [
         {
             "stream": ours.stream,
             "kind": kind,
-            **_side("", ours, names, half),
-            **_side("other_", other, names, half),
+            **_side("", ours, main, half),
+            **_side("other_", other, main, half),
             "other_ours": other.ours,
-            "other_learner": other.played.family in families,
+            "other_learner": other.family in families,
             "common_noise": _shares_noise(ours, other),
             **_difference(ours, other, half),
-            "replicates": replicates,
-            "confidence": confidence,
-            "ci_comparisons": comparisons,
         }
         for kind, ours, other in pairs
     ]
-    return _with_verdicts_of_aims(pd.DataFrame(rows))
-
-
-def _with_verdicts_of_aims(rows: pd.DataFrame) -> pd.DataFrame:
-    """Adds `aim_verdict`, the same in all rows of an aim and empty in others."""
-    key = ["stream", "kind", "mu", "other_mu"]
-    aims = rows[rows["kind"].isin(AIMS)]
-    verdicts = {of: verdict_of_aim(own.tolist()) for of, own in aims.groupby(key)["verdict"]}
-    return rows.assign(
-        aim_verdict=[verdicts.get(of, "") for of in rows[key].itertuples(index=False, name=None)]
+    frame = pd.DataFrame(rows).assign(
+        replicates=replicates, confidence=main.report.confidence, ci_comparisons=comparisons
     )
+    aims = frame.groupby(["stream", "kind", "mu", "other_mu"])["verdict"]
+    verdicts = aims.transform(lambda own: verdict_of_aim(own.tolist()))
+    return frame.assign(aim_verdict=verdicts.where(frame["kind"].str.startswith("aim"), ""))
 
 
-def by_stream(cells: Sequence[Cell]) -> list[list[Cell]]:
+def by_stream(cells: Sequence[Played]) -> list[list[Played]]:
     """The cells of each stream."""
     streams = dict.fromkeys(cell.stream for cell in cells)
     return [[cell for cell in cells if cell.stream == stream] for stream in streams]
 
 
-def count_replicates(cells: Sequence[Cell]) -> int:
+def count_replicates(cells: Sequence[Played]) -> int:
     """How many replicates every cell has. Raises ValueError if they differ."""
     counts = {len(cell.gains) for cell in cells}
     if len(counts) != 1:
@@ -98,32 +80,29 @@ def count_replicates(cells: Sequence[Cell]) -> int:
     return counts.pop()
 
 
-def _pairs(
-    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float]
-) -> Iterator[_Pair]:
+def _pairs(cells: Sequence[Played], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
     """All pairs of one stream."""
     for mu in levels.values():
-        ours = find_cell(cells, comparison.ours, mu)
-        paper = find_cell(cells, comparison.paper, mu)
+        ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.paper))
         yield "paper", ours, paper
         for cell in cells:
-            noisy = cell.mu == mu and cell.played.guarantee.model != "none"
+            noisy = cell.mu == mu and cell.guarantee.model != "none"
             if noisy and cell is not ours and cell is not paper:
                 yield "other", ours, cell
-    for aim in comparison.aims:
-        ours, mu = find_cell(cells, comparison.ours, levels[aim.ours]), levels[aim.at]
+    for aim in of.aims:
+        ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "paper":
-            yield "aim-paper", ours, find_cell(cells, comparison.paper, mu)
+            yield "aim-paper", ours, find_cell(cells, of.paper, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
-        for cell in family_cells(cells, comparison.paper.learners, comparison.paper.noise, mu):
+        for cell in family_cells(cells, of.paper.learners, of.paper.noise, mu):
             yield "aim-learner", ours, cell
 
 
-def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
+def find_cell(cells: Sequence[Played], system: System, mu: float) -> Played:
     """The runs of a system, out of those of one stream. Raises ValueError if there are none."""
     for cell in cells:
-        setting = (cell.played.label, cell.noise, cell.mu)
+        setting = (cell.label, cell.noise, cell.mu)
         if setting == (system.algorithm, system.noise, mu):
             return cell
     raise ValueError(
@@ -131,53 +110,45 @@ def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
     )
 
 
-def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> list[Cell]:
+def family_cells(cells: Sequence[Played], family: str, noise: str, mu: float) -> list[Played]:
     """The runs of a family, out of those of one stream. Raises ValueError if there are none."""
-    found = [
-        cell for cell in cells if (cell.played.family, cell.noise, cell.mu) == (family, noise, mu)
-    ]
+    found = [cell for cell in cells if (cell.family, cell.noise, cell.mu) == (family, noise, mu)]
     if not found:
         raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
     return found
-
-
-def totals_of(cell: Cell) -> Floats:
-    """(R,) total gains."""
-    return np.asarray(cell.gains.sum(axis=1))
 
 
 HalfWidth = Callable[[Floats], float]
 """The half-width of the interval for the mean of (R,) values."""
 
 
-def half_widths(confidence: float, comparisons: int) -> HalfWidth:
+def half_widths(main: Hospitals, comparisons: int) -> HalfWidth:
     """The half-widths of a table whose intervals hold together."""
-    return lambda values: float(half_width(values, confidence, comparisons))
+    return lambda values: float(half_width(values, main.report.confidence, comparisons))
 
 
-def _side(prefix: str, cell: Cell, names: Mapping[float, str], half: HalfWidth) -> dict[str, Any]:
+def _side(prefix: str, cell: Played, main: Hospitals, half: HalfWidth) -> dict[str, Any]:
     """One side of a pair: what it is, its mean, and the record of its privacy."""
-    totals = totals_of(cell)
     facts = {
-        "algorithm": cell.played.label,
+        "algorithm": cell.label,
         "noise": cell.noise,
-        "level": names[cell.mu],
+        "level": main.labels[cell.mu],
         "mu": cell.mu,
-        "mean_gain": float(totals.mean()),
-        "ci_half_width": half(totals),
-        **cell.played.guarantee.as_columns(),
+        "mean_gain": float(cell.totals.mean()),
+        "ci_half_width": half(cell.totals),
+        **cell.guarantee.as_columns(),
     }
     return {f"{prefix}{name}": value for name, value in facts.items()}
 
 
-def _shares_noise(one: Cell, two: Cell) -> bool:
+def _shares_noise(one: Played, two: Played) -> bool:
     """Local noise is drawn once for a stream, a noise and a mu."""
-    models = {one.played.guarantee.model, two.played.guarantee.model}
+    models = {one.guarantee.model, two.guarantee.model}
     same = (one.noise, one.mu) == (two.noise, two.mu)
     return same and models == {"local"} and one.mu < math.inf
 
 
-def _difference(ours: Cell, other: Cell, half: HalfWidth) -> dict[str, Any]:
-    differences = totals_of(ours) - totals_of(other)
+def _difference(ours: Played, other: Played, half: HalfWidth) -> dict[str, Any]:
+    differences = ours.totals - other.totals
     mean, width = float(differences.mean()), half(differences)
     return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

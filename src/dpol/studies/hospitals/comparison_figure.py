@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
-from dpol.studies.hospitals.shown import Shown
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.study import Facts, Frames
 
 NO_PRIVACY = "no-privacy"
 PAPER_LEVEL = "paper-level"
@@ -33,34 +34,37 @@ class _Line:
     name: str
     look: style.LineStyle
     points: pd.DataFrame
-    """Columns mu, mean, half."""
+    """Columns mean, half and place, the number of the level, from left to right."""
     strong: bool = False
 
 
-def draw_comparison(comparison: pd.DataFrame, ablation: pd.DataFrame, shown: Shown) -> Figure:
+def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     """Total gain at each privacy level: the paper's way, ours, and the best other rows.
 
     Args:
-        comparison: table of `dpol.studies.hospitals.comparison.compare`.
-        ablation: table of `dpol.studies.hospitals.ablation.ablate`; its reference is a line.
-        shown: streams, a panel each, and the levels, from left to right.
+        frames: the summary, the comparison, and the ablation, whose reference is a line.
+        main: streams, a panel each, and the levels, from left to right.
+        facts: titles of the streams, and whether they are simulated.
     """
-    columns = min(_MOST_COLUMNS, len(shown.streams))
-    n_rows = math.ceil(len(shown.streams) / columns)
-    levels = list(shown.levels.values())
+    summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
+    columns = min(_MOST_COLUMNS, len(main.streams))
+    n_rows = math.ceil(len(main.streams) / columns)
+    levels = list(main.levels.values())
     with style.figure_style():
         width = (_PANEL[0] + _LABELS) * columns + 0.4
         figure = style.new_figure(max(width, 4.2), _PANEL[1] * n_rows + 0.5 * n_rows + 0.7)
         grid = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
-        for ax in grid.flat[len(shown.streams) :]:
+        for ax in grid.flat[len(main.streams) :]:
             ax.remove()
         labels = []
-        for ax, (label, title) in zip(figure.axes, shown.sized_titles.items(), strict=True):
+        sizes = summary.groupby("stream")["n_experts"].first()
+        for ax, label in zip(figure.axes, main.streams, strict=True):
             rows = comparison[comparison["stream"] == label]
             reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
-            lines = _lines(rows)
+            lines = _lines(rows, levels)
             _draw_panel(ax, rows, lines, reference, levels)
             labels.append(_labels(lines, reference, levels))
+            title = f"{facts.streams[label]} (n = {sizes[label]})"
             ax.set_title(title, loc="left", fontweight="bold", parse_math=False)
         grid[0][0].set_ylim(bottom=0)
         for ax, of_panel in zip(figure.axes, labels, strict=True):
@@ -68,38 +72,38 @@ def draw_comparison(comparison: pd.DataFrame, ablation: pd.DataFrame, shown: Sho
         figure.supylabel("total gain")
         figure.supxlabel("privacy level μ (the further right, the more private)")
         paper = comparison[comparison["kind"] == "paper"].to_dict("records")[0]
-        add_title(figure, _title(paper, simulated=any(shown.simulated.values())))
+        add_title(figure, _title(paper, simulated=facts.simulated))
         style.freeze_layout(figure)
     return figure
 
 
-def _lines(rows: pd.DataFrame) -> list[_Line]:
+def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     """Best other rows first, so that ours lies on top."""
-    same = rows[rows["kind"].isin(("paper", "other"))]
-    paper = same[same["kind"] == "paper"]
-    other = same[same["kind"] == "other"]
+    paper, other = (rows[rows["kind"] == kind] for kind in ("paper", "other"))
     labels = [paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]]
     looks = style.algorithm_styles(labels)
     central = style.ALGORITHM_STYLES["tree-ftpl-min-noise"]
     best = style.LineStyle(style.GREY, (2.2, 1.2), "s")
+    theirs, own = _points(paper, "other_", levels), _points(paper, "", levels)
     lines = [
-        _Line(CENTRAL, "best with a\ncurator", central, _best(other, "central")),
-        _Line(OTHER, "best other\nlocal row", best, _best(other, "local")),
-        _Line("paper", "the paper's\nway", looks[labels[0]], _points(paper, "other_"), strong=True),
-        _Line("ours", "ours", looks[labels[1]], _points(paper, ""), strong=True),
+        _Line(CENTRAL, "best with a\ncurator", central, _best(other, "central", levels)),
+        _Line(OTHER, "best other\nlocal row", best, _best(other, "local", levels)),
+        _Line("paper", "the paper's\nway", looks[labels[0]], theirs, strong=True),
+        _Line("ours", "ours", looks[labels[1]], own, strong=True),
     ]
     return [line for line in lines if not line.points.empty]
 
 
-def _best(others: pd.DataFrame, model: str) -> pd.DataFrame:
+def _best(others: pd.DataFrame, model: str, levels: Sequence[float]) -> pd.DataFrame:
     """The row of a model with the largest mean at each level, in hindsight."""
     rows = others[others["other_model"] == model]
-    return _points(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()], "other_")
+    return _points(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()], "other_", levels)
 
 
-def _points(rows: pd.DataFrame, side: str) -> pd.DataFrame:
-    names = {f"{side}mu": "mu", f"{side}mean_gain": "mean", f"{side}ci_half_width": "half"}
-    return rows[list(names)].rename(columns=names)
+def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFrame:
+    names = {f"{side}mean_gain": "mean", f"{side}ci_half_width": "half"}
+    places = rows[f"{side}mu"].map(levels.index)
+    return rows[list(names)].rename(columns=names).assign(place=places).sort_values("place")
 
 
 def _draw_panel(
@@ -114,16 +118,16 @@ def _draw_panel(
             ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
     ax.axhline(reference, color=style.STATIC, ls=":", lw=1.2, label=NO_PRIVACY)
     for line in lines:
-        points = line.points.sort_values("mu", key=lambda column: column.map(levels.index))
-        strong_size = 8.0 if line.look.marker == "*" else 5.0
+        points, look = line.points, line.look
+        strong_size = 8.0 if look.marker == "*" else 5.0
         ax.errorbar(
-            [levels.index(mu) for mu in points["mu"]],
+            points["place"],
             points["mean"],
             yerr=points["half"].where(points["half"] < math.inf, 0.0),
-            color=line.look.colour,
-            linestyle=line.look.linestyle,
-            linewidth=line.look.width if line.strong else 1.0,
-            marker=line.look.marker,
+            color=look.colour,
+            linestyle=look.linestyle,
+            linewidth=look.width if line.strong else 1.0,
+            marker=look.marker,
             markersize=strong_size if line.strong else 3.5,
             markeredgewidth=0,
             elinewidth=1.0,
@@ -132,26 +136,21 @@ def _draw_panel(
             label=line.key,
             zorder=4 if line.strong else 3,
         )
-    _draw_aims(ax, rows, levels)
+    _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
     names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
     ax.set_xticks(range(len(levels)), names)
     ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.grid(visible=False, axis="x")
 
 
-def _draw_aims(ax: Axes, rows: pd.DataFrame, levels: Sequence[float]) -> None:
+def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
     """From the paper's way at one level to where ours is compared with it."""
-    for aim in rows[rows["kind"] == "aim-paper"].to_dict("records"):
+    for aim in aims.to_dict("records"):
         label = str(aim["other_algorithm"])
-        ax.plot(
-            [levels.index(float(aim["other_mu"])), levels.index(float(aim["mu"]))],
-            [float(aim["other_mean_gain"])] * 2,
-            color=style.algorithm_styles([label])[label].colour,
-            linestyle=(0, (1.0, 2.0)),
-            linewidth=1.0,
-            zorder=2,
-            label=PAPER_LEVEL,
-        )
+        colour = style.algorithm_styles([label])[label].colour
+        ends = [levels.index(aim["other_mu"]), levels.index(aim["mu"])]
+        gain = [aim["other_mean_gain"]] * 2
+        ax.plot(ends, gain, color=colour, ls=(0, (1.0, 2.0)), lw=1.0, zorder=2, label=PAPER_LEVEL)
 
 
 def _labels(lines: Sequence[_Line], reference: float, levels: Sequence[float]) -> list[Label]:
@@ -159,11 +158,8 @@ def _labels(lines: Sequence[_Line], reference: float, levels: Sequence[float]) -
     name = "best of the paper's\nlearners, no privacy"
     labels = [Label(len(levels) - 0.5, reference, name, style.STATIC)]
     for line in lines:
-        place, mean = max(
-            (levels.index(mu), mean)
-            for mu, mean in zip(line.points["mu"], line.points["mean"], strict=True)
-        )
-        labels.append(Label(place, mean, line.name, line.look.colour))
+        last = line.points.iloc[-1]
+        labels.append(Label(last["place"], last["mean"], line.name, line.look.colour))
     return labels
 
 

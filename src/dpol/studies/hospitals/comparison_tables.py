@@ -13,9 +13,9 @@ from dpol.show.names import OURS
 from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.ablation import TERMS
-from dpol.studies.hospitals.settings import System
-from dpol.studies.hospitals.shown import Shown
+from dpol.studies.hospitals.settings import Comparison, Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
+from dpol.studies.study import Facts, Frames
 
 _BESIDE = {EQUAL: "equal to", UNDECIDED: "undecided against"}
 _ABOUT = (
@@ -39,30 +39,37 @@ _MOST_NAMED = 4
 _Row = Mapping[Any, Any]
 
 
-def comparison_table(comparison: pd.DataFrame, shown: Shown) -> Table:
+def comparison_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
     """The paper's way and ours at every level, and the aims; every verdict is computed.
 
     Args:
-        comparison: table of `dpol.studies.hospitals.comparison.compare`.
-        shown: streams, in the order of the sections, and levels, in the order of the lines.
+        frames: the summary and the comparison.
+        main: streams, in the order of the sections, and levels, in the order of the lines.
+        facts: titles of the streams, and whether they are simulated.
     """
+    comparison, summary = frames["comparison"], frames["summary"]
     sections = []
-    for label, title in shown.titles.items():
+    for label, title in facts.streams.items():
         rows = comparison[comparison["stream"] == label]
-        lines = [_level(rows[(rows["mu"] == mu)], mu) for mu in shown.levels.values()]
-        aims = rows[rows["aim_verdict"] != ""]
-        by_aim = aims.groupby(["kind", "mu", "other_mu"], sort=False)
-        lines += [_aim(aim) for _, aim in by_aim]
-        sections.append(one_section(lines, title, shown.size(label)))
+        lines = [_level(rows[rows["mu"] == mu], mu) for mu in main.levels.values()]
+        aims = rows[rows["aim_verdict"] != ""].groupby(["kind", "mu", "other_mu"], sort=False)
+        lines += [_aim(aim) for _, aim in aims]
+        sections.append(one_section(lines, title, _size(summary, label)))
     return Table(
         caption="The paper's way and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
         headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
         sections=tuple(sections),
-        footers=tuple(_footers(comparison, shown)),
+        footers=tuple(_footers(comparison, summary, main, facts)),
         numbers=comparison,
     )
+
+
+def _size(summary: pd.DataFrame, stream: str) -> str:
+    """Numbers of experts and rounds of a stream."""
+    row = summary[summary["stream"] == stream].iloc[0]
+    return f"n = {row['n_experts']}, T = {row['n_rounds']}"
 
 
 def _level(rows: pd.DataFrame, mu: float) -> Line:
@@ -131,7 +138,9 @@ def _difference(row: _Row) -> str:
     return f"{row['difference']:+.2f}{footers.plus_minus(row['difference_half_width'])}"
 
 
-def _footers(comparison: pd.DataFrame, shown: Shown) -> Iterator[str]:
+def _footers(
+    comparison: pd.DataFrame, summary: pd.DataFrame, main: Hospitals, facts: Facts
+) -> Iterator[str]:
     paper = comparison[comparison["kind"] == "paper"]
     first = paper.iloc[0]
     yield (
@@ -148,31 +157,32 @@ def _footers(comparison: pd.DataFrame, shown: Shown) -> Iterator[str]:
         f" noise where stream, noise and μ agree. Of the paper's way and ours it is {shared}"
     )
     yield from _ABOUT
-    yield footers.describe_data(shown.simulated)
-    summary, runs = shown.summary, {}
+    yield footers.describe_data(facts.simulated)
+    runs = {}
     for title, side in (("the paper's", "other_"), ("ours", "")):
         of_algorithm = summary[summary["algorithm"] == first[f"{side}algorithm"]]
         runs[title] = of_algorithm[of_algorithm["noise"] == first[f"{side}noise"]]
-    yield from footers.describe_guarantee(runs, list(shown.levels.values()))
+    yield from footers.describe_guarantee(runs, list(main.levels.values()))
     yield f"{OURS}."
 
 
-def ablation_table(ablation: pd.DataFrame, shown: Shown, ours: System) -> Table:
+def ablation_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
     """What each system loses to noise, in its learners and by selection, and in total.
 
     Args:
-        ablation: table of `dpol.studies.hospitals.ablation.ablate`.
-        shown: streams and levels, in the order of the sections.
-        ours: the system that is marked as such.
+        frames: the summary and the ablation.
+        main: streams and levels, in the order of the sections, and which system is ours.
+        facts: titles of the streams, and whether they are simulated.
     """
-    sections = []
-    for label, title in shown.titles.items():
-        for mu in shown.levels.values():
+    ablation, sections = frames["ablation"], []
+    for label, title in facts.streams.items():
+        for mu in main.levels.values():
             rows = ablation[(ablation["stream"] == label) & (ablation["mu"] == mu)]
             first = rows.iloc[0]
+            size = _size(frames["summary"], label)
             best = f"{first['reference']}, {first['reference_gain']:.2f}"
-            note = f"{shown.size(label)}; best of the paper's learners without noise: {best}"
-            lines = [_losses(row, ours) for row in rows.to_dict("records")]
+            note = f"{size}; best of the paper's learners without noise: {best}"
+            lines = [_losses(row, main.comparison) for row in rows.to_dict("records")]
             sections.append(one_section(lines, f"{title}, {privacy_title(mu)}", note))
     names = ("gain", "noise", "learner", "selection", "total loss", "own noise")
     return Table(
@@ -191,14 +201,16 @@ def ablation_table(ablation: pd.DataFrame, shown: Shown, ours: System) -> Table:
     )
 
 
-def _losses(row: _Row, ours: System) -> Line:
-    mark = " (ours)" if (row["algorithm"], row["noise"]) == (ours.algorithm, ours.noise) else ""
+def _losses(row: _Row, comparison: Comparison | None) -> Line:
+    label = f"{row['algorithm']}, {row['noise']} noise"
+    ours = comparison and (comparison.ours.algorithm, comparison.ours.noise)
+    if ours == (row["algorithm"], row["noise"]):
+        label += " (ours)"
     terms = [
         # Not -0.00.
         Entry(footers.amount(round(row[name], 2) + 0.0, row[f"{name}_half_width"]))
         for name in TERMS
     ]
-    label = f"{row['algorithm']}, {row['noise']} noise{mark}"
     return label, (Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["oracle"]))
 
 

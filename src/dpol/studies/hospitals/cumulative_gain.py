@@ -22,8 +22,8 @@ from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
 from dpol.show.words import privacy_title
-from dpol.studies.hospitals.settings import BEST_STATIC, Report
-from dpol.studies.hospitals.shown import Shown
+from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals, Report
+from dpol.studies.study import Facts, Frames
 
 ENVELOPE_LABEL = "envelope"
 _BOLD_CHARACTERS_PER_INCH = 12.5
@@ -39,37 +39,40 @@ class _Line:
     look: dict[str, Any]
 
 
-def draw_cumulative_gain(cumulative: pd.DataFrame, shown: Shown) -> Figure:
+def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     """Mean cumulative gain over time, streams below each other, privacy levels side by side.
 
     Args:
-        cumulative: a row per stream, algorithm, noise, mu and round, and per
-            stream and round one of the algorithm `best-static-expert`.
-        shown: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
+        frames: the summary; and `cumulative`, a row per stream, algorithm, noise, mu and round, and
+            per stream and round one of the algorithm `best-static-expert`.
+        main: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
+        facts: titles of the streams, and whether they are simulated.
     """
-    report, levels = shown.report, list(shown.levels.values())
-    lines = _lines(cumulative, report)
-    rows = cumulative[cumulative["stream"].isin(shown.streams)]
+    report, levels = main.report, list(main.levels.values())
+    cumulative = frames["cumulative"]
+    sizes = frames["summary"].groupby("stream")["n_experts"].first()
+    titles = [f"{facts.streams[it]} (n = {sizes[it]})" for it in main.streams]
+    lines = _lines(cumulative, main)
+    rows = cumulative[cumulative["stream"].isin(main.streams)]
     dated = bool(rows["period"].notna().all())
-    x = dates.date2num(pd.to_datetime(rows["period"]).to_numpy()) if dated else rows["round"]
-    rows = rows.assign(x=x)
+    rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
     with style.figure_style():
-        handles = _legend_handles(lines, _envelope_name(members, report.envelope))
-        width, panel = _size(len(shown.streams), len(levels))
+        handles = _legend_handles(lines, members, report.envelope)
+        width, panel = _size(len(main.streams), len(levels))
         columns = _legend_columns([str(handle.get_label()) for handle in handles], width)
         legend_height = 0.17 * math.ceil(len(handles) / columns)
-        figure = style.new_figure(width, panel * len(shown.streams) + legend_height + 0.6)
-        n_rows, n_columns = len(shown.streams), len(levels)
-        grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
-        for axes_row, label in zip(grid, shown.streams, strict=True):
+        figure = style.new_figure(width, panel * len(main.streams) + legend_height + 0.6)
+        shape = len(main.streams), len(levels)
+        grid = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False)
+        for axes_row, label in zip(grid, main.streams, strict=True):
             own, shaded = (table[table["stream"] == label] for table in (rows, members))
             for axes, mu in zip(axes_row, levels, strict=True):
                 _draw_panel(axes, own, shaded[shaded["mu"] == mu], lines, mu)
-        _add_titles(grid.tolist(), list(shown.sized_titles.values()), levels, panel)
+        _add_titles(grid.tolist(), titles, levels, panel)
         _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5, dated=dated)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6)
-        add_title(figure, _subtitle(rows, shown))
+        add_title(figure, _subtitle(rows, report, dated=dated, simulated=facts.simulated))
         gain = figure.supylabel("cumulative gain")
         style.freeze_layout(figure)
         # Level with the panels, not with panels and legend together.
@@ -77,16 +80,24 @@ def draw_cumulative_gain(cumulative: pd.DataFrame, shown: Shown) -> Figure:
     return figure
 
 
-def _lines(cumulative: pd.DataFrame, report: Report) -> list[_Line]:
+def _lines(cumulative: pd.DataFrame, main: Hospitals) -> list[_Line]:
     """The algorithms at the report's noise; at another, named, where there is no such run."""
-    styles = style.algorithm_styles(report.algorithms)
+    asked, styles = main.report.noise, style.algorithm_styles(main.report.algorithms)
     scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
     lines = []
     for label, look in styles.items():
         found = sorted(set(cumulative.loc[cumulative["algorithm"] == label, "noise"]))
-        noise = report.noise if report.noise in found else found[0]
-        name = label if noise in (report.noise, "none") else f"{label} ({noise})"
-        lines.append(_Line(label, noise, name, _look(look, scale)))
+        noise = asked if asked in found else found[0]
+        name = label if noise in (asked, "none") else f"{label} ({noise})"
+        drawn = {
+            "color": look.colour,
+            "linestyle": look.linestyle,
+            "linewidth": look.width * scale,
+            "marker": look.marker,
+            "markersize": 3.8 * scale,
+            "markeredgewidth": 0,
+        }
+        lines.append(_Line(label, noise, name, drawn))
     return lines
 
 
@@ -96,55 +107,28 @@ def _draw_panel(
     if not members.empty:
         values = members.groupby("x")["mean_cumulative_gain"]
         low, high = values.min(), values.max()
-        axes.fill_between(
-            low.index.to_numpy(dtype=float),
-            low.to_numpy(dtype=float),
-            high.to_numpy(dtype=float),
-            color=style.ENVELOPE,
-            alpha=0.35,
-            linewidth=0,
-            zorder=1,
-            label=ENVELOPE_LABEL,
-        )
+        shade: dict[str, Any] = {"color": style.ENVELOPE, "alpha": 0.35, "linewidth": 0}
+        axes.fill_between(low.index, low, high, **shade, zorder=1, label=ENVELOPE_LABEL)
     for position, line in enumerate(lines):
         runs = rows[(rows["algorithm"] == line.label) & (rows["mu"] == mu)]
         runs = runs[runs["noise"] == line.noise].sort_values("round")
         if not runs.empty:
             _draw_line(axes, runs, line, (position + 0.5) / len(lines))
     static = rows[rows["algorithm"] == BEST_STATIC].sort_values("round")
-    axes.plot(
-        static["x"].to_numpy(dtype=float),
-        static["mean_cumulative_gain"].to_numpy(dtype=float),
-        color=style.STATIC,
-        linestyle=":",
-        linewidth=1.3,
-        zorder=4,
-        label=BEST_STATIC,
-    )
+    x, y = static["x"], static["mean_cumulative_gain"]
+    axes.plot(x, y, color=style.STATIC, ls=":", lw=1.3, zorder=4, label=BEST_STATIC)
 
 
 def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> None:
     """A line with its interval; `shift` in [0, 1) keeps the markers of lines apart."""
-    x = runs["x"].to_numpy(dtype=float)
-    mean = runs["mean_cumulative_gain"].to_numpy(dtype=float)
+    x, mean = runs["x"], runs["mean_cumulative_gain"]
     # A single run has no interval, so no band.
-    half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0).to_numpy(dtype=float)
+    half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0)
     colour = line.look["color"]
     axes.fill_between(x, mean - half, mean + half, color=colour, alpha=0.22, linewidth=0, zorder=2)
     step = max(1, len(x) // 4)
     first = min(int((0.4 + shift) * step), len(x) - 1)
     axes.plot(x, mean, markevery=(first, step), zorder=3, label=line.label, **line.look)
-
-
-def _look(look: style.LineStyle, scale: float) -> dict[str, Any]:
-    return {
-        "color": look.colour,
-        "linestyle": look.linestyle,
-        "linewidth": look.width * scale,
-        "marker": look.marker,
-        "markersize": 3.8 * scale,
-        "markeredgewidth": 0,
-    }
 
 
 def _add_titles(
@@ -174,11 +158,12 @@ def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
     axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
 
 
-def _legend_handles(lines: Sequence[_Line], envelope: str | None) -> list[Artist]:
+def _legend_handles(lines: Sequence[_Line], members: pd.DataFrame, family: str) -> list[Artist]:
     handles: list[Artist] = [Line2D([], [], label=line.name, **line.look) for line in lines]
     handles.append(Line2D([], [], color=style.STATIC, linestyle=":", label="best static expert"))
-    if envelope:
-        handles.append(Patch(facecolor=style.ENVELOPE, alpha=0.35, label=envelope))
+    if count := members["algorithm"].nunique():
+        name = f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
+        handles.append(Patch(facecolor=style.ENVELOPE, alpha=0.35, label=name))
     return handles
 
 
@@ -187,30 +172,23 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
     for columns in range(len(names), 1, -1):
         rows = math.ceil(len(names) / columns)
         parts = [names[start : start + rows] for start in range(0, len(names), rows)]
-        longest = [max(len(name) for name in part) for part in parts]
-        needed = sum(length / CHARACTERS_PER_INCH + 0.7 for length in longest)
+        needed = sum(max(map(len, part)) / CHARACTERS_PER_INCH + 0.7 for part in parts)
         if len(parts) == columns and needed <= width:
             return columns
     return 1
 
 
-def _subtitle(rows: pd.DataFrame, shown: Shown) -> tuple[str, str, str]:
-    period, when = pd.to_datetime(rows["period"]), f"rounds 1 to {rows['round'].max()}"
-    if period.notna().all():
-        when = f"{period.min():%Y-%m-%d} to {period.max():%Y-%m-%d}"
-    noise, confidence = shown.report.noise, 100 * shown.report.confidence
+def _subtitle(
+    rows: pd.DataFrame, report: Report, *, dated: bool, simulated: bool
+) -> tuple[str, str, str]:
+    when = f"rounds 1 to {rows['round'].max()}"
+    if dated:
+        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
     return (
-        f"{data_title(any(shown.simulated.values()))}, {when}",
-        f"{noise} noise" + (" (not in the paper)" if name_of(noise).ours else ""),
-        f"bands of lines: {confidence:g}% intervals for the noise, all together",
+        f"{data_title(simulated)}, {when}",
+        f"{report.noise} noise" + (" (not in the paper)" if name_of(report.noise).ours else ""),
+        f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together",
     )
-
-
-def _envelope_name(members: pd.DataFrame, family: str) -> str | None:
-    if members.empty:
-        return None
-    count = members["algorithm"].nunique()
-    return f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
 
 
 def _size(n_streams: int, n_levels: int) -> tuple[float, float]:

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.data.settings import Stream
+from dpol.core.schemas import write_frame
 from dpol.data.stream import read_stream
-from dpol.studies.hospitals import write_tables
+from dpol.studies.hospitals import schema
+from dpol.studies.hospitals.ablation import ablate
+from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.reported import (
     BEST_LINEAR,
     PAPER_NOISE,
@@ -24,59 +26,53 @@ from dpol.studies.hospitals.reported import (
     load_reported,
 )
 from dpol.studies.hospitals.runs import read_runs
-from dpol.studies.hospitals.settings import Report
-from dpol.studies.hospitals.summary import (
-    collect_cells,
-    count_comparisons,
-    cumulative_curves,
-    summarize,
-)
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.hospitals.summary import collect_cells, cumulative_curves, summarize
 from dpol.studies.hospitals.verdicts import verdict_on
 
 META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 
 
-def write_summary(
+def write_results(
     runs: Iterable[Path | str], streams: Iterable[Path | str], params: Any, files: Mapping[str, str]
 ) -> None:
-    """Sum up all runs: `summary`, `ranking` and `cumulative`.
+    """Write the result tables of the main experiment, each checked.
 
     Args:
         runs: files of all runs.
         streams: files of the gain streams.
-        params: plain values of the config: streams, levels, delta and report.
-        files: where the result tables are written, by name.
+        params: plain values of the config: main (a block of `Hospitals`) and delta.
+        files: where the tables are written, by name; `comparison` and `ablation` only if the
+            config compares the paper's way with ours.
 
     Raises:
         DataError: a file is not whole, or a table is not what its schema says.
+        ValueError: a system that is compared was not run.
     """
-    report = Report.model_validate(params.report)
+    main = Hospitals.model_validate(params.main)
     played = {stream.label: stream for stream in map(read_stream, streams)}
     cells = collect_cells(map(read_runs, runs))
-    together: dict[str, Any] = {
-        "levels": params.levels,
-        "confidence": report.confidence,
-        "comparisons": count_comparisons(cells, report.algorithms, report.envelope),
-    }
-    summary = summarize(cells, played, delta=params.delta, **together)
-    blocks = {label: Stream.model_validate(block) for label, block in params.streams.items()}
+    summary = summarize(cells, played, main, params.delta)
     found = {
-        "summary": conclude(summary, blocks, report),
+        "summary": conclude(summary, main),
         "ranking": rank_meta(summary),
-        "cumulative": cumulative_curves(cells, played, **together),
+        "cumulative": cumulative_curves(cells, played, main),
     }
-    write_tables(found, files)
+    if main.comparison:
+        found["comparison"] = compare(cells, main.comparison, main)
+        found["ablation"] = ablate(cells, main.comparison, main)
+    for name, path in files.items():
+        write_frame(schema(name).check(found[name], f"hospitals: {name}"), path)
 
 
-def conclude(summary: pd.DataFrame, streams: Mapping[str, Stream], report: Report) -> pd.DataFrame:
+def conclude(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     """The summary with the columns that follow from it (docs/reference/tables.md).
 
     Args:
         summary: table of `dpol.studies.hospitals.summary.summarize`.
-        streams: config of the streams by label.
-        report: the algorithms and the family beside which the paper's numbers are shown.
+        main: the streams, and what is shown: beside it stand the paper's numbers.
     """
-    return with_reported(with_costs(with_best(summary)), streams, report)
+    return with_reported(with_costs(with_best(summary)), main)
 
 
 def with_best(summary: pd.DataFrame) -> pd.DataFrame:
@@ -107,9 +103,7 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def with_reported(
-    summary: pd.DataFrame, streams: Mapping[str, Stream], report: Report
-) -> pd.DataFrame:
+def with_reported(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     """Adds the paper's numbers for what the report shows, and whether ours agree with them.
 
     `reported_as` is what the paper calls the row. Where it has no number of the stream, its
@@ -117,22 +111,19 @@ def with_reported(
     """
     theirs = load_reported().rename(columns={"algorithm": "reported_as", "stream": "theirs"})
     theirs = theirs.rename(columns={name: f"reported_{name}" for name in _NUMBERS})
+    report, called = main.report, {it: stream.reported_as for it, stream in main.streams.items()}
+    shown = summary["algorithm"].isin(set(report.algorithms) & set(theirs["reported_as"]))
     best = summary["best_of_family"] & (summary["family"] == report.envelope)
-    linear = best & (report.envelope == "ridge")
-    known = summary["algorithm"].isin(report.algorithms)
-    label = summary["algorithm"].where(known & summary["algorithm"].isin(theirs["reported_as"]))
-    called = {label: stream.reported_as for label, stream in streams.items()}
+    linear = best & (report.envelope == "ridge") & ~shown
     comparable = has_papers_periods(summary) & (summary["noise"] == PAPER_NOISE)
     both = summary.assign(
         theirs=summary["stream"].map(called).where(comparable),
-        reported_as=label.mask(label.isna() & linear, BEST_LINEAR),
+        reported_as=summary["algorithm"].where(shown).mask(linear, BEST_LINEAR),
     ).merge(theirs, how="left", on=["theirs", "reported_as", "mu"])
     found = both["reported_mean_gain"].notna()
     difference = both["mean_gain"] - both["reported_mean_gain"]
     reach = both["ci_half_width"] + both["reported_ci_half_width"].fillna(0.0)
-    verdicts = [
-        verdict_on(*pair) if it else "" for it, *pair in zip(found, difference, reach, strict=True)
-    ]
+    verdicts = pd.Series(map(verdict_on, difference, reach), both.index).where(found, "")
     both["reported_as"] = both["reported_as"].where(found, "")
     return both.drop(columns="theirs").assign(reported_verdict=verdicts)
 

@@ -6,14 +6,13 @@ The paper is "Prediction with Expert Advice under Local Differential Privacy".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import resources
+from pathlib import Path
 
 import pandas as pd
 
 from dpol.noise.noises import ISOTROPIC
-from dpol.show.papers import EXPERTS
+from dpol.studies.hospitals.settings import PAPER
 
-PAPER = f"“{EXPERTS}”, Table 2"
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 BEST_LINEAR = "best-linear-model"
 PAPER_NOISE = ISOTROPIC.name
@@ -22,9 +21,7 @@ _WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-0
 
 def load_reported() -> pd.DataFrame:
     """The paper's mean gains by stream, algorithm and mu; half widths where it gives them."""
-    file = resources.files("dpol.studies.hospitals").joinpath("reported_average_gain.csv")
-    with file.open(encoding="utf-8") as text:
-        return pd.read_csv(text)
+    return pd.read_csv(Path(__file__).with_name("reported_average_gain.csv"))
 
 
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.core.randomness import Floats, ReplicateGenerators, Seeds
+from dpol.core.randomness import Floats, Seeds
 from dpol.data.stream import GainStream
 from dpol.experts.amplification import BatchMixture
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, play_rounds
-from dpol.noise import privatize
+from dpol.noise import is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.studies.hospitals.memory import parts
 
@@ -31,9 +31,12 @@ RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "acti
 
 @dataclass(frozen=True)
 class Played:
-    """One algorithm's runs.
+    """One algorithm's runs on one stream at one privacy level.
 
     Args:
+        stream: label of the stream.
+        noise: how local noise was scaled.
+        mu: privacy level that was asked for.
         label: name of the algorithm in tables and figures.
         family: its registered name.
         origin: `paper`, `standard` or `ours`.
@@ -43,6 +46,9 @@ class Played:
         amplification: batch sizes behind an amplified central guarantee, if there is one.
     """
 
+    stream: str
+    noise: str
+    mu: float
     label: str
     family: str
     origin: Origin
@@ -51,14 +57,21 @@ class Played:
     gains: Floats
     amplification: BatchMixture | None = None
 
+    @property
+    def totals(self) -> Floats:
+        """Total gains, (R,)."""
+        return np.asarray(self.gains.sum(axis=1))
+
+    @property
+    def ours(self) -> bool:
+        """Whether the algorithm or its noise is not in the papers."""
+        return self.origin == "ours" or is_ours(self.noise)
+
 
 @dataclass(frozen=True)
 class RunBlock:
     """What one job plays: a suite on a stream, for consecutive replicates."""
 
-    stream: str
-    noise: str
-    mu: float
     replicates: tuple[int, ...]
     played: tuple[Played, ...]
 
@@ -81,37 +94,40 @@ def play_suite(
     Raises:
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
-
-    def play_part(part: Sequence[int]) -> list[Played]:
-        """A function, so that one part's data are gone before the next part's are made."""
-        source: Source
-        if members[0].algorithm.model == "local":
-            source = privatize(stream, noise, mu, seed=seed, replicates=part)
-        else:
-            source = RawGains(stream, mu, part)
-            if members[0].algorithm.model == "central":
-                source = replace(source, noise=noise)
-        seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
-        return [_play(stream, source, it, seeds.algorithm(it.label)) for it in members]
-
-    played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
-    together = tuple(joined(own) for own in zip(*played, strict=True))
-    return RunBlock(stream.label, noise, mu, tuple(replicates), together)
+    played = [
+        _play_part(stream, members, noise, mu, seed, part)
+        for part in parts(stream, members, replicates, memory_mb)
+    ]
+    return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
 
 
-def _play(
-    stream: GainStream, source: Source, member: Member, generators: ReplicateGenerators
-) -> Played:
-    actions = play_rounds(member.algorithm, source, generators, name=member.label)
-    return Played(
-        label=member.label,
-        family=member.family,
-        origin=member.algorithm.origin,
-        guarantee=guarantee_of(member.algorithm, source),
-        actions=actions,
-        gains=stream.gains[np.arange(stream.n_rounds), actions],
-        amplification=amplification_of(member.algorithm, source),
-    )
+def _play_part(
+    stream: GainStream,
+    members: Sequence[Member],
+    noise: str,
+    mu: float,
+    seed: int,
+    part: Sequence[int],
+) -> list[Played]:
+    """Some replicates; their data are gone before those of others are made."""
+    source: Source
+    if members[0].algorithm.model == "local":
+        source = privatize(stream, noise, mu, seed=seed, replicates=part)
+    else:
+        source = RawGains(stream, mu, part)
+        if members[0].algorithm.model == "central":
+            source = replace(source, noise=noise)
+    seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
+    played = []
+    for it in members:
+        generators = seeds.algorithm(it.label)
+        actions = play_rounds(it.algorithm, source, generators, name=it.label)
+        facts = stream.label, noise, mu, it.label, it.family, it.algorithm.origin
+        guarantee = guarantee_of(it.algorithm, source)
+        gains = stream.gains[np.arange(stream.n_rounds), actions]
+        mixture = amplification_of(it.algorithm, source)
+        played.append(Played(*facts, guarantee, actions, gains, mixture))
+    return played
 
 
 def joined(parts: Sequence[Played]) -> Played:
@@ -128,8 +144,8 @@ def write_runs(block: RunBlock, path: Path | str) -> None:
 
     Rounds are counted from 1, replicates and experts from 0.
     """
-    count = len(block.played)
-    replicates, rounds = block.played[0].actions.shape
+    first, count = block.played[0], len(block.played)
+    replicates, rounds = first.actions.shape
     size = replicates * rounds
 
     def label(names: Sequence[str], repeats: int) -> pa.Array:
@@ -139,10 +155,10 @@ def write_runs(block: RunBlock, path: Path | str) -> None:
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), rounds)
     table = pa.table(
         {
-            "stream": label([block.stream], count * size),
+            "stream": label([first.stream], count * size),
             "algorithm": label([played.label for played in block.played], size),
-            "noise": label([block.noise], count * size),
-            "mu": np.full(count * size, block.mu),
+            "noise": label([first.noise], count * size),
+            "mu": np.full(count * size, first.mu),
             "replicate": np.tile(replicate, count),
             "round": np.tile(np.arange(1, rounds + 1, dtype=np.int32), count * replicates),
             "action": np.concatenate([played.actions.ravel() for played in block.played]),
@@ -176,25 +192,24 @@ def read_runs(path: Path | str) -> RunBlock:
     try:
         table = pq.read_table(path, columns=list(RUN_COLUMNS), use_threads=False)
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
-        rounds, members = about["rounds"], about["members"]
-        shape = (len(members), -1, rounds)
-        actions = table.column("action").to_numpy().reshape(shape)
-        gains = table.column("gain").to_numpy().reshape(shape)
-        replicates = table.column("replicate").to_numpy().reshape(shape)[0, :, 0]
-        first = {name: table.column(name)[0].as_py() for name in ("stream", "noise", "mu")}
-        played = tuple(map(_read_member, members, actions, gains))
+        shape = (len(about["members"]), -1, about["rounds"])
+        columns = ("replicate", "action", "gain")
+        numbers, actions, gains = (table[it].to_numpy().reshape(shape) for it in columns)
+        shared = {name: table[name][0].as_py() for name in ("stream", "noise", "mu")}
+        played = [
+            _read_member(shared | member, *own)
+            for member, *own in zip(about["members"], actions, gains, strict=True)
+        ]
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
-    return RunBlock(
-        first["stream"], first["noise"], first["mu"], tuple(replicates.tolist()), played
-    )
+    return RunBlock(tuple(numbers[0, :, 0].tolist()), tuple(played))
 
 
-def _read_member(member: dict[str, Any], actions: Actions, gains: Floats) -> Played:
-    """A member from the file's metadata, with its (R, T) slices of the columns."""
-    mixture = member["amplification"]
+def _read_member(facts: dict[str, Any], actions: Actions, gains: Floats) -> Played:
+    """A member from plain values, with its (R, T) slices of the columns."""
+    mixture = facts["amplification"]
     whole = {
-        "guarantee": Guarantee(**member["guarantee"]),
+        "guarantee": Guarantee(**facts["guarantee"]),
         "amplification": mixture and BatchMixture.from_dict(mixture),
     }
-    return Played(**member | whole, actions=actions, gains=gains)
+    return Played(**facts | whole, actions=actions, gains=gains)

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
-from dpol.studies.hospitals.reported import PAPER
-from dpol.studies.study import FigureSpec, TableSpec
+from dpol.studies.hospitals import FOLDER
+from dpol.studies.hospitals.settings import PAPER, Hospitals
+from dpol.studies.study import FigureSpec, Section, TableSpec
 
 _HERE = "dpol.studies.hospitals"
-
-
-@dataclass(frozen=True)
-class Section:
-    """Figures and tables of the main experiment that are shown together.
-
-    Args:
-        name: its anchor.
-        title: its heading.
-        about: what it is about, in one or two sentences.
-        figures: its figures.
-        tables: its tables.
-    """
-
-    name: str
-    title: str
-    about: str
-    figures: tuple[FigureSpec, ...] = ()
-    tables: tuple[TableSpec, ...] = ()
-
+_SHARED: Any = {"settings": Hospitals, "folder": FOLDER}
 
 _CUMULATIVE = FigureSpec(
     "cumulative-gain",
@@ -51,24 +33,30 @@ _COMPARISON = FigureSpec(
 )
 
 TOTAL_GAIN = Section(
-    "average-gain",
-    "Total gain (the paper’s Table\u00a02)",
-    f"Each algorithm at each privacy level, as in {PAPER}. Numbers in brackets are the"
+    **_SHARED,
+    name="average-gain",
+    title="Total gain (the paper’s Table\u00a02)",
+    about=f"Each algorithm at each privacy level, as in {PAPER}. Numbers in brackets are the"
     " paper’s, where it has comparable ones; all others were computed by this run.",
+    results=("summary",),
     tables=(TableSpec("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
 )
 GAIN_OVER_TIME = Section(
-    "cumulative-gain",
-    "Gain over time (the paper’s Figure\u00a02)",
-    "How the gains add up, and when noise begins to cost. The paper has no numbers for its"
+    **_SHARED,
+    name="cumulative-gain",
+    title="Gain over time (the paper’s Figure\u00a02)",
+    about="How the gains add up, and when noise begins to cost. The paper has no numbers for its"
     " figure but those of its Table 2.",
-    figures=(_CUMULATIVE,),
+    results=("summary", "cumulative"),
+    figures=lambda main: (_CUMULATIVE,),
 )
 BEYOND = Section(
-    "beyond",
-    "Beyond the paper, at the same privacy",
-    "The paper’s way beside ours, and what noise, learners and selection each cost.",
-    figures=(_COMPARISON,),
+    **_SHARED,
+    name="beyond",
+    title="Beyond the paper, at the same privacy",
+    about="The paper’s way beside ours, and what noise, learners and selection each cost.",
+    results=("summary", "comparison", "ablation"),
+    figures=lambda main: (_COMPARISON,),
     tables=(
         TableSpec(
             "comparison",
@@ -78,3 +66,4 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
+SECTIONS = (TOTAL_GAIN, GAIN_OVER_TIME, BEYOND)

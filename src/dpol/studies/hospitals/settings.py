@@ -7,8 +7,15 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Mu, Settings, all_different
+from dpol.data.settings import Stream
 from dpol.noise import ISOTROPIC, NOISES
+from dpol.show.papers import EXPERTS
+
+PAPER = f"“{EXPERTS}”, Table 2"
+"""Where the paper's numbers stand."""
+BEST_STATIC = "best-static-expert"
+"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
 
 
 def known_noise(name: object) -> object:
@@ -23,9 +30,6 @@ def known_noise(name: object) -> object:
 NoiseName = Annotated[
     str, BeforeValidator(known_noise), WithJsonSchema({"enum": list(NOISES), "type": "string"})
 ]
-
-BEST_STATIC = "best-static-expert"
-"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
 
 
 class Suite(Settings):
@@ -87,3 +91,26 @@ class Comparison(Settings):
     """Systems between the two, with rows of their own in the table of ablations."""
     aims: list[Aim] = []
     """Comparisons across privacy levels, each with a verdict."""
+
+
+class Hospitals(Settings):
+    """What a config says of the main experiment: what is compared, shown, and in which order.
+
+    Args:
+        streams: gain streams by label.
+        levels: privacy levels by label.
+        report: algorithms, the family of the best member, noise, confidence.
+        comparison: the paper's way and ours, if they are compared.
+        central_noise: own noise of central algorithms, by label.
+    """
+
+    streams: dict[Label, Stream]
+    levels: dict[Label, Mu]
+    report: Report
+    comparison: Comparison | None = None
+    central_noise: dict[Label, str] = {}
+
+    @property
+    def labels(self) -> dict[float, str]:
+        """Labels of the privacy levels by mu."""
+        return {mu: label for label, mu in self.levels.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,95 +13,74 @@ from numpy.typing import NDArray
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
-from dpol.noise import is_ours
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
-from dpol.studies.hospitals.settings import BEST_STATIC
+from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals, Report
 
 
-@dataclass(frozen=True)
-class Cell:
-    """All replicates of one algorithm on one stream at one privacy level."""
-
-    stream: str
-    noise: str
-    mu: float
-    played: Played
-
-    @property
-    def gains(self) -> Floats:
-        """Raw gains of the actions, (R, T)."""
-        return self.played.gains
-
-    @property
-    def ours(self) -> bool:
-        """Whether the algorithm or its noise is not in the papers."""
-        return self.played.origin == "ours" or is_ours(self.noise)
-
-
-def collect_cells(blocks: Iterable[RunBlock]) -> list[Cell]:
-    """Join the blocks of every cell, replicates in increasing order.
+def collect_cells(blocks: Iterable[RunBlock]) -> list[Played]:
+    """Join the blocks of every cell of the table, replicates in increasing order.
 
     Raises:
         ValueError: a replicate is missing or comes twice.
     """
-    parts: dict[tuple[str, str, float, str], list[tuple[RunBlock, Played]]] = {}
+    parts: dict[tuple[str, str, float, str], list[tuple[tuple[int, ...], Played]]] = {}
     for block in blocks:
-        for played in block.played:
-            key = (block.stream, block.noise, block.mu, played.label)
-            parts.setdefault(key, []).append((block, played))
+        for it in block.played:
+            key = (it.stream, it.noise, it.mu, it.label)
+            parts.setdefault(key, []).append((block.replicates, it))
     cells = []
-    for (stream, noise, mu, label), found in parts.items():
-        found.sort(key=lambda part: part[0].replicates)
-        numbers = [r for block, _ in found for r in block.replicates]
+    for (stream, _, mu, label), found in parts.items():
+        found.sort(key=lambda part: part[0])
+        numbers = [number for replicates, _ in found for number in replicates]
         if numbers != list(range(len(numbers))):
             raise ValueError(
                 f"{stream}, {label}, mu {mu}: replicates {numbers} are not 0, 1, 2, ..."
             )
-        cells.append(Cell(stream, noise, mu, joined([played for _, played in found])))
+        cells.append(joined([played for _, played in found]))
     return cells
 
 
-def count_comparisons(cells: Sequence[Cell], algorithms: Sequence[str], envelope: str) -> int:
+def count_comparisons(cells: Sequence[Played], report: Report) -> int:
     """Cells that the table shows or chooses from: the m of the Bonferroni correction.
 
     Every member of the envelope family counts, because the best of them is shown.
     """
-    return sum(cell.played.label in algorithms or cell.played.family == envelope for cell in cells)
+    return sum(cell.label in report.algorithms or cell.family == report.envelope for cell in cells)
 
 
 def summarize(
-    cells: Sequence[Cell],
-    streams: Mapping[str, GainStream],
-    *,
-    levels: Mapping[str, float],
-    delta: float,
-    confidence: float,
-    comparisons: int,
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals, delta: float
 ) -> pd.DataFrame:
     """One row per stream, algorithm, noise and mu (the columns: docs/reference/tables.md).
 
     Args:
         cells: all runs.
         streams: the streams they were played on, by label.
-        levels: privacy levels by label.
+        main: the privacy levels, and what the report shows: its intervals hold together.
         delta: where epsilon is reported.
-        confidence: of all intervals together.
-        comparisons: how many cells the intervals hold for together.
     """
-    names = {mu: label for label, mu in levels.items()}
-    rows = [
-        {
-            **_stream_facts(streams[cell.stream]),
-            **_setting(cell, names),
-            **_score(cell.gains, streams[cell.stream], confidence, comparisons),
-            "confidence": confidence,
-            "ci_comparisons": comparisons,
-            "ours": cell.ours,
-            **_privacy_facts(cell.played, delta),
-        }
-        for cell in cells
-    ]
-    return pd.DataFrame(rows)
+    confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
+    rows = []
+    for cell in cells:
+        totals, mixture = cell.totals, cell.amplification
+        rows.append(
+            {
+                **_stream_facts(streams[cell.stream]),
+                **_setting(cell, main),
+                "replicates": len(totals),
+                "mean_gain": float(totals.mean()),
+                "ci_half_width": float(half_width(totals, confidence, comparisons)),
+                "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
+                "ours": cell.ours,
+                **cell.guarantee.as_columns(),
+                "epsilon": cell.guarantee.epsilon(delta),
+                "amplified_epsilon": mixture.epsilon(delta) if mixture else math.nan,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    regret = frame["best_static_gain"] - frame["mean_gain"]
+    together = {"confidence": confidence, "ci_comparisons": comparisons}
+    return frame.assign(delta=delta, static_regret=regret, **together)
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
@@ -113,7 +91,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "first_period": _dates(stream)[0],
         "last_period": _dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
-        "best_static_gain": _best_static_gain(stream),
+        "best_static_gain": float(_best_static_gains(stream).sum()),
     }
 
 
@@ -123,71 +101,39 @@ def _dates(stream: GainStream) -> NDArray[np.datetime64]:
     return np.full_like(stream.periods, "NaT") if undated else stream.periods
 
 
-def _best_static_gain(stream: GainStream) -> float:
-    return float(stream.gains[:, stream.best_static_expert()].sum())
+def _best_static_gains(stream: GainStream) -> Floats:
+    return stream.gains[:, stream.best_static_expert()]
 
 
-def _score(
-    gains: Floats, stream: GainStream, confidence: float, comparisons: int
-) -> dict[str, Any]:
-    totals = gains.sum(axis=1)
-    mean = float(totals.mean())
+def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:
+    """What was played, and under which noise."""
     return {
-        "replicates": len(totals),
-        "mean_gain": mean,
-        "ci_half_width": float(half_width(totals, confidence, comparisons)),
-        "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
-        "static_regret": _best_static_gain(stream) - mean,
-    }
-
-
-def _privacy_facts(played: Played, delta: float) -> dict[str, Any]:
-    guarantee, amplification = played.guarantee, played.amplification
-    return {
-        **guarantee.as_columns(),
-        "epsilon": guarantee.epsilon(delta),
-        "delta": delta,
-        "amplified_epsilon": amplification.epsilon(delta) if amplification else math.nan,
+        "algorithm": cell.label,
+        "family": cell.family,
+        "noise": cell.noise,
+        "level": main.labels[cell.mu],
+        "mu": cell.mu,
     }
 
 
 def cumulative_curves(
-    cells: Sequence[Cell],
-    streams: Mapping[str, GainStream],
-    *,
-    levels: Mapping[str, float],
-    confidence: float,
-    comparisons: int,
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals
 ) -> pd.DataFrame:
     """Mean cumulative gain by round, with half-widths, and that of the best static expert.
 
-    In each round the intervals hold for all `comparisons` cells together, as in `summarize`.
-    The columns: docs/reference/tables.md.
+    In each round the intervals hold for all cells that the report shows together, as in
+    `summarize`. The columns: docs/reference/tables.md.
     """
-    names = {mu: label for label, mu in levels.items()}
+    confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
     best: dict[str, Any] = dict.fromkeys(("algorithm", "family"), BEST_STATIC)
     best |= {"noise": "none", "level": "", "mu": math.nan}
-    frames = [
-        _curve(it, best, it.gains[:, it.best_static_expert()].cumsum(), 0.0)
-        for it in streams.values()
-    ]
+    frames = [_curve(it, best, _best_static_gains(it).cumsum(), 0.0) for it in streams.values()]
     for cell in cells:
         running = cell.gains.cumsum(axis=1)
         half = half_width(running, confidence, comparisons)
-        stream = streams[cell.stream]
-        frames.append(_curve(stream, _setting(cell, names), running.mean(axis=0), half))
+        curve = _curve(streams[cell.stream], _setting(cell, main), running.mean(axis=0), half)
+        frames.append(curve)
     return pd.concat(frames, ignore_index=True)
-
-
-def _setting(cell: Cell, names: Mapping[float, str]) -> dict[str, Any]:
-    """What was played, and under which noise."""
-    return {
-        "algorithm": cell.played.label,
-        "family": cell.played.family,
-        "noise": cell.noise,
-        "level": names[cell.mu],
-        "mu": cell.mu,
-    }
 
 
 def _curve(
