@@ -13,7 +13,7 @@ from dpol.core.imports import code_hash
 from dpol.experts.registry import modules_of
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
+from dpol.studies.hospitals.sections import sections_of
 from dpol.studies.study import code_of, code_of_shown
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
@@ -69,9 +69,8 @@ FACTS = {
 }
 MAIN = experiment.main()
 # What is shown, each with its settings.
-SECTIONS = [(TOTAL_GAIN, MAIN), (GAIN_OVER_TIME, MAIN), *settings.studies()]
-if settings.comparison is not None:
-    SECTIONS.append((BEYOND, MAIN))
+SECTIONS = [(it, MAIN) for it in sections_of(settings.report, settings.comparison)]
+SECTIONS += settings.studies()
 
 
 def code_of_script(name, *modules):
@@ -122,6 +121,20 @@ def stream_of(points):
         return [] if label is None else f"{RESULTS}/streams/{label}.parquet"
 
     return {"stream": stream} if any("stream" in point for point in points.values()) else {}
+
+
+def tables_of(points):
+    """What gives the result tables of the main experiment that a point names."""
+    names = {name for point in points.values() for name in point.get("tables", ())}
+
+    def table(name):
+        def path(wildcards):
+            own = points[wildcards.point].get("tables", ())
+            return f"{RESULTS}/{name}.parquet" if name in own else []
+
+        return path
+
+    return {name: table(name) for name in sorted(names)}
 
 
 def point_of(points):

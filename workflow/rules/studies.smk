@@ -9,6 +9,7 @@ for study, block in settings.studies():
             f"{study.name}_point"
         input:
             **stream_of(POINTS),
+            **tables_of(POINTS),
         output:
             **parts,
         log:

@@ -10,5 +10,6 @@ with job_log(snakemake.log[0]):
         seed=snakemake.params.seed,
         delta=snakemake.params.delta,
         stream=snakemake.input.get("stream") or None,  # an empty list for a point without one
+        tables={it: snakemake.input[it] for it in snakemake.params.point.get("tables", ())},
         files=dict(snakemake.output.items()),
     )

@@ -13,6 +13,7 @@ from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
 from dpol.show.words import counted, each, joint_confidence, mu_title, proved
 from dpol.studies.claims.table import count_verdicts
+from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
 
 _INFINITE = float("inf")
@@ -79,17 +80,33 @@ def _table_two(beside: pd.DataFrame) -> str:
 
 
 def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
-    """RW-Meta, which is local, beside the better central tree: here, and in the paper's table."""
-    ours, theirs = (
-        ranking.loc[ranking["source"] == source, "verdict"].to_list() for source in ("run", "paper")
-    )
-    if ours:
+    """RW-Meta, which is local, beside central rivals: here, and in the paper's table."""
+    rows = ranking[ranking["noise"] == PAPER_NOISE]
+    ours, theirs = (rows[rows["source"] == source] for source in ("run", "paper"))
+    for rival, own in ours.groupby("rival", sort=False):
+        against = _RIVALS[str(rival)]
+        verdicts, low, high = own["verdict"].to_list(), own["ratio"].min(), own["ratio"].max()
         yield (
-            f"RW-Meta (local) beside the better central tree, with noise: above it in"
-            f" {ours.count(ABOVE)} of {len(ours)} cells, below it in {ours.count(BELOW)}, elsewhere"
-            " their intervals meet. The paper reports it above in"
-            f" {theirs.count(ABOVE)} of {len(theirs)}."
+            f"RW-Meta (local) beside {against}, with {PAPER_NOISE} noise: {low:.2f} to"
+            f" {high:.2f} times its gain; above it in {verdicts.count(ABOVE)} of {len(own)} cells,"
+            f" below it in {verdicts.count(BELOW)}, elsewhere their intervals meet."
         )
+    if not ours.empty:
+        reported = theirs["verdict"].to_list()
+        yield (
+            f"The paper reports RW-Meta above its tree in {reported.count(ABOVE)} of"
+            f" {len(reported)} cells, at {theirs['ratio'].min():.2f} to"
+            f" {theirs['ratio'].max():.2f} times its gain."
+        )
+
+
+_RIVALS = {
+    "tree": "the better central tree",
+    "factorised prefix sums": "the leader of factorised prefix sums",
+    "factorised window sums": "the best leader of factorised window sums (in hindsight)",
+    "factorised decayed sums": "the best leader of factorised decayed sums (in hindsight)",
+    "fresh noise": "the leader of sums with fresh central noise",
+}
 
 
 def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Answer:
@@ -176,7 +193,11 @@ def _cost(costs: pd.DataFrame) -> str:
     for mu, rows in costs.groupby("mu", sort=False):
         percent = (100 * rows["noise_cost_share"]).round().astype(int)
         both = " to ".join(dict.fromkeys((f"{percent.min()}", f"{percent.max()}")))
-        parts.append(f"{both}%{'' if parts else ' of its gain'} at {_mu(mu)}".replace("-", "−"))
+        parts.append(
+            f"{both}%{'' if parts else ' of what it gains above chance'} at {_mu(mu)}".replace(
+                "-", "−"
+            )
+        )
     first, streams = costs.iloc[0], costs["stream"].nunique()
     noise = f"{first['noise']} noise" + (" (ours)" if first["ours"] else "")
     where = f", over {streams} streams" if streams > 1 else ""

@@ -28,7 +28,7 @@ from dpol.report.reading import read_fragment, read_image, read_results, reading
 from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, TOTAL_GAIN
+from dpol.studies.hospitals.sections import BEYOND, sections_of
 from dpol.studies.study import FigureSpec, Section
 
 
@@ -95,11 +95,11 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     results = read_results(folder, config)
     summary = results["summary"]
     costs = shown_costs(summary, config)
-    parts = [_part(folder, section, None) for section in (TOTAL_GAIN, GAIN_OVER_TIME)]
+    main = sections_of(config.report, config.comparison)
+    parts = [_part(folder, section, None) for section in main]
     if not costs.empty:
-        parts.append(_cost_part(cost_table(costs, titles)))
-    if config.comparison is not None:
-        parts.append(_part(folder, BEYOND, None))
+        place = len(main) - (BEYOND in main)
+        parts.insert(place, _cost_part(cost_table(costs, titles)))
     parts += [_part(folder, study, block) for study, block in config.studies()]
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     return load_template("report.html.j2", "dpol.report").render(

@@ -80,6 +80,7 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "tree-ftpl-min-regret": LineStyle(GREEN, _DASH_DOT, "v"),
     "mf-ftpl": LineStyle(VERMILLION, _SOLID, "s"),
     "mf-window-8": LineStyle(GREEN, _SOLID, "v"),
+    "mf-discounted-0.8": LineStyle(PURPLE, _SHORT, "<"),
     "mf-discounted-0.9": LineStyle(GREEN, _DASHED, "^"),
     "persistence": LineStyle(GREY, _DASH_DOT, "+"),
     "l2p": LineStyle(PURPLE, _DASH_DOT_DOT, "p"),

@@ -15,7 +15,8 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
-from dpol.studies.study import Facts, Inputs, Section, Study, schemas_of
+from dpol.studies import hospitals
+from dpol.studies.study import Facts, Frames, Inputs, Section, Study, schemas_of
 
 
 def write_point(
@@ -26,6 +27,7 @@ def write_point(
     seed: int,
     delta: float,
     stream: str | None,
+    tables: Mapping[str, str],
     files: Mapping[str, str],
 ) -> None:
     """Compute one point of a study.
@@ -37,9 +39,11 @@ def write_point(
         seed: root of all randomness.
         delta: where epsilon is reported beside mu.
         stream: the file of the gain stream that the point is about, if it is.
+        tables: the files of the result tables that it needs.
         files: where the rows of each result table are written.
     """
-    inputs = Inputs(seed, delta, None if stream is None else read_stream(Path(stream)))
+    read = {name: read_frame(Path(path), hospitals.schema(name)) for name, path in tables.items()}
+    inputs = Inputs(seed, delta, None if stream is None else read_stream(Path(stream)), read)
     rows = load(study.run)(study.settings.model_validate(settings), point, inputs)
     for name, path in files.items():
         write_frame(rows[name], path)
@@ -106,8 +110,11 @@ def compute(
     delta: float = 1e-6,
     confidence: float = 0.95,
     streams: Mapping[str, GainStream] = MappingProxyType({}),
+    tables: Frames = MappingProxyType({}),
 ) -> dict[str, pd.DataFrame]:
     """The result tables of a study, all points in this process.
+
+    A point that needs a result table which is not given is left out.
 
     Args:
         study: the study.
@@ -116,15 +123,21 @@ def compute(
         delta: where epsilon is reported beside mu.
         confidence: of the intervals that are shown together.
         streams: gain streams by label.
+        tables: result tables of the main experiment, by name.
 
     >>> from dpol.studies.claims import STUDY
     >>> ledger = compute(STUDY, STUDY.settings(papers=["labels"]), seed=1)["claims"]
     >>> "holds" in set(ledger["verdict"])
     True
     """
+    points = study.points(settings, list(streams)).values()
     every = [
-        load(study.run)(settings, point, Inputs(seed, delta, streams.get(point.get("stream", ""))))
-        for point in progress(list(study.points(settings, list(streams)).values()), study.name)
+        load(study.run)(
+            settings, point, Inputs(seed, delta, streams.get(point.get("stream", "")), tables)
+        )
+        for point in progress(
+            [it for it in points if set(it.get("tables", ())) <= set(tables)], study.name
+        )
     ]
     facts = Facts({label: label for label in streams}, True, confidence)
     return join(

@@ -11,7 +11,7 @@ planning imports no mathematics, and each job watches just the modules behind th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 Point = Mapping[str, Any]
 """What one job computes, as plain values: text, numbers, and lists of them. One that is about a
-gain stream has its label as `stream`."""
+gain stream has its label as `stream`; one that needs result tables of the main experiment has
+their names as `tables`."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
@@ -39,11 +40,13 @@ class Inputs:
         seed: root of all randomness.
         delta: where epsilon is reported beside mu.
         stream: the gain stream that the point names, if it does.
+        tables: the result tables of the main experiment that it names.
     """
 
     seed: int
     delta: float
     stream: GainStream | None = None
+    tables: Frames = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

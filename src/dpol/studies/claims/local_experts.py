@@ -72,7 +72,7 @@ _ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 4.0
 def regrets(seed: int) -> Findings:
     """Regret of RW-FTPL and RW-AdaBatch, and what batching adds, against random experts."""
     for n in (2, 10):
-        for (label, gains), mu in itertools.product(_streams(seed, n).items(), (0.5, 1.0)):
+        for (label, gains), mu in itertools.product(game_streams(seed, n).items(), (0.5, 1.0)):
             eta = math.sqrt(n) / mu
             bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
             own, other = _regrets(seed, label, gains, mu)
@@ -88,7 +88,7 @@ def regrets(seed: int) -> Findings:
                 yield f"regret-of-{name}", of_mean(factor * bound, sample, 16, **more)
 
 
-def _streams(seed: int, n: int) -> dict[str, Floats]:
+def game_streams(seed: int, n: int) -> dict[str, Floats]:
     """Adversarial and random gains (T, n)."""
     rng = generator(seed, "gains", n)
     adversarial = synthetic_gains(_ROUNDS, n)

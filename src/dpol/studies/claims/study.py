@@ -14,6 +14,7 @@ from dpol.core.logs import progress
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.claims import (
+    comparators,
     labels,
     labels_risk,
     lazy,
@@ -31,8 +32,10 @@ STATEMENTS = Path(__file__).with_name("statements.yaml")
 
 _MODULES = {
     it.__name__.rpartition(".")[2]: it
-    for it in (local_experts, local_batches, lazy, lazy_presets, labels, labels_risk)
+    for it in (local_experts, local_batches, comparators, lazy, lazy_presets, labels, labels_risk)
 }
+_OF_A_RUN = "comparators.headline"
+"""What decides statements by the main experiment of a run."""
 
 
 @cache
@@ -66,7 +69,11 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
     Raises:
         ValueError: a function finds something about another statement than those that name it.
     """
-    about = {name: it for name, it in statements().items() if it.paper == PAPERS[paper]}
+    about = {
+        name: it
+        for name, it in statements().items()
+        if it.paper == PAPERS[paper] and it.found_by != _OF_A_RUN
+    }
     found: dict[str, list[Finding]] = {}
     for check in progress(list(dict.fromkeys(map(check_of, about.values()))), f"claims: {paper}"):
         found |= findings(check, seed)
@@ -75,7 +82,21 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
     return [worst(Claim(about[name], it) for it in found[name]) for name in about]
 
 
+def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
+    """The claims about the main experiment of a run, each at the cell where it comes off worst.
+
+    A rival that the run does not play has no row.
+    """
+    found: dict[str, list[Claim]] = {}
+    for name, finding in comparators.headline(ranking):
+        found.setdefault(name, []).append(Claim(statements()[name], finding))
+    return [worst(found[name]) for name in statements() if name in found]
+
+
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """One row per statement of a paper, a key of `PAPERS`; ten seconds on one core for all."""
-    found = claims(point["paper"], seed=inputs.seed)
+    """One row per statement of a paper, a key of `PAPERS`; half a minute on one core for all."""
+    if "tables" in point:
+        found = claims_of_run(inputs.tables["ranking"])
+    else:
+        found = claims(point["paper"], seed=inputs.seed)
     return {"claims": pd.DataFrame([it.as_row() for it in found])}

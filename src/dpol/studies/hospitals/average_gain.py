@@ -122,11 +122,14 @@ def _cells(
     cells = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     cells = cells.merge(columns, how="left", on="label")
     cells = cells[(cells["only_with"] == "") | (cells["only_with"] == cells["row_noise"])]
-    sizes = summary.groupby("stream")[["n_experts", "n_rounds", "simulated"]].first()
+    of_stream = ["n_experts", "n_rounds", "simulated"]
+    of_stream += ["chance_gain", "best_static_gain", "foresight_gain"]
+    sizes = summary.groupby("stream")[of_stream].first()
     played = runs[runs["used"] & ((runs["best_of"] == "") | runs["best_of_family"])]
     played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
     played[_REPORTED] = played[_REPORTED].where(played["reported_as"] == played["label"])
-    numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "guaranteed_mu", "ours"]
+    numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share"]
+    numbers += ["guaranteed_mu", "ours"]
     played = played.astype({"row_noise": str, "replicates": "Int64", "ours": "boolean"})
     return (
         cells.assign(
@@ -149,8 +152,14 @@ def _sections(cells: pd.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
             rows = of_noise.groupby("level", sort=False)
             groups.append(Group(title, tuple(_line(row, labels) for _, row in rows)))
         first = of_stream.iloc[0]
-        size = f"n = {first['n_experts']}, T = {first['n_rounds']}"
+        size = f"n = {first['n_experts']}, T = {first['n_rounds']}; {_bounds(first)}"
         yield Section(first["stream_title"], size, tuple(groups))
+
+
+def _bounds(cell: Mapping[Any, Any] | pd.Series) -> str:
+    """What can be gained on a stream without learning, and with all knowledge."""
+    names = {"chance": "chance", "best_static": "best fixed expert", "foresight": "foresight"}
+    return ", ".join(f"{name} {cell[f'{it}_gain']:.2f}" for it, name in names.items())
 
 
 def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
@@ -164,7 +173,8 @@ def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
 def _entry(cell: Mapping[Any, Any]) -> Entry:
     if pd.isna(cell["mean_gain"]):
         return Entry("—")
-    notes = [cell["algorithm"]] if cell["best_of"] else []
+    notes = [] if pd.isna(cell["gain_share"]) else [f"{100 * cell['gain_share']:.0f}%"]
+    notes += [cell["algorithm"]] if cell["best_of"] else []
     if pd.notna(cell["reported_mean_gain"]):
         reported = footers.amount(cell["reported_mean_gain"], cell["reported_ci_half_width"])
         notes.append(f"[paper: {reported}]")
@@ -182,7 +192,12 @@ def _footers(
     number = " to ".join(dict.fromkeys((f"{replicates.min()}", f"{replicates.max()}")))
     yield (
         f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
-        " of a stream of n experts."
+        " of a stream of n experts. Below it: its share of the possible gain, 0% for chance and"
+        " 100% for foresight."
+    )
+    yield (
+        "Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight."
+        " Foresight: the largest gain of every round."
     )
     yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
     named = columns.set_index("column")

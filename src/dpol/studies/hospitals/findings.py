@@ -7,7 +7,7 @@ those of the summary do.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,15 @@ from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.summary import collect_cells, cumulative_curves, summarize
 from dpol.studies.hospitals.verdicts import verdict_on
 
-META, TREES = "rw-meta", ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
+META = "rw-meta"
+RIVALS: Mapping[str, Sequence[str]] = {
+    "tree": ("tree-ftpl-min-noise", "tree-ftpl-min-regret"),
+    "factorised prefix sums": ("mf-ftpl",),
+    "factorised window sums": ("mf-window",),
+    "factorised decayed sums": ("mf-discounted",),
+    "fresh noise": ("noisy-max",),
+}
+"""Kinds of central rivals of RW-Meta, with the families of each."""
 
 
 def write_results(
@@ -93,13 +101,13 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
     both = summary.merge(base, how="left", on=key, suffixes=("", "_free"), validate="many_to_one")
     noisy = summary["mu"].to_numpy() < math.inf
     gain = np.where(noisy, both["mean_gain_free"], math.nan)
-    lost = gain - both["mean_gain"]
+    lost, above = gain - both["mean_gain"], gain - both["chance_gain"]
     half = np.where(noisy, both["ci_half_width_free"] + both["ci_half_width"], math.nan)
     return summary.assign(
         gain_without_noise=gain,
         noise_cost=lost.to_numpy(),
         noise_cost_half_width=half,
-        noise_cost_share=(lost / gain).to_numpy(),
+        noise_cost_share=(lost / above.where(above > 0)).to_numpy(),
     )
 
 
@@ -132,21 +140,37 @@ _NUMBERS = ("mean_gain", "ci_half_width")
 
 
 def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
-    """RW-Meta, which is local, beside the better central tree, with the paper's noise.
+    """RW-Meta, which is local, beside each kind of central rival, under the same noise.
 
-    One row per stream and level with noise, of this run and of the paper's table (`source`).
+    One row per rival, stream, noise and level with noise, of this run and of the paper's table
+    (`source`). Of several algorithms of a kind it is the one with the largest mean, in hindsight.
     """
-    ours = summary[summary["noise"] == PAPER_NOISE].assign(source="run")
-    both = pd.concat([ours, load_reported().assign(source="paper")])
-    key = ["source", "stream", "mu"]
-    both = both.loc[both["mu"] < math.inf, [*key, "algorithm", *_NUMBERS]]
-    trees = both[both["algorithm"].isin(TREES)].sort_values("mean_gain", kind="stable")
-    trees = trees.drop_duplicates(key, keep="last").set_index(key).add_prefix("other_")
-    rows = both[both["algorithm"] == META].join(trees, on=key, how="inner")
-    difference = rows["mean_gain"] - rows["other_mean_gain"]
-    half = rows["ci_half_width"].fillna(0.0) + rows["other_ci_half_width"].fillna(0.0)
+    paper = load_reported().assign(source="paper", noise=PAPER_NOISE, confidence=0.95)
+    paper["family"] = paper["algorithm"]
+    both = pd.concat([summary.assign(source="run"), paper])
+    key = ["source", "stream", "noise", "mu"]
+    both = both.loc[both["mu"] < math.inf, [*key, "family", "algorithm", "confidence", *_NUMBERS]]
+    both = both.fillna({"ci_half_width": 0.0})
+    meta = both[both["algorithm"] == META].drop(columns="family")
+    found = []
+    for rival, families in RIVALS.items():
+        own = both[both["family"].isin(families)].drop(columns=["family", "confidence"])
+        best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
+        rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")
+        found.append(rows.assign(rival=rival))
+    return _with_differences(pd.concat(found, ignore_index=True))
+
+
+def _with_differences(rows: pd.DataFrame) -> pd.DataFrame:
+    """Adds by how much, and by what factor, the first of two gains exceeds the other."""
+    mean, half = rows["mean_gain"], rows["ci_half_width"]
+    other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
+    difference, reach = mean - other, half + other_half
     return rows.assign(
         difference=difference,
-        difference_half_width=half,
-        verdict=[verdict_on(*pair) for pair in zip(difference, half, strict=True)],
-    ).reset_index(drop=True)
+        difference_half_width=reach,
+        verdict=[verdict_on(*pair) for pair in zip(difference, reach, strict=True)],
+        ratio=mean / other,
+        ratio_lower=(mean - half) / (other + other_half),
+        ratio_upper=((mean + half) / (other - other_half)).where(other > other_half, math.inf),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpol.studies.hospitals import FOLDER
-from dpol.studies.hospitals.settings import PAPER, Hospitals
+from dpol.studies.hospitals.settings import PAPER, Comparison, Hospitals, Report
 from dpol.studies.study import FigureSpec, Section, TableSpec
 
 _HERE = "dpol.studies.hospitals"
@@ -17,8 +17,9 @@ _CUMULATIVE = FigureSpec(
     "Mean cumulative gain against time, from the first round to the last. A row of panels for each"
     " stream, a column for each privacy level; a line with a confidence band for each algorithm, a"
     " dotted line for the best single expert in hindsight, a shade for the range of the single"
-    " learners. In each round the bands hold for all cells of the table of total gains together,"
-    " where the lines end; they cover the noise on this one data set, not other states or years.",
+    " learners. Further dotted lines: an expert drawn at random in every round (chance), and the"
+    " best expert of every round (foresight). In each round the bands hold for all cells of the table of total gains"
+    " together, where the lines end; they cover the noise on this one data set, not other states or years.",
     f"{_HERE}.cumulative_gain:draw_cumulative_gain",
 )
 _COMPARISON = FigureSpec(
@@ -30,6 +31,17 @@ _COMPARISON = FigureSpec(
     " the noise on this one data set, not other states or years. The numbers are in the table"
     " below.",
     f"{_HERE}.comparison_figure:draw_comparison",
+)
+
+_RIVALS = FigureSpec(
+    "rivals",
+    "Local algorithms and central rivals",
+    "Share of the possible gain against the privacy level, from no privacy on the left to the most"
+    " privacy on the right: 0% is the gain of an expert drawn at random, 100% that of the best"
+    " expert of every round. A row of panels for each noise, a column for each stream; a line for"
+    " each algorithm, and a dotted line for the best fixed expert in hindsight. Intervals cover the"
+    " noise on this one data set, not other states or years.",
+    f"{_HERE}.rivals_figure:draw_rivals",
 )
 
 TOTAL_GAIN = Section(
@@ -50,6 +62,15 @@ GAIN_OVER_TIME = Section(
     results=("summary", "cumulative"),
     figures=lambda main: (_CUMULATIVE,),
 )
+RIVALS = Section(
+    **_SHARED,
+    name="rivals",
+    title="Local or central",
+    about="What a curator is worth: the paper’s local algorithms beside its central baseline and"
+    " stronger ones, each with the same noise for all experts and with noise for each.",
+    results=("summary",),
+    figures=lambda main: (_RIVALS,),
+)
 BEYOND = Section(
     **_SHARED,
     name="beyond",
@@ -66,4 +87,10 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-SECTIONS = (TOTAL_GAIN, GAIN_OVER_TIME, BEYOND)
+SECTIONS = (TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
+
+
+def sections_of(report: Report, comparison: Comparison | None) -> tuple[Section, ...]:
+    """The sections that a config asks for: the last two only if it names what they show."""
+    asked = {RIVALS.name: bool(report.rivals), BEYOND.name: comparison is not None}
+    return tuple(it for it in SECTIONS if asked.get(it.name, True))

@@ -16,6 +16,10 @@ PAPER = f"“{EXPERTS}”, Table 2"
 """Where the paper's numbers stand."""
 BEST_STATIC = "best-static-expert"
 """Label of the best single expert in hindsight, in the curves of cumulative gain."""
+CHANCE = "chance"
+"""Label there of an expert drawn uniformly in every round."""
+FORESIGHT = "foresight"
+"""Label there of the best expert of every round."""
 
 
 def known_noise(name: object) -> object:
@@ -52,7 +56,10 @@ class Report(Settings):
     envelope: Label = "ridge"
     """The family whose range is shaded, and whose best member has a column of its own."""
     noise: NoiseName = ISOTROPIC.name
-    """The noise that the figure shows."""
+    """The noise that the figure of cumulative gains shows."""
+    rivals: list[Label] = []
+    """Labels of the algorithms, local and central, that the figure of rivals shows under every
+    noise; there is no such figure if none is named."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""
 
@@ -94,21 +101,15 @@ class Comparison(Settings):
 
 
 class Hospitals(Settings):
-    """What a config says of the main experiment: what is compared, shown, and in which order.
-
-    Args:
-        streams: gain streams by label.
-        levels: privacy levels by label.
-        report: algorithms, the family of the best member, noise, confidence.
-        comparison: the paper's way and ours, if they are compared.
-        central_noise: own noise of central algorithms, by label.
-    """
+    """What a config says of the main experiment: what is compared, shown, and in which order."""
 
     streams: dict[Label, Stream]
+    """Gain streams by label."""
     levels: dict[Label, Mu]
+    """Privacy levels by label."""
     report: Report
     comparison: Comparison | None = None
-    central_noise: dict[Label, str] = {}
+    """The paper's way and ours, if they are compared."""
 
     @property
     def labels(self) -> dict[float, str]:

@@ -14,7 +14,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
-from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals, Report
+from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
 
 
 def collect_cells(blocks: Iterable[RunBlock]) -> list[Played]:
@@ -80,7 +80,21 @@ def summarize(
     frame = pd.DataFrame(rows)
     regret = frame["best_static_gain"] - frame["mean_gain"]
     together = {"confidence": confidence, "ci_comparisons": comparisons}
-    return frame.assign(delta=delta, static_regret=regret, **together)
+    return with_shares(frame.assign(delta=delta, static_regret=regret, **together))
+
+
+def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
+    """Adds gains as shares of the possible gain: 0 for chance, 1 for the best of every round.
+
+    Empty where all experts have the same gain in every round.
+    """
+    chance = summary["chance_gain"]
+    possible = (summary["foresight_gain"] - chance).replace(0.0, math.nan)
+    return summary.assign(
+        best_static_share=(summary["best_static_gain"] - chance) / possible,
+        gain_share=(summary["mean_gain"] - chance) / possible,
+        gain_share_half_width=summary["ci_half_width"] / possible,
+    )
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
@@ -91,7 +105,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "first_period": _dates(stream)[0],
         "last_period": _dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
-        "best_static_gain": float(_best_static_gains(stream).sum()),
+        **{_TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()},
     }
 
 
@@ -101,8 +115,17 @@ def _dates(stream: GainStream) -> NDArray[np.datetime64]:
     return np.full_like(stream.periods, "NaT") if undated else stream.periods
 
 
-def _best_static_gains(stream: GainStream) -> Floats:
-    return stream.gains[:, stream.best_static_expert()]
+def _bounds(stream: GainStream) -> dict[str, Floats]:
+    """(T,) gains of who learns nothing, knows the best expert, and knows that of every round."""
+    return {
+        CHANCE: stream.gains.mean(axis=1),
+        BEST_STATIC: stream.gains[:, stream.best_static_expert()],
+        FORESIGHT: stream.gains.max(axis=1),
+    }
+
+
+_TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "foresight_gain"}
+"""Columns of the summary with their sums."""
 
 
 def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:
@@ -119,15 +142,18 @@ def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:
 def cumulative_curves(
     cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals
 ) -> pd.DataFrame:
-    """Mean cumulative gain by round, with half-widths, and that of the best static expert.
+    """Mean cumulative gain by round, with half-widths; chance, best static expert, foresight.
 
     In each round the intervals hold for all cells that the report shows together, as in
     `summarize`. The columns: docs/reference/tables.md.
     """
     confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
-    best: dict[str, Any] = dict.fromkeys(("algorithm", "family"), BEST_STATIC)
-    best |= {"noise": "none", "level": "", "mu": math.nan}
-    frames = [_curve(it, best, _best_static_gains(it).cumsum(), 0.0) for it in streams.values()]
+    frames = []
+    for stream in streams.values():
+        for label, gains in _bounds(stream).items():
+            bound: dict[str, Any] = {"algorithm": label, "family": label}
+            bound |= {"noise": "none", "level": "", "mu": math.nan}
+            frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
     for cell in cells:
         running = cell.gains.cumsum(axis=1)
         half = half_width(running, confidence, comparisons)
