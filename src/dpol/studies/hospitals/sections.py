@@ -18,8 +18,9 @@ _CUMULATIVE = FigureSpec(
     " stream, a column for each privacy level; a line with a confidence band for each algorithm, a"
     " dotted line for the best single expert in hindsight, a shade for the range of the single"
     " learners. Further dotted lines: an expert drawn at random in every round (chance), and the"
-    " best expert of every round (foresight). In each round the bands hold for all cells of the table of total gains"
-    " together, where the lines end; they cover the noise on this one data set, not other states or years.",
+    " best expert of every round (foresight). In each round the bands hold for all cells of the"
+    " table of total gains together, where the lines end; they cover the noise on this one data"
+    " set, not other states or years.",
     f"{_HERE}.cumulative_gain:draw_cumulative_gain",
 )
 _COMPARISON = FigureSpec(
