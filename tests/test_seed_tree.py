@@ -32,7 +32,7 @@ SHARED = {
     "random class": {"labels", "claims"},
     "labels": {"labels", "claims"},
     # Generators of algorithms that draw nothing.
-    "none": {"batching", "claims"},
+    "none": {"audits", "batching", "claims"},
 }
 
 # Every study at its smallest; large epsilons are the quickest to calibrate.

@@ -64,10 +64,11 @@ def test_what_cannot_be_compared_is_said_last() -> None:
     answer = answer_on_papers(None, NONE, RANKING)
     # 0.33 ± 0.13 beside the tree's 22.
     assert answer.found == (
-        "RW-Meta (local) beside the better central tree, with noise: above it in 0 of 1 cells,"
-        " below it in 1, elsewhere their intervals meet. The paper reports it above in 9 of 9."
+        "RW-Meta (local) beside the better central tree, with isotropic noise: 0.02 to 0.02 times"
+        " its gain; above it in 0 of 1 cells, below it in 1, elsewhere their intervals meet."
     )
     assert answer.more == (
+        "The paper reports RW-Meta above its tree in 9 of 9 cells, at 1.44 to 2.22 times its gain.",
         "Table 2: no number of the paper is comparable (other streams or periods, or a single"
         " run).",
         "No statement of the papers was checked: the config has no block audit.",
@@ -118,8 +119,8 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
     assert list(lost["noise"]) == ["isotropic", "capacity"]
     answer = answer_on_cost(lost)
     assert [text.replace("\xa0", " ") for text in (answer.found, *answer.more)] == [
-        "With isotropic noise, rw-meta loses 25% of its gain at μ = 1.",
-        "With capacity noise (ours), rw-meta loses −5% of its gain at μ = 1.",
+        "With isotropic noise, rw-meta loses 25% of what it gains above chance at μ = 1.",
+        "With capacity noise (ours), rw-meta loses −5% of what it gains above chance at μ = 1.",
     ]
     table = cost_table(lost, {"nm": "New Mexico"})
     assert texts(table) == [
@@ -139,7 +140,8 @@ def test_costs_of_several_streams_are_a_range() -> None:
     text = answer_on_cost(lost).found.replace("\xa0", " ")
     assert (
         text
-        == "With isotropic noise, rw-meta loses 10 to 25% of its gain at μ = 1, over 2 streams."
+        == "With isotropic noise, rw-meta loses 10 to 25% of what it gains above chance at μ = 1,"
+        " over 2 streams."
     )
 
 

@@ -51,8 +51,8 @@ def answer_on_papers(
             more.append(f"Left out: {_checks(rows)} of ours (†), of which {count_verdicts(rows)}.")
     beside = summary[summary["reported_mean_gain"].notna()]
     beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
-    both = [_table_two(beside), *_ranking(ranking)]
-    more += both[::-1] if beside.empty else both  # what could be compared comes first
+    table, ranked = _table_two(beside), list(_ranking(ranking))
+    more += [*ranked, table] if beside.empty else [table, *ranked]  # first what can be compared
     if claims is None:
         found, *more = more
         more.append("No statement of the papers was checked: the config has no block audit.")
@@ -190,14 +190,13 @@ def answer_on_cost(costs: pd.DataFrame) -> Answer:
 def _cost(costs: pd.DataFrame) -> str:
     """One system, over all streams."""
     parts: list[str] = []
-    for mu, rows in costs.groupby("mu", sort=False):
+    for mu, rows in costs.dropna(subset="noise_cost_share").groupby("mu", sort=False):
         percent = (100 * rows["noise_cost_share"]).round().astype(int)
         both = " to ".join(dict.fromkeys((f"{percent.min()}", f"{percent.max()}")))
-        parts.append(
-            f"{both}%{'' if parts else ' of what it gains above chance'} at {_mu(mu)}".replace(
-                "-", "−"
-            )
-        )
+        what = "" if parts else " of what it gains above chance"
+        parts.append(f"{both}%{what} at {_mu(mu)}".replace("-", "−"))
+    if not parts:
+        parts.append("nothing: without noise it gains no more than chance")
     first, streams = costs.iloc[0], costs["stream"].nunique()
     noise = f"{first['noise']} noise" + (" (ours)" if first["ours"] else "")
     where = f", over {streams} streams" if streams > 1 else ""

@@ -80,6 +80,8 @@ def cost_table(costs: pd.DataFrame, titles: Mapping[str, str]) -> Table:
 
 
 def _lost(row: Mapping[Any, Any]) -> Entry:
-    half, share = plus_minus(row["noise_cost_half_width"]), 100 * row["noise_cost_share"]
-    text = f"{row['noise_cost']:.2f}{half} ({share:.0f}%)"
+    text, share = f"{row['noise_cost']:.2f}{plus_minus(row['noise_cost_half_width'])}", ""
+    if pd.notna(row["noise_cost_share"]):  # there is nothing to lose above chance
+        share = f" ({100 * row['noise_cost_share']:.0f}%)"
+    text += share
     return number(row["noise_cost"], text.replace("-", "−"))

@@ -33,10 +33,11 @@ KNOWN = r"""**Average total gain**
 
 | stream | privacy | rw-meta | tree-ftpl-min-noise | follow-the-leader † | best linear model |
 | --- | --- | ---: | ---: | ---: | ---: |
-| **New Mexico** (n = 24, T = 148) | no privacy (μ = ∞) | 41.25 ± 0.13 \[paper: 40.14\] | 26.00 ± 0.13 \[paper: 26.48\] | 26.50 (all equal) | 43.00 ± 0.13 ridge-w8-weak \[paper: 43.91\] |
-|  | μ = 1 | 0.33 ± 0.13 \[paper: 36.87\] | 22.00 ± 0.13 \[paper: 22.83\] | — | 39.00 ± 0.13 ridge-w64-strong \[paper: 40.69\] |
+| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 26.50 (all equal) 44% | 43.00 ± 0.13 72% ridge-w8-weak \[paper: 43.91\] |
+|  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | — | 39.00 ± 0.13 65% ridge-w64-strong \[paper: 40.69\] |
 
-- Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts.
+- Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.
+- Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight: the largest gain of every round.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. (all equal): the same number in all runs, as without randomness. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named in it. The cells of all members count in the Bonferroni correction, so the interval of the chosen one holds despite the choice.
 - Data: real.
@@ -67,14 +68,14 @@ def test_best_of_another_family_has_no_reported_number() -> None:
     data = [row | {"family": "kalman" if row["family"] == "ridge" else "x"} for row in rows()]
     table = build(data, envelope="kalman")
     notes = [cell.notes for cell in column(table, "best kalman")]
-    assert notes == [("ridge-w8-weak",), ("ridge-w64-strong",)]
+    assert notes == [("72%", "ridge-w8-weak"), ("65%", "ridge-w64-strong")]
     assert reported(table) == [40.14, 26.48, 36.87, 22.83]
 
 
 def test_a_member_of_the_family_has_a_column_of_its_own_without_the_number_of_the_best() -> None:
     table = build(algorithms=["ridge-w8-weak"])
     assert gains(table, "ridge-w8-weak") == ["43.00", "38.00"]
-    assert [cell.notes for cell in column(table, "ridge-w8-weak")] == [(), ()]
+    assert [cell.notes for cell in column(table, "ridge-w8-weak")] == [("72%",), ("63%",)]
     assert reported(table) == [43.91, 40.69]
 
 
@@ -85,7 +86,7 @@ def test_algorithm_without_privacy_keeps_its_column_where_no_level_is_infinite()
 
 def test_reported_half_width_is_shown() -> None:
     table = build(stream=Stream(groups=["CA"], reported_as="CA"))
-    assert column(table, "rw-meta")[1].notes == ("[paper: 55.62 ± 0.47]",)
+    assert column(table, "rw-meta")[1].notes == ("1%", "[paper: 55.62 ± 0.47]")
 
 
 def test_footers_tell_ranges_and_simulated_data() -> None:
@@ -138,16 +139,16 @@ OTHER_NOISES = [
 ]
 
 ALL_NOISES = r"""
-| **New Mexico** (n = 24, T = 148) | isotropic | no privacy (μ = ∞) | 41.25 ± 0.13 \[paper: 40.14\] | 26.00 ± 0.13 \[paper: 26.48\] | 26.50 (all equal) | 43.00 ± 0.13 ridge-w8-weak \[paper: 43.91\] |
-|  |  | μ = 1 | 0.33 ± 0.13 \[paper: 36.87\] | 22.00 ± 0.13 \[paper: 22.83\] | — | 39.00 ± 0.13 ridge-w64-strong \[paper: 40.69\] |
-|  | isotropic-worst-case | μ = ∞ | 42.25 ± 0.13 |  |  | 44.00 ± 0.13 ridge-w8-weak |
-|  |  | μ = 1 | 1.33 ± 0.13 |  |  | 40.00 ± 0.13 ridge-w64-strong |
-|  | capacity † | no privacy (μ = ∞) | 46.25 ± 0.13 |  |  | 48.00 ± 0.13 ridge-w8-weak |
-|  |  | μ = 1 | 5.33 ± 0.13 |  |  | 44.00 ± 0.13 ridge-w64-strong |
-|  | a | no privacy (μ = ∞) | 51.25 ± 0.13 |  |  | 53.00 ± 0.13 ridge-w8-weak |
-|  |  | μ = 1 | 10.33 ± 0.13 |  |  | 49.00 ± 0.13 ridge-w64-strong |
-|  | b | no privacy (μ = ∞) | 61.25 ± 0.13 |  |  | 63.00 ± 0.13 ridge-w8-weak |
-|  |  | μ = 1 | 20.33 ± 0.13 |  |  | 59.00 ± 0.13 ridge-w64-strong |
+| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | isotropic | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 26.50 (all equal) 44% | 43.00 ± 0.13 72% ridge-w8-weak \[paper: 43.91\] |
+|  |  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | — | 39.00 ± 0.13 65% ridge-w64-strong \[paper: 40.69\] |
+|  | isotropic-worst-case | μ = ∞ | 42.25 ± 0.13 70% |  |  | 44.00 ± 0.13 73% ridge-w8-weak |
+|  |  | μ = 1 | 1.33 ± 0.13 2% |  |  | 40.00 ± 0.13 67% ridge-w64-strong |
+|  | capacity † | no privacy (μ = ∞) | 46.25 ± 0.13 77% |  |  | 48.00 ± 0.13 80% ridge-w8-weak |
+|  |  | μ = 1 | 5.33 ± 0.13 9% |  |  | 44.00 ± 0.13 73% ridge-w64-strong |
+|  | a | no privacy (μ = ∞) | 51.25 ± 0.13 85% |  |  | 53.00 ± 0.13 88% ridge-w8-weak |
+|  |  | μ = 1 | 10.33 ± 0.13 17% |  |  | 49.00 ± 0.13 82% ridge-w64-strong |
+|  | b | no privacy (μ = ∞) | 61.25 ± 0.13 102% |  |  | 63.00 ± 0.13 105% ridge-w8-weak |
+|  |  | μ = 1 | 20.33 ± 0.13 34% |  |  | 59.00 ± 0.13 98% ridge-w64-strong |
 """  # noqa: E501
 
 

@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from dpol.data.settings import Stream
 from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
-from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals, Report
+from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
 from dpol.studies.study import Facts
 
 INF = math.inf
@@ -103,14 +103,14 @@ def test_panels_have_the_right_artists() -> None:
     assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}) == 1
     assert figure.axes[0].get_ylim()[0] == 0
     for axes, (_, mu) in zip(figure.axes, itertools.product(STREAMS, LEVELS.values()), strict=True):
-        expected = {"rw-meta", "tree-ftpl-min-noise", BEST_STATIC}
+        expected = {"rw-meta", "tree-ftpl-min-noise", BEST_STATIC, CHANCE, FORESIGHT}
         expected |= {"follow-the-leader"} if mu == INF else set()
         drawn = lines(axes)
         assert set(drawn) == expected
         assert drawn[BEST_STATIC].get_linestyle() == ":"
         assert drawn[BEST_STATIC].get_color() == style.BLACK
         assert len(envelopes(axes)) == 1
-        assert len(axes.collections) == len(expected)  # envelope, and a band for each algorithm
+        assert len(axes.collections) == len(expected) - 2  # envelope, a band for each algorithm
         assert np.allclose(drawn["rw-meta"].get_ydata(), 0.6 * ROUNDS)
 
 
@@ -128,7 +128,7 @@ def test_titles_and_legend() -> None:
     titles = [plain(axes.get_ylabel()) for axes in figure.axes[::3]]
     assert titles == [f"{title} (n = 24)" for title in TITLES.values()]
     assert not any(axes.yaxis.label.get_parse_math() for axes in figure.axes[::3])  # "$x$" as it is
-    others = ["best static expert", "range of the 2 ridge learners"]
+    others = ["foresight", "best static expert", "chance", "range of the 2 ridge learners"]
     assert legend_texts(figure) == ALGORITHMS + others
 
 
@@ -143,7 +143,7 @@ def test_subtitle_tells_where_the_data_come_from() -> None:
 def test_without_the_family_there_is_no_envelope() -> None:
     figure = draw(envelope="kalman")
     assert not any(envelopes(axes) for axes in figure.axes)
-    assert len(legend_texts(figure)) == len(ALGORITHMS) + 1
+    assert len(legend_texts(figure)) == len(ALGORITHMS) + 3
 
 
 def test_other_noise_is_drawn_and_named() -> None:

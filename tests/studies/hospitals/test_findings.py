@@ -191,15 +191,26 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
         *pair("c", 10.0, 12.0, 5.0),  # below the better one
         run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
         run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
-        run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor other noise
+        run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor noise of its own alone
     ]
     ranking = rank_meta(pd.DataFrame(data))
     ours = ranking[ranking["source"] == "run"]
     assert ours["verdict"].tolist() == ["above", "undecided", "below"]
     assert ours["other_mean_gain"].tolist() == [8.0, 9.5, 12.0]
     assert ours["difference_half_width"].tolist() == [1.0] * 3
+    assert ours["ratio"].tolist() == [10 / 8, 10 / 9.5, 10 / 12]
+    assert ours["ratio_lower"].tolist() == [9.5 / 8.5, 9.5 / 10, 9.5 / 12.5]
+    assert ours["ratio_upper"].tolist() == [10.5 / 7.5, 10.5 / 9, 10.5 / 11.5]
     # The paper's Table 2: three streams, three levels with noise.
     paper = ranking[ranking["source"] == "paper"]
     assert paper["verdict"].tolist() == ["above"] * 9
+    windows = {f"mf-window-{w}": gain for w, gain in ((4, 7.0), (8, 9.0))}
+    found = [
+        run(name, 1.0, gain, stream="a", noise="capacity", family="mf-window", model="central")
+        for name, gain in windows.items()
+    ]
+    (best,) = rank_meta(pd.DataFrame(data + found)).query("noise == 'capacity'").to_dict("records")
+    assert (best["rival"], best["other_algorithm"]) == ("factorised window sums", "mf-window-8")
+    assert best["ratio"] == 11
     without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])
     assert set(rank_meta(without)["source"]) == {"paper"}

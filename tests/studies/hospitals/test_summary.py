@@ -22,6 +22,8 @@ from dpol.studies.hospitals.runs import Played, RunBlock, write_runs
 from dpol.studies.hospitals.settings import Hospitals, Report
 from dpol.studies.hospitals.summary import (
     BEST_STATIC,
+    CHANCE,
+    FORESIGHT,
     collect_cells,
     count_comparisons,
     cumulative_curves,
@@ -146,7 +148,9 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
         "n_experts": [2, 2],
         "n_rounds": [3, 1],
         "simulated": [True, False],
+        "chance_gain": [1.25, 0.375],
         "best_static_gain": [1.5, 0.5],
+        "foresight_gain": [2.5, 0.5],
         "level": ["high", "none"],
         "mu": [0.5, math.inf],
         "algorithm": ["x", "a"],
@@ -165,7 +169,7 @@ def test_rounds_without_dates_have_none(make_stream):
     assert rows[["first_period", "last_period"]].isna().all(axis=None)
     curves = cumulative_curves([found], streams, MAIN)
     assert curves["period"].isna().all()
-    assert curves["round"].tolist() == [1, 2, 3] * 2
+    assert curves["round"].tolist() == [1, 2, 3] * 4
 
 
 def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
@@ -212,10 +216,18 @@ def test_a_curve_by_hand(curves):
     assert [str(day)[:10] for day in curve["period"]] == ["2020-01-05", "2020-01-12", "2020-01-19"]
 
 
-def test_the_curve_of_the_best_static_expert(curves):
-    best = curves[curves["algorithm"] == BEST_STATIC]
+@pytest.mark.parametrize(
+    ("label", "gains"),
+    [
+        (BEST_STATIC, [0.0, 0.5, 1.5]),
+        (CHANCE, [0.5, 0.75, 1.25]),
+        (FORESIGHT, [1.0, 1.5, 2.5]),
+    ],
+)
+def test_curves_of_floors_and_ceilings(curves, label, gains):
+    best = curves[curves["algorithm"] == label]
     curve = best[best["stream"] == "test"]
-    assert curve["mean_cumulative_gain"].tolist() == [0.0, 0.5, 1.5]
+    assert curve["mean_cumulative_gain"].tolist() == gains
     assert (curve["ci_half_width"] == 0).all()
     assert curve["mu"].isna().all()
     assert len(best) == 4
@@ -241,9 +253,10 @@ def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, mon
     write_results([runs], [stream], params, paths)
     summary, curves = (read_frame(path, schema(name)) for name, path in paths.items())
     assert summary["mean_gain"].tolist() == [1.5]
-    assert curves["mean_cumulative_gain"].tolist() == [0.0, 0.5, 1.5, 0.5, 0.5, 1.5]
+    assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
+    assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()
     monkeypatch.setattr("dpol.studies.hospitals.findings.conclude", lambda found, main: found)
-    with pytest.raises(DataError, match="hospitals: summary: lacks column best_of_family"):
+    with pytest.raises(DataError, match="hospitals: summary: lacks column best_static_share"):
         write_results([runs], [stream], params, paths)
     assert not paths["summary"].exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,6 +89,7 @@ def regrets(seed: int) -> Findings:
                 yield f"regret-of-{name}", of_mean(factor * bound, sample, 16, **more)
 
 
+@lru_cache(maxsize=2)
 def game_streams(seed: int, n: int) -> dict[str, Floats]:
     """Adversarial and random gains (T, n)."""
     rng = generator(seed, "gains", n)

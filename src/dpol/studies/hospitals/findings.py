@@ -80,7 +80,21 @@ def conclude(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
         summary: table of `dpol.studies.hospitals.summary.summarize`.
         main: the streams, and what is shown: beside it stand the paper's numbers.
     """
-    return with_reported(with_costs(with_best(summary)), main)
+    return with_reported(with_costs(with_best(with_shares(summary))), main)
+
+
+def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
+    """Adds gains as shares of the possible gain: 0 for chance, 1 for the best of every round.
+
+    Empty where all experts have the same gain in every round.
+    """
+    chance = summary["chance_gain"]
+    possible = (summary["foresight_gain"] - chance).replace(0.0, math.nan)
+    return summary.assign(
+        best_static_share=(summary["best_static_gain"] - chance) / possible,
+        gain_share=(summary["mean_gain"] - chance) / possible,
+        gain_share_half_width=summary["ci_half_width"] / possible,
+    )
 
 
 def with_best(summary: pd.DataFrame) -> pd.DataFrame:

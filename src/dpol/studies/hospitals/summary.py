@@ -80,21 +80,7 @@ def summarize(
     frame = pd.DataFrame(rows)
     regret = frame["best_static_gain"] - frame["mean_gain"]
     together = {"confidence": confidence, "ci_comparisons": comparisons}
-    return with_shares(frame.assign(delta=delta, static_regret=regret, **together))
-
-
-def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
-    """Adds gains as shares of the possible gain: 0 for chance, 1 for the best of every round.
-
-    Empty where all experts have the same gain in every round.
-    """
-    chance = summary["chance_gain"]
-    possible = (summary["foresight_gain"] - chance).replace(0.0, math.nan)
-    return summary.assign(
-        best_static_share=(summary["best_static_gain"] - chance) / possible,
-        gain_share=(summary["mean_gain"] - chance) / possible,
-        gain_share_half_width=summary["ci_half_width"] / possible,
-    )
+    return frame.assign(delta=delta, static_regret=regret, **together)
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
