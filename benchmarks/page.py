@@ -48,8 +48,8 @@ def _others(found: Mapping[str, Any]) -> list[str]:
         " {speedup_over_root_finding:.0f}× faster per round than finding a root for every batch."
         " One amplification curve (T = 1,000): {curve_s:.3f} s.".format(**found["adabatch"]),
         "",
-        "Noise of factorised prefix sums, T = 148, n = 293, 100 replicates: the product with B costs"
-        " {product_over_draws:.2f} times drawing Z, which takes {draws_ms:.0f} ms.".format(
+        "Noise of factorised prefix sums, T = 148, n = 293, 100 replicates: the product with B"
+        " costs {product_over_draws:.2f} times drawing Z, which takes {draws_ms:.0f} ms.".format(
             **found["matrix"]
         ),
         "",

@@ -54,6 +54,8 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
     return Played(**about, **known, actions=np.zeros(gains.shape, dtype=np.int32))
 
 
+SIZE = {"n_experts": 2, "n_rounds": 2}
+SIZE |= {"chance_gain": 3.0, "best_static_gain": 5.0, "foresight_gain": 20.0}
 # Gain without noise, family, origin, and how far the two replicates are from it with noise.
 _RUNS = {
     "meta": (14.0, "meta", "paper", 0.5),
@@ -90,5 +92,5 @@ def frames(runs: Sequence[Played], comparison: Comparison = COMPARISON) -> dict[
     return {
         "comparison": compare(runs, comparison, main()),
         "ablation": ablate(runs, comparison, main()),
-        "summary": pd.DataFrame({"stream": list(streams), "n_experts": 2, "n_rounds": 2}),
+        "summary": pd.DataFrame({"stream": list(streams), **SIZE}),
     }

@@ -180,10 +180,6 @@ def choose_parameters(
     >>> found.batch_size, round(found.eta, 4), found.epsilon <= 1.0
     (11, 0.0088, True)
     """
-    if not epsilon > 0:
-        raise ValueError(f"epsilon must be above 0, got {epsilon}")
-    if n_experts < 2:
-        raise ValueError(f"at least 2 experts are needed, got {n_experts}")
     goal = _Goal(game, epsilon, n_experts, ACCOUNTANTS[accountant], OBJECTIVES[objective])
     if math.isinf(epsilon):
         return goal.at(1, goal.best_eta(1), 0.0)
@@ -191,9 +187,7 @@ def choose_parameters(
         game.n_rounds,
         (epsilon, game.delta),
         partial(_candidates, goal),
-        least=lambda batch_size: goal.objective(
-            game, n_experts, batch_size, goal.best_eta(batch_size)
-        ),
+        least=goal.least,
         sizes=25,
         accountant=accountant,
         largest_batch=largest_batch,
@@ -224,6 +218,12 @@ class _Goal:
     account: AccountantFunction
     objective: Objective
 
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
+        if self.n_experts < 2:
+            raise ValueError(f"at least 2 experts are needed, got {self.n_experts}")
+
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         """The parameters with their epsilon and objective."""
         epsilon = self.account(self.game, batch_size, eta, p)
@@ -234,6 +234,11 @@ class _Goal:
     def best_eta(self, batch_size: int) -> float:
         """The learning rate of least objective without privacy."""
         return self.objective.best_eta(self.game, self.n_experts, batch_size)
+
+    def least(self, batch_size: int) -> float:
+        """The objective without privacy."""
+        eta = self.best_eta(batch_size)
+        return self.objective(self.game, self.n_experts, batch_size, eta)
 
 
 def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:

@@ -94,7 +94,7 @@ def scaled_to(
     Args:
         factorization: A = B C, with columns c_t of C.
         changes: as in `MatrixMechanism`.
-        n_experts: n.
+        n_experts: n, their number.
         mu: the privacy level, above 0; inf for no noise.
         by_capacity: whether sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
             own change; otherwise all experts have the largest of these.

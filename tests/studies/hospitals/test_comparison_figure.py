@@ -14,6 +14,7 @@ from matplotlib.text import Annotation, Text
 
 from comparison_by_hand import COMPARISON, INF, LEVELS, cells, frames, main
 from dpol.show import style
+from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
 from dpol.studies.study import Facts
 
@@ -82,6 +83,7 @@ def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
             "best other local row",
             "best with a curator",
             "best of the paper's learners, no privacy",
+            *bounds.NAMES.values(),
         }
         assert found["ours"].xy == (2.0, 15.0)
         assert found["the paper's way"].xy == (2.0, 8.0)

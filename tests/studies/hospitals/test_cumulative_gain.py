@@ -128,7 +128,7 @@ def test_titles_and_legend() -> None:
     titles = [plain(axes.get_ylabel()) for axes in figure.axes[::3]]
     assert titles == [f"{title} (n = 24)" for title in TITLES.values()]
     assert not any(axes.yaxis.label.get_parse_math() for axes in figure.axes[::3])  # "$x$" as it is
-    others = ["foresight", "best static expert", "chance", "range of the 2 ridge learners"]
+    others = ["foresight", "best fixed expert", "chance", "range of the 2 ridge learners"]
     assert legend_texts(figure) == ALGORITHMS + others
 
 

@@ -13,6 +13,7 @@ from dpol.show import footers
 from dpol.show.names import explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
+from dpol.studies.hospitals.bounds import TOTALS, describe_stream
 from dpol.studies.hospitals.reported import BEST_LINEAR, describe_reported
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
@@ -122,8 +123,7 @@ def _cells(
     cells = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     cells = cells.merge(columns, how="left", on="label")
     cells = cells[(cells["only_with"] == "") | (cells["only_with"] == cells["row_noise"])]
-    of_stream = ["n_experts", "n_rounds", "simulated"]
-    of_stream += ["chance_gain", "best_static_gain", "foresight_gain"]
+    of_stream = ["n_experts", "n_rounds", "simulated", *TOTALS.values()]
     sizes = summary.groupby("stream")[of_stream].first()
     played = runs[runs["used"] & ((runs["best_of"] == "") | runs["best_of_family"])]
     played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
@@ -152,14 +152,7 @@ def _sections(cells: pd.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
             rows = of_noise.groupby("level", sort=False)
             groups.append(Group(title, tuple(_line(row, labels) for _, row in rows)))
         first = of_stream.iloc[0]
-        size = f"n = {first['n_experts']}, T = {first['n_rounds']}; {_bounds(first)}"
-        yield Section(first["stream_title"], size, tuple(groups))
-
-
-def _bounds(cell: Mapping[Any, Any] | pd.Series) -> str:
-    """What can be gained on a stream without learning, and with all knowledge."""
-    names = {"chance": "chance", "best_static": "best fixed expert", "foresight": "foresight"}
-    return ", ".join(f"{name} {cell[f'{it}_gain']:.2f}" for it, name in names.items())
+        yield Section(first["stream_title"], describe_stream(first), tuple(groups))
 
 
 def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:

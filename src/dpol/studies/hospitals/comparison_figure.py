@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
+from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
@@ -57,14 +58,14 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
         for ax in grid.flat[len(main.streams) :]:
             ax.remove()
         labels = []
-        sizes = summary.groupby("stream")["n_experts"].first()
         for ax, label in zip(figure.axes, main.streams, strict=True):
             rows = comparison[comparison["stream"] == label]
             reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
             lines = _lines(rows, levels)
             _draw_panel(ax, rows, lines, reference, levels)
-            labels.append(_labels(lines, reference, levels))
-            title = f"{facts.streams[label]} (n = {sizes[label]})"
+            stream = summary[summary["stream"] == label].iloc[0]
+            labels.append([*_labels(lines, reference, levels), *_draw_bounds(ax, stream)])
+            title = f"{facts.streams[label]} (n = {stream['n_experts']})"
             ax.set_title(title, loc="left", fontweight="bold", parse_math=False)
         grid[0][0].set_ylim(bottom=0)
         for ax, of_panel in zip(figure.axes, labels, strict=True):
@@ -116,7 +117,7 @@ def _draw_panel(
     for number, mu in enumerate(levels):
         if mu == math.inf:
             ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
-    ax.axhline(reference, color=style.STATIC, ls=":", lw=1.2, label=NO_PRIVACY)
+    ax.axhline(reference, color=style.STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
     for line in lines:
         points, look = line.points, line.look
         strong_size = 8.0 if look.marker == "*" else 5.0
@@ -160,6 +161,16 @@ def _labels(lines: Sequence[_Line], reference: float, levels: Sequence[float]) -
     for line in lines:
         last = line.points.iloc[-1]
         labels.append(Label(last["place"], last["mean"], line.name, line.look.colour))
+    return labels
+
+
+def _draw_bounds(ax: Axes, stream: pd.Series) -> list[Label]:
+    """Lines of chance, best fixed expert and foresight, and their names."""
+    end, labels = ax.get_xlim()[1], []
+    for label, look in bounds.LOOKS.items():
+        gain = float(stream[bounds.TOTALS[label]])
+        ax.axhline(gain, zorder=1, label=label, **look)
+        labels.append(Label(end, gain, bounds.NAMES[label], look["color"]))
     return labels
 
 

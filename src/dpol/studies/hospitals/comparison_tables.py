@@ -13,6 +13,7 @@ from dpol.show.names import OURS
 from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.ablation import TERMS
+from dpol.studies.hospitals.bounds import describe_stream
 from dpol.studies.hospitals.settings import Comparison, Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
 from dpol.studies.study import Facts, Frames
@@ -67,9 +68,7 @@ def comparison_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
 
 
 def _size(summary: pd.DataFrame, stream: str) -> str:
-    """Numbers of experts and rounds of a stream."""
-    row = summary[summary["stream"] == stream].iloc[0]
-    return f"n = {row['n_experts']}, T = {row['n_rounds']}"
+    return describe_stream(summary[summary["stream"] == stream].iloc[0])
 
 
 def _level(rows: pd.DataFrame, mu: float) -> Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,19 +22,12 @@ from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.titles import CHARACTERS_PER_INCH, add_title, data_title
 from dpol.show.words import privacy_title
-from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
+from dpol.studies.hospitals import bounds
+from dpol.studies.hospitals.settings import Hospitals, Report
 from dpol.studies.study import Facts, Frames
 
 ENVELOPE_LABEL = "envelope"
 _BOLD_CHARACTERS_PER_INCH = 12.5
-
-
-_BOUNDS: Mapping[str, Mapping[str, Any]] = {
-    FORESIGHT: {"color": style.GREY, "ls": (0, (1.0, 3.0)), "lw": 1.1},
-    BEST_STATIC: {"color": style.STATIC, "ls": ":", "lw": 1.3},
-    CHANCE: {"color": style.GREY, "ls": ":", "lw": 1.3},
-}
-"""Dotted lines: what can be gained with all knowledge, with one expert, and without learning."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +115,7 @@ def _draw_panel(
         runs = runs[runs["noise"] == line.noise].sort_values("round")
         if not runs.empty:
             _draw_line(axes, runs, line, (position + 0.5) / len(lines))
-    for label, look in _BOUNDS.items():
+    for label, look in bounds.LOOKS.items():
         bound = rows[rows["algorithm"] == label].sort_values("round")
         axes.plot(bound["x"], bound["mean_cumulative_gain"], zorder=4, label=label, **look)
 
@@ -168,8 +161,8 @@ def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
 
 def _legend_handles(lines: Sequence[_Line], members: pd.DataFrame, family: str) -> list[Artist]:
     handles: list[Artist] = [Line2D([], [], label=line.name, **line.look) for line in lines]
-    for label, look in _BOUNDS.items():
-        handles.append(Line2D([], [], label=label.replace("-", " "), **look))
+    for label, look in bounds.LOOKS.items():
+        handles.append(Line2D([], [], label=bounds.NAMES[label], **look))
     if count := members["algorithm"].nunique():
         name = f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
         handles.append(Patch(facecolor=style.ENVELOPE, alpha=0.35, label=name))

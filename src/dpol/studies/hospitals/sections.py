@@ -28,7 +28,8 @@ _COMPARISON = FigureSpec(
     "The paper’s way and ours",
     "Total gain against the privacy level, from no privacy on the left to the most privacy on the"
     " right, a panel for each stream. Lines: the paper’s way, ours, the best other local row, the"
-    " best with a curator; dotted: the best of the paper’s learners without noise. Intervals cover"
+    " best with a curator; dashed: the best of the paper’s learners without noise; dotted: chance,"
+    " the best fixed expert in hindsight, and foresight. Intervals cover"
     " the noise on this one data set, not other states or years. The numbers are in the table"
     " below.",
     f"{_HERE}.comparison_figure:draw_comparison",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
+from dpol.studies.hospitals.bounds import TOTALS
 from dpol.studies.hospitals.runs import Played, RunBlock, joined
 from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
 
@@ -91,7 +92,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "first_period": _dates(stream)[0],
         "last_period": _dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
-        **{_TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()},
+        **{TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()},
     }
 
 
@@ -108,10 +109,6 @@ def _bounds(stream: GainStream) -> dict[str, Floats]:
         BEST_STATIC: stream.gains[:, stream.best_static_expert()],
         FORESIGHT: stream.gains.max(axis=1),
     }
-
-
-_TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "foresight_gain"}
-"""Columns of the summary with their sums."""
 
 
 def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:

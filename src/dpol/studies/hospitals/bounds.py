@@ -1,0 +1,29 @@
+"""Floors and ceilings beside every gain: chance, the best fixed expert, foresight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpol.show import style
+from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "foresight_gain"}
+"""Columns of the summary with their total gains, by label."""
+NAMES = {CHANCE: "chance", BEST_STATIC: "best fixed expert", FORESIGHT: "foresight"}
+"""What a reader sees."""
+LOOKS: Mapping[str, Mapping[str, Any]] = {
+    FORESIGHT: {"color": style.GREY, "ls": (0, (1.0, 3.0)), "lw": 1.1},
+    BEST_STATIC: {"color": style.STATIC, "ls": ":", "lw": 1.3},
+    CHANCE: {"color": style.GREY, "ls": ":", "lw": 1.3},
+}
+"""Dotted lines of figures, from the highest to the lowest."""
+
+
+def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
+    """The size of a stream, and what can be gained on it: from a row of the summary."""
+    gains = ", ".join(f"{name} {row[TOTALS[label]]:.2f}" for label, name in NAMES.items())
+    return f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
