@@ -22,6 +22,7 @@ CSV_COLUMNS = (
     *("stream", "stream_title", "n_experts", "n_rounds", "level", "mu"),
     *("column", "best_of", "algorithm", "noise", "model", "ours"),
     *("mean_gain", "ci_half_width", "confidence", "ci_comparisons", "replicates"),
+    *("chance_gain", "best_static_gain", "foresight_gain", "gain_share"),
     *("reported_mean_gain", "reported_ci_half_width", "simulated"),
 )
 """Columns of the CSV, named as in the summary.
