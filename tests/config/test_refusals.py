@@ -201,6 +201,8 @@ ELSEWHERE = [
      "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be local, all central or all without privacy"),
     ({"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}},
      "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic], because l2p has noise of its own"),
+    ({"report.rivals": ["rw-fptl"]},
+     "report.rivals[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?"),
     ({"suites.open.algorithms[1]": "follow-the-leader"},
      "suites.open.algorithms = 'follow-the-leader': is already played by suite open; give it a label"),
     ({"suites.more.algorithms": ["rw-ftpl"]},

@@ -143,13 +143,15 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
     """What the report shows is played."""
     shown = config.report
     played = [member for made in members.values() for member in made]
-    for index, name in enumerate(shown.algorithms):
+    named = [("algorithms", *it) for it in enumerate(shown.algorithms)]
+    named += [("rivals", *it) for it in enumerate(shown.rivals)]
+    for key, index, name in named:
         if name not in (known := [member.label for member in played]):
             allowed = f"no suite plays it{nearest(name, known)}"
             if own := [member.label for member in played if member.family == name]:
                 allowed = f"is not a label but a family; labels in it: {', '.join(own)};"
                 allowed += " report.envelope gives the best of them a column"
-            yield Problem(("report", "algorithms", index), name, allowed)
+            yield Problem(("report", key, index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
     if shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"

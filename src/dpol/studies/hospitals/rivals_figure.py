@@ -31,7 +31,8 @@ def draw_rivals(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     """
     summary = frames["summary"]
     rows = summary[summary["algorithm"].isin(main.report.rivals)]
-    noises = [name for name in CENTRAL_NOISES if name in set(rows["noise"])]
+    played = list(rows["noise"].unique())
+    noises = [name for name in CENTRAL_NOISES if name in played] or played
     levels, sizes = list(main.levels.values()), summary.groupby("stream")["n_experts"].first()
     with style.figure_style():
         width = (_PANEL[0] + _LABELS) * len(main.streams) + 0.4
