@@ -13,6 +13,7 @@ from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CAPACITY, ISOTROPIC, NOISES, privatize
 from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
 
@@ -95,7 +96,7 @@ def audit_tree(
         actions = np.stack([chosen for _, chosen in played], axis=1)
         lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
     made, code = guarantee_of(algorithm, sources[0]), f"{type(algorithm).__name__}.step"
-    enters = _node_rounds(streams[0].n_rounds)
+    enters = tree_nodes(streams[0].n_rounds)
     yield from gaussian_audits(
         subject_of("tree-aggregated prefix sums", variant, code, 5, made, settings),
         nodes,
@@ -104,15 +105,6 @@ def audit_tree(
         settings=settings,
         actions=lead,
     )
-
-
-def _node_rounds(n_rounds: int) -> Floats:
-    """(T - 1, T): whether the node that round t closes holds round r.
-
-    Round t, counted from 1, closes the node of the rounds after t & (t - 1), up to t.
-    """
-    t, r = np.ogrid[1:n_rounds, 1 : n_rounds + 1]
-    return np.asarray((r > (t & (t - 1))) & (r <= t), dtype=float)
 
 
 def _noisy_nodes(prefixes: list[Floats]) -> Floats:
