@@ -312,7 +312,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
 
     config = read_yaml("config/demo.yaml")
     suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
-    report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled"}
+    report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled", "rivals": []}
     parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")
     assert {job.noise for job in parsed.jobs()} == {"doubled"}
     suites["one"]["noises"] = ["doubledd"]
