@@ -108,8 +108,7 @@ def privatize(
         stream: the raw gains; the result holds no reference to them.
         noise: a key of `dpol.noise.NOISES`.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
-        seed: root seed; the noise depends on it, the stream's label, noise, mu and
-            the replicate's number only.
+        seed: root seed; with the stream's label, noise, mu and replicate it fixes the noise.
         replicates: how many, or their numbers.
 
     Raises:

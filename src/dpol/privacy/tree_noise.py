@@ -43,7 +43,7 @@ def tree_total(n_rounds: int, stay: int = 1) -> float:
     """Noise on every prefix, over Delta / mu: L, or sqrt(L) N_w for stays of w rounds.
 
     >>> tree_total(148), round(tree_total(148, stay=3), 2)
-    (8.0, 20.2)
+    (8.0, 21.91)
     """
     levels = tree_levels(n_rounds)
     if stay == 1 or levels == 0:
