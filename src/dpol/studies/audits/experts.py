@@ -173,6 +173,7 @@ def changes_of(stream: GainStream) -> Floats:
 def subject_of(
     mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
 ) -> Subject:
+    """What is audited, of a mechanism that played the streams of `one_moved`."""
     when, more = "round 1", ""
     if stream.stay > 1:
         when, more = f"rounds 1 to {stream.stay}", f", stays of {stream.stay} rounds"
