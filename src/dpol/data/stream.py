@@ -56,10 +56,10 @@ class GainStream:
         names: n names to show.
         gain_range: upper end r of the gains' range.
         count_sensitivity: how far one person can move one count.
-        stay: in how many rounds in a row one person may be counted.
         provenance: where the data came from.
         given_sensitivity: (T,) how far the gains of a round can move, as an L2 norm, positive;
             in place of `capacity`.
+        stay: in how many rounds in a row one person may be counted.
 
     Raises:
         DataError: a shape, order or value breaks a rule above.

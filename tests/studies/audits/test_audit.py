@@ -9,6 +9,7 @@ from dpol.experts.adabatch import play_batches
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.audit import audit_loss, runs_needed
+from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits import STUDY, adabatch, experts, labels
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
@@ -143,7 +144,7 @@ def test_noisy_nodes_without_noise_are_sums_of_their_rounds():
     spans = [(0, 1), (0, 2), (2, 3), (0, 4), (4, 5), (4, 6), (6, 7)]
     expected = np.array([gains[first:last].sum(axis=0) for first, last in spans])
     np.testing.assert_allclose(experts._noisy_nodes(prefixes)[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(experts._node_rounds(8) @ gains, expected, rtol=1e-12)
+    np.testing.assert_allclose(tree_nodes(8) @ gains, expected, rtol=1e-12)
 
 
 def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_rounds():
