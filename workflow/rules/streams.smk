@@ -32,6 +32,7 @@ else:
         params:
             code=code_of_script("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
+            stay=settings.privacy.unit.weeks,
         message:
             "Building stream {wildcards.stream}"
         script:

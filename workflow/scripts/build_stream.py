@@ -10,6 +10,10 @@ with job_log(snakemake.log[0]):
     report = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
     label = snakemake.wildcards.stream
     stream = build_stream(
-        panel, label, snakemake.params.count_sensitivity, provenance_of_stream(report, label)
+        panel,
+        label,
+        snakemake.params.count_sensitivity,
+        provenance_of_stream(report, label),
+        stay=snakemake.params.stay,
     )
     write_stream(stream, snakemake.output.stream)

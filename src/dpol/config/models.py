@@ -21,6 +21,14 @@ from dpol.studies.registry import load_studies
 from dpol.studies.study import Study
 
 
+class Unit(Settings):
+    """Whom the privacy levels protect: one person in so many weeks in a row."""
+
+    weeks: Annotated[int, Field(ge=1, le=520)] = 1
+    """The longest stay, in periods of the table; 1 is the papers' unit. Who stays longer has a
+    larger mu."""
+
+
 class Privacy(Settings):
     """Privacy levels and the unit they hold for: one person in one period, of gains one round."""
 
@@ -30,6 +38,8 @@ class Privacy(Settings):
     """The delta at which epsilon is reported beside mu."""
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
     """How far one person can move one count; above 1: the conservative reading of cleaned data."""
+    unit: Unit = Unit()
+    """Whom the levels protect."""
 
 
 class Config(Settings):

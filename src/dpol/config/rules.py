@@ -71,6 +71,9 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
         allowed = f"must not be given {because}: dataset.source.sensitivity holds"
         place = ("privacy", "count_sensitivity")
         yield Problem(place, config.privacy.count_sensitivity, allowed)
+    if config.privacy.unit.weeks > 1:
+        allowed = f"must be 1 {because}: a sensitivity is given for one round"
+        yield Problem(("privacy", "unit", "weeks"), config.privacy.unit.weeks, allowed)
     for label, suite in config.suites.items():
         for noise in suite.noises:
             if NOISES[noise].needs_capacities:
@@ -110,6 +113,13 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             found = ", ".join(f"{name} ({kind})" for name, kind in models.items())
             allowed = "must all be local, all central or all without privacy"
             yield Problem((*place, "algorithms"), found, allowed)
+        single = [member.label for member in made if member.algorithm.one_round]
+        if single and config.privacy.unit.weeks > 1:
+            allowed = (
+                f"must not play {', '.join(single)}, which protects a person in one week, at"
+                f" privacy.unit.weeks = {config.privacy.unit.weeks}"
+            )
+            yield Problem((*place, "algorithms"), single, allowed)
         constant = [member.label for member in made if member.algorithm.constant_noise]
         if constant and not all(NOISES[noise].constant for noise in suite.noises):
             names = ", ".join(name for name, noise in NOISES.items() if noise.constant)

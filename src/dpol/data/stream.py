@@ -59,6 +59,7 @@ class GainStream:
         provenance: where the data came from.
         given_sensitivity: (T,) how far the gains of a round can move, as an L2 norm, positive;
             in place of `capacity`.
+        stay: in how many rounds in a row one person may be counted.
 
     Raises:
         DataError: a shape, order or value breaks a rule above.
@@ -84,6 +85,7 @@ class GainStream:
     count_sensitivity: float = 1.0
     provenance: dict[str, Any] = field(default_factory=dict)
     given_sensitivity: Floats | None = None
+    stay: int = 1
 
     def __post_init__(self) -> None:
         for name in ("gains", "capacity", "given_sensitivity", "periods"):
@@ -174,6 +176,8 @@ def _problems(stream: GainStream) -> Iterator[str]:
     for name in ("gain_range", "count_sensitivity"):
         if not 0 < getattr(stream, name) < np.inf:
             yield f"{name.replace('_', ' ')} {getattr(stream, name)} is not positive"
+    if stream.stay < 1 or (stream.stay > 1 and capacity is None):
+        yield f"stay {stream.stay} must be at least 1 round, and 1 for gains without capacities"
     yield from _bad_cells(stream)
 
 
@@ -196,7 +200,11 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
 
 
 def build_stream(
-    panel: pd.DataFrame, label: str, count_sensitivity: float, provenance: dict[str, Any]
+    panel: pd.DataFrame,
+    label: str,
+    count_sensitivity: float,
+    provenance: dict[str, Any],
+    stay: int = 1,
 ) -> GainStream:
     """The stream `label` of a canonical panel: gains are densities, capacities are beds.
 
@@ -208,7 +216,8 @@ def build_stream(
         raise DataError(f"the panel has no stream {label}; clean the table again")
     names = {"round": "period", "expert": "entity", "gain": "density"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
-    about = {"label": label, "count_sensitivity": count_sensitivity, "provenance": provenance}
+    about: dict[str, Any] = {"label": label, "provenance": provenance, "stay": stay}
+    about["count_sensitivity"] = count_sensitivity
     return _of_rows(f"the panel's stream {label}", columns, about)
 
 
@@ -276,6 +285,8 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
         }
     )
     about = {key: getattr(stream, key) for key in _FACTS}
+    if stream.stay > 1:  # files of the papers' unit stay as they were
+        about["stay"] = stream.stay
     table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
     with atomic_path(path) as temporary:
         pq.write_table(table, temporary)
@@ -293,7 +304,7 @@ def read_stream(path: Path | str) -> GainStream:
     try:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
-        facts = {key: about[key] for key in _FACTS}
+        facts = {key: about[key] for key in _FACTS} | {"stay": about.get("stay", 1)}
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
         if any(table.column(name).null_count for name in names):
             raise ValueError("it has empty cells")

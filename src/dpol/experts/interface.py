@@ -63,7 +63,8 @@ class CuratorSetup(Setup):
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
     can move one gain, `mu` the privacy level, and `changes` (T, n) how far one person can move
-    each gain; None where whole rounds change, not persons. `noise` names how noise is scaled.
+    each gain; None where whole rounds change, not persons. `noise` names how noise is scaled, and
+    `stay` is in how many rounds in a row one person may be counted.
     `neighbours` says which inputs must be hard to tell apart.
     """
 
@@ -73,6 +74,7 @@ class CuratorSetup(Setup):
     changes: Floats | None = None
     noise: str = ISOTROPIC.name
     neighbours: Neighbours = PERSONS
+    stay: int = 1
 
     @property
     def expert_changes(self) -> Floats | None:
@@ -111,6 +113,8 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
     constant_noise: ClassVar[bool] = False
     """Whether it needs noise of one scale for all rounds and experts."""
+    one_round: ClassVar[bool] = False
+    """Whether what it guarantees holds for a person in one round only, not for stays."""
 
     @property
     @abstractmethod
@@ -145,6 +149,8 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
 
 class BatchedAlgorithm(LocalAlgorithm[State]):
     """A local algorithm whose batches amplify the central guarantee of its actions."""
+
+    one_round = True
 
     @abstractmethod
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:

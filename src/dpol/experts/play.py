@@ -99,6 +99,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
         None if beds is None else stream.count_sensitivity / beds,
         source.noise,
         neighbours_of(stream),
+        stream.stay,
     )
 
 
@@ -187,12 +188,18 @@ def rounds(
         TypeError: a local algorithm is given raw gains, or another one noisy gains.
         ValueError: there is not one generator for each replicate (also where the algorithm draws
             nothing), or the algorithm returns something else than an expert for each replicate,
-            or changes what it is given.
+            or changes what it is given; or its guarantee is for one round, and a person may stay.
     """
     if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
         raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
     setup: Any = setup_of(source)
     name = type(algorithm).__name__
+    stay = source.stay if isinstance(source, NoisyGains) else source.stream.stay
+    if algorithm.one_round and stay > 1:
+        raise ValueError(
+            f"{name} protects a person in one round, and a person may stay {stay} rounds here;"
+            " leave it out, or take a stay of 1"
+        )
     if generators.n_replicates != setup.n_replicates:
         raise ValueError(
             f"{name} plays {setup.n_replicates} replicates and needs one generator for each, got"

@@ -79,6 +79,7 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
             setup.n_experts,
             setup.mu,
             by_capacity=setup.by_capacity,
+            stay=setup.stay,
         )
 
     def init(self, setup: CuratorSetup) -> SumsState:

@@ -12,7 +12,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.privacy.tree_noise import TreeNoise, tree_levels, tree_total
 
 
 @dataclass(frozen=True)
@@ -115,21 +115,22 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         """Delta L / S; 0 for T = 1, where no gain is ever used.
 
         With the capacity noise L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
-        where it is largest.
+        where it is largest. For stays of w rounds sqrt(L) N_w takes the place of L.
         """
-        levels = tree_levels(setup.n_rounds)
-        if levels == 0:
+        total = tree_total(setup.n_rounds, setup.stay)
+        if total == 0:
             return 0.0
         scale = self._total_scale(setup)
         with np.errstate(divide="ignore"):
             if not setup.by_capacity:
-                return float(np.divide(setup.sensitivity * levels, scale))
-            return mu_of_shifts(_changes(setup) * levels / scale)
+                return float(np.divide(setup.sensitivity * total, scale))
+            return mu_of_shifts(_changes(setup) * total / scale)
 
     def _total_scale(self, setup: CuratorSetup) -> float | Floats:
-        scale: float | Floats = setup.sensitivity * tree_levels(setup.n_rounds) / setup.mu
+        total = tree_total(setup.n_rounds, setup.stay)
+        scale: float | Floats = setup.sensitivity * total / setup.mu
         if setup.by_capacity:
-            scale = math.sqrt(2.0) * _changes(setup) * tree_levels(setup.n_rounds) / setup.mu
+            scale = math.sqrt(2.0) * _changes(setup) * total / setup.mu
         if self.objective == "min-regret":
             scale = np.maximum(scale, setup.gain_range * math.sqrt(setup.n_rounds))
         return scale

@@ -78,6 +78,7 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     """
 
     scales_noise: ClassVar[bool] = False
+    one_round: ClassVar[bool] = True
 
     delta: float = 1e-6
     accountant: Accountant = "sound"

@@ -5,6 +5,7 @@ Source: "Prediction with Expert Advice under Local Differential Privacy", sectio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,8 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
 from dpol.data.stream import GainStream
 from dpol.noise.noises import NOISES
-from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.guarantee import Guarantee, neighbours_of
+from dpol.privacy.stays import mu_of_stays
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class NoisyGains:
         guarantee: the privacy of each round's noisy vector, and of anything made from them.
         seeds: what the noise was drawn from: seed, stream, noise, mu and replicates; None if it
             was made by hand. The game keys an algorithm's own numbers by it; no algorithm sees it.
+        stay: in how many rounds in a row a person may be counted, for whom the guarantee holds.
     """
 
     initial: Floats
@@ -38,6 +40,7 @@ class NoisyGains:
     gain_range: float
     guarantee: Guarantee
     seeds: Seeds | None = None
+    stay: int = 1
 
     @property
     def n_replicates(self) -> int:
@@ -67,7 +70,7 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
         raise ValueError(f"noise {noise!r} is not one of {', '.join(NOISES)}")
     if not mu > 0:
         raise ValueError(f"mu must be above 0, got {mu}")
-    scale = NOISES[noise].scale(stream, mu)
+    scale = NOISES[noise].scale(stream, mu / math.sqrt(stream.stay))
     if not np.isfinite(scale).all():
         raise DataError(
             f"stream {stream.label}: {noise} noise at mu = {mu:g} is too large for a number;"
@@ -79,15 +82,16 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
 def achieved_mu(stream: GainStream, scale: Floats) -> float:
     """The exact Gaussian-DP parameter of noise with standard deviations `scale` (T, n).
 
-    Moving one person between hospitals i and j shifts round t's noisy vector by a
-    Mahalanobis distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count
-    sensitivity; the worst pair of the worst round counts. With a given sensitivity Delta_t the
-    shift is at most Delta_t / eta for the least noisy expert of round t.
+    Moving one person between hospitals i and j shifts round t's noisy vector by a Mahalanobis
+    distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count sensitivity; the worst pair
+    of the worst round counts, or of every round of the worst stay. With a given sensitivity
+    Delta_t the shift is at most Delta_t / eta for the least noisy expert of round t.
     """
     with np.errstate(divide="ignore"):
         if stream.capacity is None:
             return float((stream.sensitivity / scale.min(axis=1)).max())
-        return mu_of_shifts(stream.count_sensitivity / (stream.capacity * scale))
+        shifts = stream.count_sensitivity / (stream.capacity * scale)
+        return mu_of_stays(shifts, np.eye(stream.n_rounds), stream.stay)
 
 
 def privatize(
@@ -104,8 +108,7 @@ def privatize(
         stream: the raw gains; the result holds no reference to them.
         noise: a key of `dpol.noise.NOISES`.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
-        seed: root seed; the noise depends on it, the stream's label, noise, mu and
-            the replicate's number only.
+        seed: root seed; with the stream's label, noise, mu and replicate it fixes the noise.
         replicates: how many, or their numbers.
 
     Raises:
@@ -134,6 +137,7 @@ def privatize(
         gain_range=stream.gain_range,
         guarantee=_guarantee(stream, noise, scale),
         seeds=seeds,
+        stay=stream.stay,
     )
 
 

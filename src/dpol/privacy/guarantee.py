@@ -104,6 +104,13 @@ ONE_PERSON = "two streams that differ in one person in one round, counted elsewh
 """Adjacency where persons are counted."""
 UNIT = "one person in one round"
 """The unit of `ONE_PERSON`."""
+STAY = (
+    "two streams that differ in one person, counted elsewhere or nowhere in any of {} rounds in a"
+    " row"
+)
+"""Adjacency where persons stay for several rounds."""
+STAY_UNIT = "one person in at most {} rounds in a row"
+"""The unit of `STAY`."""
 WHOLE_LOSSES = "two loss sequences that differ in one round"
 """Adjacency where all losses of a round may change."""
 GIVEN_CHANGE = (
@@ -155,5 +162,7 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     """The neighbours that everything calibrated to the stream's sensitivity protects."""
     if stream.capacity is None:
         return Neighbours(GIVEN_CHANGE, ONE_ROUND)
-    chosen = str(stream.provenance.get(SELECTION, ""))
-    return Neighbours(taken_as_public=CHOSEN_BY.get(chosen, ""))
+    public = CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")
+    if stream.stay > 1:
+        return Neighbours(STAY.format(stream.stay), STAY_UNIT.format(stream.stay), public)
+    return Neighbours(taken_as_public=public)

@@ -18,6 +18,7 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.gaussian_dp import mu_of_shifts
+from dpol.privacy.stays import mu_of_stays, stay_norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class MatrixMechanism:
         changes: (T, n) how far one person can move each gain; or, where gains of a round change
             together, a number: the L2 sensitivity of any round.
         scale: (n,) sigma_i, not negative; 0 for no noise.
+        stay: in how many rounds in a row one person may be counted.
 
     Raises:
         ValueError: the changes do not fit the factorisation and the scale.
@@ -43,6 +45,7 @@ class MatrixMechanism:
     factorization: Factorization
     changes: Floats | float
     scale: Floats
+    stay: int = 1
 
     def __post_init__(self) -> None:
         expected = (self.factorization.n_rounds, len(self.scale))
@@ -51,16 +54,20 @@ class MatrixMechanism:
 
     @property
     def achieved_mu(self) -> float:
-        """The exact Gaussian-DP parameter of the noise that is drawn.
+        """The Gaussian-DP parameter of the noise that is drawn: exact for a stay of one round.
 
         A person who moves from i to j in round t moves C G by column t of C, times the changes of
-        i and j; the largest Mahalanobis distance over all t, i and j counts.
+        i and j; the largest Mahalanobis distance over all t, i and j counts. For longer stays see
+        `mu_of_stays`.
         """
         norms = self.factorization.column_norms
         with np.errstate(divide="ignore"):
             if isinstance(self.changes, float):
                 return float(norms.max() * self.changes / self.scale.min())
-            return mu_of_shifts(norms[:, None] * self.changes / self.scale)
+            if self.stay == 1:
+                return mu_of_shifts(norms[:, None] * self.changes / self.scale)
+            right = self.factorization.right
+            return mu_of_stays(self.changes / self.scale, right.T @ right, self.stay)
 
     @property
     def silos(self) -> tuple[Silo, ...]:
@@ -88,6 +95,7 @@ def scaled_to(
     mu: float,
     *,
     by_capacity: bool,
+    stay: int = 1,
 ) -> MatrixMechanism:
     """The matrix mechanism with the least noise of its kind that reaches mu.
 
@@ -98,6 +106,8 @@ def scaled_to(
         mu: the privacy level, above 0; inf for no noise.
         by_capacity: whether sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
             own change; otherwise all experts have the largest of these.
+        stay: in how many rounds in a row one person may be counted. Above 1 the norm of a column
+            is replaced by that of the worst stay, N_w.
 
     Raises:
         ValueError: noise by capacity is asked for where the changes of single gains are unknown.
@@ -109,9 +119,11 @@ def scaled_to(
         scale = np.full(n_experts, norms.max() * changes / mu)
         return MatrixMechanism(factorization, changes, scale)
     moved = (norms[:, None] * changes).max(axis=0)
+    if stay > 1:
+        moved = stay_norm(factorization.right, stay) * changes.max(axis=0)
     if not by_capacity:
         moved = np.full(n_experts, moved.max())
-    return MatrixMechanism(factorization, changes, math.sqrt(2.0) * moved / mu)
+    return MatrixMechanism(factorization, changes, math.sqrt(2.0) * moved / mu, stay)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,14 @@ Shi and Song, "Private and continual release of statistics" (2011).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dpol.core.randomness import Floats
+from dpol.privacy.stays import stay_norm
 
 
 def tree_levels(n_rounds: int) -> int:
@@ -21,6 +25,30 @@ def tree_levels(n_rounds: int) -> int:
     (0, 8)
     """
     return (n_rounds - 1).bit_length()
+
+
+def tree_nodes(n_rounds: int) -> Floats:
+    """(T - 1, T): whether the node that round t closes holds round r.
+
+    Round t, counted from 1, closes the node of the rounds after t & (t - 1), up to t.
+
+    >>> tree_nodes(4).astype(int).tolist()
+    [[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0]]
+    """
+    t, r = np.ogrid[1:n_rounds, 1 : n_rounds + 1]
+    return np.asarray((r > (t & (t - 1))) & (r <= t), dtype=float)
+
+
+def tree_total(n_rounds: int, stay: int = 1) -> float:
+    """Noise on every prefix, over Delta / mu: L, or sqrt(L) N_w for stays of w rounds.
+
+    >>> tree_total(148), round(tree_total(148, stay=3), 2)
+    (8.0, 21.91)
+    """
+    levels = tree_levels(n_rounds)
+    if stay == 1 or levels == 0:
+        return float(levels)
+    return math.sqrt(levels) * stay_norm(tree_nodes(n_rounds), stay)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dpol.experts.adabatch import play_batches
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.audit import audit_loss, runs_needed
+from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits import STUDY, adabatch, experts, labels
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
@@ -35,12 +36,12 @@ def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consisten
     assert set(NOISES) < set(study.variant)
     found = study.groupby(["mechanism", "method"], sort=False).size().to_dict()
     assert found == {
-        ("Gaussian noise on gains", "event"): 4,
-        ("Gaussian noise on gains", "covariance"): 4,
-        ("tree-aggregated prefix sums", "event"): 3,
-        ("tree-aggregated prefix sums", "covariance"): 3,
-        ("factorised sums", "event"): 5,
-        ("factorised sums", "covariance"): 5,
+        ("Gaussian noise on gains", "event"): 5,
+        ("Gaussian noise on gains", "covariance"): 5,
+        ("tree-aggregated prefix sums", "event"): 4,
+        ("tree-aggregated prefix sums", "covariance"): 4,
+        ("factorised sums", "event"): 6,
+        ("factorised sums", "covariance"): 6,
         ("RW-AdaBatch, actions", "event"): 1,
         ("RW-AdaBatch, sum of a batch", "covariance"): 2,
         ("L2P for experts", "exact"): 3,
@@ -83,7 +84,9 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
     share = study.lower_bound / study.claimed
     gaussian = study.mechanism.isin(GAUSSIAN)
     assert (share[gaussian & (study.method == "event")] >= 0.8).all()
-    assert (share[study.method == "covariance"] >= 0.96).all()
+    stays = study.variant.str.contains("stays")
+    assert (share[(study.method == "covariance") & ~stays] >= 0.96).all()
+    assert (share[(study.method == "covariance") & stays] >= 0.93).all()
     # Actions tell only who leads.
     assert 0.6 < share[study.mechanism == "RW-AdaBatch, actions"].iloc[0] < 0.9
 
@@ -141,7 +144,7 @@ def test_noisy_nodes_without_noise_are_sums_of_their_rounds():
     spans = [(0, 1), (0, 2), (2, 3), (0, 4), (4, 5), (4, 6), (6, 7)]
     expected = np.array([gains[first:last].sum(axis=0) for first, last in spans])
     np.testing.assert_allclose(experts._noisy_nodes(prefixes)[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(experts._node_rounds(8) @ gains, expected, rtol=1e-12)
+    np.testing.assert_allclose(tree_nodes(8) @ gains, expected, rtol=1e-12)
 
 
 def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_rounds():

@@ -20,6 +20,7 @@ from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import NOISES, privatize
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.matrix_mechanism import MatrixMechanism
+from dpol.privacy.stays import stay_norm
 from dpol.studies.audits import adabatch, experts, labels, lazy, sums
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
@@ -69,6 +70,12 @@ def longer_columns(mechanism):
 
 def less_noise(mechanism):
     return dataclasses.replace(mechanism, scale=0.9 * mechanism.scale)
+
+
+def for_one_round(mechanism):
+    """N_1 in place of N_w."""
+    norm = stay_norm(mechanism.factorization.right, mechanism.stay)
+    return dataclasses.replace(mechanism, scale=mechanism.scale / norm)
 
 
 class SharedDraws(MatrixMechanism):
@@ -228,6 +235,10 @@ AUDITS = {
     "isotropic noise": (noise_of("isotropic"), privatize, NOISE_FAULTS),
     "capacity noise": (noise_of("capacity"), privatize, NOISE_FAULTS),
     "sums": (*(partial(sums.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
+    "sums, stays of 3 rounds": (
+        *(partial(sums.audit_released, SMALL, stay=3), MatrixFTPL()),
+        {"noise for one round": sums_with(for_one_round)},
+    ),
     "sums without a curator": (
         *(partial(sums.audit_silos, SMALL), MatrixFTPL()),
         {it: SUM_FAULTS[it] for it in ("columns of norm 1.1", "noise x 0.9")},

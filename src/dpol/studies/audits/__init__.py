@@ -9,7 +9,7 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.audits"
-_AUDITORS = ("noisy-gains", "tree", "sums", "rw-adabatch", "l2p", "labels")
+_AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "l2p", "labels")
 _FIGURE = FigureSpec(
     name="audits",
     title="What the outputs prove, compared with what is claimed",

@@ -13,6 +13,7 @@ from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CAPACITY, ISOTROPIC, NOISES, privatize
 from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
 
@@ -31,21 +32,23 @@ def audit_noises(settings: Audits, seed: int) -> Iterator[Audited]:
         yield from audit_noise(settings, seed, noise)
 
 
-def audit_noise(settings: Audits, seed: int, noise: str) -> Iterator[Audited]:
+def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Audited]:
     """All that a local algorithm is given: z_0 and the noisy gains of every round.
 
     The event tells apart two streams that differ in one person. The covariance is of the same
     runs, and its changes are those of one person between any two hospitals, or in and out of any
-    one, in any round.
+    one, in any round, or in all rounds of any stay.
     """
-    streams = hospitals()
+    streams = hospitals(stay)
     noisy = [
         privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     made = noisy[0].guarantee
     yield from gaussian_audits(
-        subject_of("Gaussian noise on gains", noise, "dpol.noise.privatize", 3, made, settings),
+        subject_of(
+            "Gaussian noise on gains", noise, "dpol.noise.privatize", streams[0], made, settings
+        ),
         [np.concatenate([it.initial[:, None], it.gains], axis=1) for it in noisy],
         # No change moves z_0.
         direction=np.pad(streams[1].gains - streams[0].gains, ((1, 0), (0, 0))),
@@ -54,14 +57,14 @@ def audit_noise(settings: Audits, seed: int, noise: str) -> Iterator[Audited]:
     )
 
 
-def hospitals() -> tuple[GainStream, GainStream]:
-    """Three rounds of six hospitals, and the same with one person moved in the first round.
+def hospitals(stay: int = 1) -> tuple[GainStream, GainStream]:
+    """Three rounds of six hospitals, and the same with one person moved in the first ones.
 
     Each hospital is one of the two smallest in one of the rounds, so that none has noise to spare
     in all of them.
     """
     capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]]
-    return one_moved("audit: hospitals", capacity, persons=4.0)
+    return one_moved("audit: hospitals", capacity, persons=4.0, stay=stay)
 
 
 # ---- tree ----------------------------------------------------------------------------------------
@@ -75,7 +78,11 @@ def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 def audit_tree(
-    settings: Audits, seed: int, algorithm: TreeFTPL, noise: str = ISOTROPIC.name
+    settings: Audits,
+    seed: int,
+    algorithm: TreeFTPL,
+    noise: str = ISOTROPIC.name,
+    stay: int = 1,
 ) -> Iterator[Audited]:
     """The noisy nodes of a tree and its actions, of two streams that differ in one person.
 
@@ -83,7 +90,7 @@ def audit_tree(
     from the algorithm's state: each prefix sum with the noise of its open nodes. The event may
     also be one of the actions, which are made from these nodes and fresh noise.
     """
-    streams = one_moved(*BEDS)
+    streams = one_moved(*BEDS, stay)
     sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
     variant = f"{algorithm.objective}, {noise}"
     key, purpose = ("audit: beds", float(settings.mu)), f"algorithm tree {variant}"
@@ -95,24 +102,15 @@ def audit_tree(
         actions = np.stack([chosen for _, chosen in played], axis=1)
         lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
     made, code = guarantee_of(algorithm, sources[0]), f"{type(algorithm).__name__}.step"
-    enters = _node_rounds(streams[0].n_rounds)
+    enters = tree_nodes(streams[0].n_rounds)
     yield from gaussian_audits(
-        subject_of("tree-aggregated prefix sums", variant, code, 5, made, settings),
+        subject_of("tree-aggregated prefix sums", variant, code, streams[0], made, settings),
         nodes,
         direction=enters @ (streams[1].gains - streams[0].gains),
         changes=enters @ changes_of(streams[0]),
         settings=settings,
         actions=lead,
     )
-
-
-def _node_rounds(n_rounds: int) -> Floats:
-    """(T - 1, T): whether the node that round t closes holds round r.
-
-    Round t, counted from 1, closes the node of the rounds after t & (t - 1), up to t.
-    """
-    t, r = np.ogrid[1:n_rounds, 1 : n_rounds + 1]
-    return np.asarray((r > (t & (t - 1))) & (r <= t), dtype=float)
 
 
 def _noisy_nodes(prefixes: list[Floats]) -> Floats:
@@ -124,19 +122,28 @@ def _noisy_nodes(prefixes: list[Floats]) -> Floats:
 
 
 def one_moved(
-    label: str, capacity: list[list[int]], persons: float
+    label: str, capacity: list[list[int]], persons: float, stay: int = 1
 ) -> tuple[GainStream, GainStream]:
-    """Rounds of six hospitals, and the same with one person moved in the first round.
+    """Rounds of six hospitals, and the same with one person moved in the first `stay` rounds.
 
     The move is the furthest that one person can cause, whatever the noise.
     """
-    gains = np.full((len(capacity), 6), 0.5)
-    gains[0, [FIRST, LAST]] = 1.0, 0.0
-    moved = gains.copy()
-    moved[0] = gains[0, ::-1]
-    periods = np.datetime64("2000-01-01") + np.arange(len(gains))
     beds = np.array(capacity, dtype=float)
-    stream = GainStream(label, gains, beds, tuple("abcdef"), periods, count_sensitivity=persons)
+    gains = np.full(beds.shape, 0.5)
+    half = persons / beds[:stay, [FIRST, LAST]] / 2 * (1.0, -1.0)
+    gains[:stay, [FIRST, LAST]] += half
+    moved = gains.copy()
+    moved[:stay, [FIRST, LAST]] -= 2 * half
+    periods = np.datetime64("2000-01-01") + np.arange(len(gains))
+    stream = GainStream(
+        label,
+        gains,
+        beds,
+        tuple("abcdef"),
+        periods,
+        count_sensitivity=persons,
+        stay=stay,
+    )
     return stream, dataclasses.replace(stream, gains=moved)
 
 
@@ -155,17 +162,24 @@ def moves(sizes: Floats) -> Floats:
 
 
 def changes_of(stream: GainStream) -> Floats:
-    """(m T, T, n): how one person can change the gains, in each of the rounds."""
+    """(k, T, n): how one person can change the gains, in each round or in each stay."""
     sizes = stream.count_sensitivity / stream.capacities_for("an audit")
     only = np.eye(stream.n_rounds)[:, :, None]
-    return np.concatenate([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
+    rounds = np.array([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
+    last = stream.n_rounds - stream.stay + 1
+    return np.concatenate([rounds[t : t + stream.stay].sum(axis=0) for t in range(last)])
 
 
 def subject_of(
-    mechanism: str, variant: str, code: str, n_rounds: int, made: Guarantee, settings: Audits
+    mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
 ) -> Subject:
+    """What is audited, of a mechanism that played the streams of `one_moved`."""
+    when, more = "round 1", ""
+    if stream.stay > 1:
+        when, more = f"rounds 1 to {stream.stay}", f", stays of {stream.stay} rounds"
     inputs = (
-        f"6 hospitals, {n_rounds} rounds; one person moves from the first to the last in round 1"
+        f"6 hospitals, {stream.n_rounds} rounds; one person moves from the first to the last in"
+        f" {when}"
     )
     between = made.adjacency, made.unit
-    return Subject(mechanism, variant, code, inputs, *between, settings.mu, made.mu)
+    return Subject(mechanism, variant + more, code, inputs, *between, settings.mu, made.mu)

@@ -12,19 +12,20 @@ from dpol.studies.audits.experts import audit_noises, audit_trees
 from dpol.studies.audits.labels import audit_messages
 from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.sums import audit_sums
+from dpol.studies.audits.sums import audit_stays, audit_sums
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
 AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "noisy-gains": audit_noises,
     "tree": audit_trees,
     "sums": audit_sums,
+    "stays": audit_stays,
     "rw-adabatch": audit_adabatch,
     "l2p": audit_lazies,
     "labels": audit_messages,
 }
 """Every audit of the study: from settings and root seed, an iterator of what was found."""
-SAMPLED = 37
+SAMPLED = 43
 """Number of sampled bounds of the study; they share the error that the settings allow."""
 
 

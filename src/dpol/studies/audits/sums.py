@@ -13,10 +13,20 @@ from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds, setup_of
 from dpol.experts.released_sums import ReleasedSums
+from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CAPACITY, CENTRAL_NOISES
 from dpol.privacy.matrix_mechanism import Silo
 from dpol.studies.audits.core import Audited, gaussian_audits, replicates_of
-from dpol.studies.audits.experts import BEDS, FIRST, LAST, changes_of, one_moved, subject_of
+from dpol.studies.audits.experts import (
+    BEDS,
+    FIRST,
+    LAST,
+    audit_noise,
+    audit_tree,
+    changes_of,
+    one_moved,
+    subject_of,
+)
 from dpol.studies.audits.settings import Audits
 
 _OTHERS: Mapping[str, ReleasedSums] = {
@@ -34,12 +44,20 @@ def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
     yield from audit_silos(settings, seed, MatrixFTPL())
 
 
+def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
+    """Persons who stay for three rounds: local noise, a tree, and factorised prefix sums."""
+    yield from audit_noise(settings, seed, CAPACITY.name, stay=3)
+    yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)
+    yield from audit_released(settings, seed, MatrixFTPL(), stay=3)
+
+
 def audit_released(
     settings: Audits,
     seed: int,
     algorithm: ReleasedSums,
     name: str = "prefix sums",
     noise: str = CAPACITY.name,
+    stay: int = 1,
 ) -> Iterator[Audited]:
     """The sums that a curator releases and the actions, of two streams that differ in one person.
 
@@ -49,8 +67,9 @@ def audit_released(
         algorithm: what releases the sums.
         name: of the sums.
         noise: how their noise is scaled.
+        stay: how many rounds the person stays.
     """
-    streams = one_moved(*BEDS)
+    streams = one_moved(*BEDS, stay)
     sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
     released, lead = [], []
     for source, replicates in zip(sources, replicates_of(settings), strict=True):
@@ -62,7 +81,7 @@ def audit_released(
         lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
     workload = algorithm.factorization(streams[0].n_rounds).workload[:-1]
     made, code = guarantee_of(algorithm, sources[0]), f"{type(algorithm).__name__}.step"
-    subject = subject_of("factorised sums", f"{name}, {noise}", code, 5, made, settings)
+    subject = subject_of("factorised sums", f"{name}, {noise}", code, streams[0], made, settings)
     yield from gaussian_audits(
         subject,
         released,
@@ -85,7 +104,7 @@ def audit_silos(settings: Audits, seed: int, algorithm: ReleasedSums) -> Iterato
     made, code = guarantee_of(algorithm, source), "dpol.privacy.matrix_mechanism.Silo"
     variant = f"prefix sums without a curator, {CAPACITY.name}"
     yield from gaussian_audits(
-        subject_of("factorised sums", variant, code, 5, made, settings),
+        subject_of("factorised sums", variant, code, streams[0], made, settings),
         released,
         direction=mechanism.factorization.workload @ (streams[1].gains - streams[0].gains),
         changes=mechanism.factorization.workload @ changes_of(streams[0]),

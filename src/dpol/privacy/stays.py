@@ -1,0 +1,67 @@
+"""The unit of privacy where one person is counted in several rounds in a row: a stay.
+
+A mechanism releases C G + noise. One person in one round moves column c_t of C; a person who stays
+up to w rounds moves several neighbouring columns. If no entry of C'C is negative, nothing is worse
+than to be counted in all w rounds: cross terms only add.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+
+_ROUNDING = 1e-12
+
+
+def stay_norm(columns: Floats, stay: int) -> float:
+    """N_w: how far a stay can move C G, if a gain moves by 1 in each of its rounds.
+
+    Args:
+        columns: C, (m, T).
+        stay: w, the longest stay in rounds.
+
+    Raises:
+        ValueError: w is below 1, or C'C has a negative entry and w is above 1.
+
+    >>> stay_norm(np.eye(5), 4)  # independent noise: the root of w
+    2.0
+    """
+    rounds = columns.shape[1]
+    return mu_of_stays(np.ones((rounds, 1)), columns.T @ columns, stay)
+
+
+def mu_of_stays(shifts: Floats, gram: Floats, stay: int) -> float:
+    """The mu of Gaussian noise for a person who stays: an upper bound, exact for one round.
+
+    In every round the person moves at most two gains, by the two largest shifts of the round. That
+    both are the same experts' in all rounds of the stay is the worst case, and what is counted.
+
+    Args:
+        shifts: (T, n) how far one person can move each gain, over the standard deviation of its
+            noise.
+        gram: (T, T) C'C, with columns c_t of C; the identity for independent noise.
+        stay: w, the longest stay in rounds.
+
+    Raises:
+        ValueError: w is below 1, or C'C has a negative entry and w is above 1.
+
+    >>> two_weeks = np.array([[3.0, 4.0], [0.0, 12.0]])
+    >>> [mu_of_stays(two_weeks, np.eye(2), w) for w in (1, 2)]
+    [12.0, 13.0]
+    """
+    if stay < 1:
+        raise ValueError(f"a stay must be at least 1 round, got {stay}")
+    if stay > 1 and (gram < -_ROUNDING * np.abs(gram).max()).any():
+        raise ValueError(
+            "some weeks of a stay cancel others: C'C has a negative entry, so that a person who"
+            " changes hospital during the stay is not covered; take a stay of 1, or another C"
+        )
+    worst = np.sort(shifts, axis=1)[:, -2:]
+    total, rounds = np.zeros(worst.shape), len(worst)
+    for j in range(min(stay, rounds)):
+        for k in range(min(stay, rounds)):
+            last = rounds - max(j, k)
+            cross = np.diagonal(gram, k - j)[min(j, k) : min(j, k) + last]
+            total[:last] += cross[:, None] * worst[j : j + last] * worst[k : k + last]
+    return float(np.sqrt(total.sum(axis=1).max()))

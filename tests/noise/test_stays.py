@@ -1,0 +1,116 @@
+"""Every noise protects a person who stays for several rounds, at the mu that was asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.data.stream import read_stream, write_stream
+from dpol.experts.matrix_discounted import MatrixDiscounted
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.noisy_max import NoisyMax
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
+from dpol.experts.registry import make_members
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.noise import CENTRAL_NOISES, NOISES, privatize
+from dpol.privacy.tree_noise import tree_nodes
+from replicates import many
+
+T, N, MU = 7, 3, 0.5
+STAYS = (1, 2, 3)
+
+
+@pytest.fixture
+def stream(random_stream):
+    return random_stream(T, N)
+
+
+def staying(stream, stay):
+    return dataclasses.replace(stream, stay=stay)
+
+
+def largest_move(stream, scales, columns, stay):
+    """Over all stays, and all two hospitals in each of their weeks: the Mahalanobis distance."""
+    shifts = stream.count_sensitivity / stream.capacity / scales
+    found = 0.0
+    for start in range(T - stay + 1):
+        for pairs in itertools.product(itertools.combinations(range(N), 2), repeat=stay):
+            moved = np.zeros((T, N))
+            for j, (i, k) in enumerate(pairs):
+                moved[start + j, i], moved[start + j, k] = (
+                    shifts[start + j, i],
+                    -shifts[start + j, k],
+                )
+            found = max(found, float(np.linalg.norm(columns @ moved)))
+    return found
+
+
+@pytest.mark.parametrize("stay", STAYS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_local_noise_covers_every_stay(stream, noise, stay):
+    noisy = privatize(staying(stream, stay), noise, MU, seed=1, replicates=1)
+    moved = largest_move(stream, noisy.noise_scale, np.eye(T), stay)
+    assert moved == pytest.approx(noisy.guarantee.mu)
+    assert noisy.guarantee.mu <= MU * (1 + 1e-12)
+    one = privatize(stream, noise, MU, seed=1, replicates=1)
+    if noise != "isotropic-worst-case":
+        np.testing.assert_allclose(noisy.noise_scale, math.sqrt(stay) * one.noise_scale)
+    unit = (
+        "one person in one round" if stay == 1 else f"one person in at most {stay} rounds in a row"
+    )
+    assert noisy.guarantee.unit == unit
+
+
+@pytest.mark.parametrize("stay", STAYS)
+@pytest.mark.parametrize("noise", CENTRAL_NOISES)
+@pytest.mark.parametrize(
+    "algorithm",
+    [MatrixFTPL(), MatrixDiscounted(), NoisyMax(window=2)],
+    ids=lambda it: type(it).__name__,
+)
+def test_released_sums_cover_every_stay(stream, algorithm, noise, stay):
+    source = RawGains(staying(stream, stay), MU, noise=noise)
+    mechanism = algorithm.mechanism(setup_of(source))
+    found = guarantee_of(algorithm, source).mu
+    moved = largest_move(stream, mechanism.scale, mechanism.factorization.right, stay)
+    assert moved <= found * (1 + 1e-12) <= MU * (1 + 1e-9)
+    assert found > 0.5 * MU
+    # Noise for one round is too little.
+    single = algorithm.mechanism(setup_of(RawGains(stream, MU, noise=noise)))
+    if stay > 1:
+        assert largest_move(stream, single.scale, mechanism.factorization.right, stay) > MU
+
+
+@pytest.mark.parametrize("stay", STAYS)
+@pytest.mark.parametrize("noise", CENTRAL_NOISES)
+def test_trees_cover_every_stay(stream, noise, stay):
+    source = RawGains(staying(stream, stay), MU, noise=noise)
+    state = TreeFTPL().init(setup_of(source))
+    moved = largest_move(stream, state.relative * state.node_scale, tree_nodes(T), stay)
+    assert moved <= guarantee_of(TreeFTPL(), source).mu * (1 + 1e-12) <= MU * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["rw-adabatch", "l2p"])
+def test_what_protects_one_round_refuses_longer_stays(random_stream, name):
+    (member,) = make_members(name)
+    stream = staying(random_stream(5, 2), 2)
+    source = RawGains(stream, MU)
+    if member.algorithm.model == "local":
+        source = privatize(stream, "isotropic-constant", MU, seed=1, replicates=1)
+    with pytest.raises(ValueError, match="a person may stay 2 rounds here"):
+        play_rounds(member.algorithm, source, many(1))
+
+
+def test_a_stay_is_kept_in_the_file_and_refused_where_it_means_nothing(stream, tmp_path):
+    for stay in STAYS:
+        write_stream(staying(stream, stay), tmp_path / "stream.parquet")
+        assert read_stream(tmp_path / "stream.parquet").stay == stay
+    with pytest.raises(DataError, match="stay 0 must be at least 1 round"):
+        staying(stream, 0)
+    with pytest.raises(DataError, match="and 1 for gains without capacities"):
+        dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(T), stay=2)
