@@ -93,7 +93,7 @@ def audit_tree(
     streams = one_moved(*BEDS, stay)
     sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
     variant = f"{algorithm.objective}, {noise}"
-    key, purpose = ("audit: beds", float(settings.mu)), f"algorithm tree {variant}"
+    key, purpose = (streams[0].label, float(settings.mu)), f"algorithm tree {variant}"
     nodes, lead = [], []
     for source, replicates in zip(sources, replicates_of(settings), strict=True):
         generators = replicate_generators(seed, key, replicates, purpose)
@@ -136,7 +136,7 @@ def one_moved(
     moved[:stay, [FIRST, LAST]] -= 2 * half
     periods = np.datetime64("2000-01-01") + np.arange(len(gains))
     stream = GainStream(
-        label,
+        label if stay == 1 else f"{label}, stays of {stay}",
         gains,
         beds,
         tuple("abcdef"),

@@ -73,7 +73,7 @@ def audit_released(
     sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
     released, lead = [], []
     for source, replicates in zip(sources, replicates_of(settings), strict=True):
-        key = ("audit: sums", float(settings.mu))
+        key = ("audit: sums", streams[0].label, float(settings.mu))
         generators = replicate_generators(seed, key, replicates, f"algorithm {name}, {noise}")
         played = list(rounds(algorithm, source, generators))
         released.append(np.stack([state.released for state, _ in played[1:]], axis=1))
