@@ -91,7 +91,7 @@ def achieved_mu(stream: GainStream, scale: Floats) -> float:
         if stream.capacity is None:
             return float((stream.sensitivity / scale.min(axis=1)).max())
         shifts = stream.count_sensitivity / (stream.capacity * scale)
-        return mu_of_stays(shifts, np.eye(stream.n_rounds), stream.stay)
+        return mu_of_stays(shifts, None, stream.stay)
 
 
 def privatize(

@@ -31,7 +31,7 @@ def stay_norm(columns: Floats, stay: int) -> float:
     return mu_of_stays(np.ones((rounds, 1)), columns.T @ columns, stay)
 
 
-def mu_of_stays(shifts: Floats, gram: Floats, stay: int) -> float:
+def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
     """The mu of Gaussian noise for a person who stays: an upper bound, exact for one round.
 
     In every round the person moves at most two gains, by the two largest shifts of the round. That
@@ -40,19 +40,19 @@ def mu_of_stays(shifts: Floats, gram: Floats, stay: int) -> float:
     Args:
         shifts: (T, n) how far one person can move each gain, over the standard deviation of its
             noise.
-        gram: (T, T) C'C, with columns c_t of C; the identity for independent noise.
+        gram: (T, T) C'C, with columns c_t of C; None for independent noise.
         stay: w, the longest stay in rounds.
 
     Raises:
         ValueError: w is below 1, or C'C has a negative entry and w is above 1.
 
     >>> two_weeks = np.array([[3.0, 4.0], [0.0, 12.0]])
-    >>> [mu_of_stays(two_weeks, np.eye(2), w) for w in (1, 2)]
+    >>> [mu_of_stays(two_weeks, None, w) for w in (1, 2)]
     [12.0, 13.0]
     """
     if stay < 1:
         raise ValueError(f"a stay must be at least 1 round, got {stay}")
-    if stay > 1 and (gram < -_ROUNDING * np.abs(gram).max()).any():
+    if stay > 1 and gram is not None and (gram < -_ROUNDING * np.abs(gram).max()).any():
         raise ValueError(
             "some weeks of a stay cancel others: C'C has a negative entry, so that a person who"
             " changes hospital during the stay is not covered; take a stay of 1, or another C"
@@ -62,6 +62,10 @@ def mu_of_stays(shifts: Floats, gram: Floats, stay: int) -> float:
     for j in range(min(stay, rounds)):
         for k in range(min(stay, rounds)):
             last = rounds - max(j, k)
+            if gram is None:
+                if j == k:
+                    total[:last] += worst[j : j + last] ** 2
+                continue
             cross = np.diagonal(gram, k - j)[min(j, k) : min(j, k) + last]
             total[:last] += cross[:, None] * worst[j : j + last] * worst[k : k + last]
     return float(np.sqrt(total.sum(axis=1).max()))

@@ -22,7 +22,7 @@ from dpol.studies.claims import (
     local_batches,
     local_experts,
 )
-from dpol.studies.claims.core import Check, Claim, Finding, Statement, worst
+from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Inputs, Point
 
@@ -57,8 +57,12 @@ def check_of(statement: Statement) -> Check:
 
 def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
     """What a function finds in all of its settings, by id of the statement."""
+    return _by_statement(check(seed))
+
+
+def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
-    for name, finding in check(seed):
+    for name, finding in findings:
         found.setdefault(name, []).append(finding)
     return found
 
@@ -87,10 +91,9 @@ def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
 
     A rival that the run does not play has no row.
     """
-    found: dict[str, list[Claim]] = {}
-    for name, finding in comparators.headline(ranking):
-        found.setdefault(name, []).append(Claim(statements()[name], finding))
-    return [worst(found[name]) for name in statements() if name in found]
+    found = _by_statement(comparators.headline(ranking))
+    about = {name: it for name, it in statements().items() if name in found}
+    return [worst(Claim(about[name], it) for it in found[name]) for name in about]
 
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:

@@ -107,6 +107,17 @@ def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFr
     return rows[list(names)].rename(columns=names).assign(place=places).sort_values("place")
 
 
+def set_levels(ax: Axes, levels: Sequence[float]) -> None:
+    """Privacy levels from left to right, that without privacy on a shade of its own."""
+    for number, mu in enumerate(levels):
+        if mu == math.inf:
+            ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
+    names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
+    ax.set_xticks(range(len(levels)), names)
+    ax.set_xlim(-0.5, len(levels) - 0.5)
+    ax.grid(visible=False, axis="x")
+
+
 def _draw_panel(
     ax: Axes,
     rows: pd.DataFrame,
@@ -114,9 +125,7 @@ def _draw_panel(
     reference: float,
     levels: Sequence[float],
 ) -> None:
-    for number, mu in enumerate(levels):
-        if mu == math.inf:
-            ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
+    set_levels(ax, levels)
     ax.axhline(reference, color=style.STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
     for line in lines:
         points, look = line.points, line.look
@@ -138,10 +147,6 @@ def _draw_panel(
             zorder=4 if line.strong else 3,
         )
     _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
-    names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
-    ax.set_xticks(range(len(levels)), names)
-    ax.set_xlim(-0.5, len(levels) - 0.5)
-    ax.grid(visible=False, axis="x")
 
 
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:

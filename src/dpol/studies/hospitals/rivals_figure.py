@@ -14,6 +14,7 @@ from dpol.noise import CENTRAL_NOISES
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
+from dpol.studies.hospitals.comparison_figure import set_levels
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
@@ -65,9 +66,7 @@ def _draw_panel(
 ) -> list[Label]:
     """The lines of a panel, and their direct labels."""
     looks, labels = style.algorithm_styles(rivals), []
-    for number, mu in enumerate(levels):
-        if mu == math.inf:
-            ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
+    set_levels(ax, levels)
     if not rows.empty:
         fixed = float(rows["best_static_share"].iloc[0])
         ax.axhline(fixed, color=style.STATIC, ls=":", lw=1.2)
@@ -93,10 +92,6 @@ def _draw_panel(
         )
         place, share = points[["place", "gain_share"]].iloc[-1]
         labels.append(Label(place, share, algorithm, look.colour))
-    names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
-    ax.set_xticks(range(len(levels)), names)
-    ax.set_xlim(-0.5, len(levels) - 0.5)
-    ax.grid(visible=False, axis="x")
     return labels
 
 
