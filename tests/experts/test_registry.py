@@ -16,6 +16,7 @@ import pytest
 from dpol.core.imports import closure
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
+from dpol.experts.interface import can_read
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
@@ -230,13 +231,16 @@ def test_any_block_size_plays_the_same_games(member, stream, size):
 
 @every_member
 @pytest.mark.parametrize("noise", NOISES)
-def test_any_noise_can_be_played_or_needs_constant_noise(member, random_stream, noise):
+def test_any_noise_can_be_played_or_is_refused(member, random_stream, noise):
     """Capacities change from round to round, and so does the scale of the noise."""
     if member.algorithm.model != "local":
         return
     source = privatize(random_stream(9, 3), noise, 0.5, seed=1, replicates=range(2))
     constant = (source.noise_scale == source.noise_scale[0, 0]).all()
-    if constant or not member.algorithm.constant_noise:
+    if not can_read(member.algorithm.reads_noise, NOISES[noise].memory):
+        with pytest.raises(ValueError, match="takes noise as independent"):
+            run(member.algorithm, source)
+    elif constant or not member.algorithm.constant_noise:
         assert run(member.algorithm, source).shape == (2, 9)
     else:
         with pytest.raises(ValueError, match="isotropic-constant"):

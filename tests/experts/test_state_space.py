@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
 
-from dpol.experts.interface import LocalSetup
+from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.learners.state_space import (
     MODELS,
     TRENDS,
@@ -36,7 +36,7 @@ def filtered(model, deviations, noise_scale):
     setup = LocalSetup(replicates, rounds, n, 1.0, np.zeros((replicates, n)), noise_scale)
     states, innovations = [start(model, setup)], []
     for seen, scale in zip(deviations, noise_scale, strict=True):
-        state, *innovation = advance(model, states[-1], seen, scale, 1.0)
+        state, *innovation = advance(model, states[-1], seen, Observation(seen, scale), 1.0)
         states.append(state)
         innovations.append(innovation)
     errors, variances = zip(*innovations, strict=True)

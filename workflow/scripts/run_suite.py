@@ -13,5 +13,6 @@ with job_log(snakemake.log[0]):
         seed=snakemake.params.seed,
         replicates=snakemake.params.replicates,
         memory_mb=snakemake.resources.job_memory_mb,
+        noise_memory=snakemake.params.noise_memory,
     )
     write_runs(block, snakemake.output.runs)

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dpol.config.errors import did_you_mean, nearest
-from dpol.config.models import Config
+from dpol.config.models import Config, Memory
 from dpol.core.settings import Problem, Settings
-from dpol.experts.interface import CentralAlgorithm, Member
+from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NOISES
 from dpol.studies.hospitals.settings import System
 
@@ -81,6 +81,17 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
                 yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
 
+def memory(config: Config, members: Members) -> Iterator[Problem]:
+    """A memory covers the longest stay."""
+    chosen = config.privacy.memory
+    if isinstance(chosen, Memory) and chosen.b < max(chosen.a, 0) and config.privacy.unit.weeks > 1:
+        allowed = (
+            "must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise"
+            " who changes hospital during the stay is not covered"
+        )
+        yield Problem(("privacy", "memory"), chosen.model_dump(), allowed)
+
+
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
     """A comparison is of two systems, at levels that are there."""
     if config.comparison is None:
@@ -128,6 +139,12 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
         if "central" in models.values() and not set(suite.noises) <= set(CENTRAL_NOISES):
             allowed = f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
             yield Problem((*place, "noises"), suite.noises, allowed)
+        for noise in suite.noises:
+            kind = NOISES[noise].memory
+            deaf = [it.label for it in made if not can_read(it.algorithm.reads_noise, kind)]
+            if deaf and "local" in models.values():
+                allowed = f"must not have {noise}: {', '.join(deaf)} takes noise as independent"
+                yield Problem((*place, "noises"), suite.noises, f"{allowed} from week to week")
         own = [member.label for member in made if _has_noise_of_its_own(member)]
         if own and suite.noises != [ISOTROPIC.name]:
             allowed = f"must be [{ISOTROPIC.name}], because {', '.join(own)} has noise of its own"
@@ -211,7 +228,7 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
             yield from ((member, noise) for member in made if member.algorithm.model != "none")
 
 
-OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, comparison)
+OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, memory, comparison)
 """Rules that can be checked even if an algorithm cannot be made."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need all algorithms."""

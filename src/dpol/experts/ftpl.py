@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
 from dpol.experts.learners.leader import LeaderBank
 from dpol.privacy.guarantee import Origin
 
@@ -33,6 +33,7 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     """
 
     origin: ClassVar[Origin] = "paper"
+    reads_noise: ClassVar[ReadsNoise] = "any"
 
     def init(self, setup: LocalSetup) -> Floats:
         return setup.initial

@@ -13,13 +13,14 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import isabstract
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.noise import ISOTROPIC, NOISES
+from dpol.privacy.chains import MemoryKind, NoiseMemory
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
 
 if TYPE_CHECKING:
@@ -50,11 +51,14 @@ class Setup:
 class LocalSetup(Setup):
     """Before round 1 of a local game: also the initial noise draw z_0 and the public noise.
 
-    `initial` is (R, n), `noise_scale` (T, n).
+    `initial` is (R, n), `noise_scale` (T, n). `memory` says how noise depends on earlier noise; it
+    is None for independent noise. `capacity` (T, n) is None where gains are no shares of persons.
     """
 
     initial: Floats
     noise_scale: Floats
+    memory: NoiseMemory | None = None
+    capacity: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -96,10 +100,23 @@ class CuratorSetup(Setup):
 
 @dataclass(frozen=True)
 class Observation:
-    """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,)."""
+    """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,).
+
+    Where noise has a memory, `fresh_scale` (n,) is the standard deviation of what is fresh in it.
+    """
 
     gains: Floats
     noise_scale: Floats
+    fresh_scale: Floats | None = None
+
+
+ReadsNoise = Literal["independent", "chains", "any"]
+"""The noise that may be played: independent from round to round, also that of `Chains`, or any."""
+
+
+def can_read(reads: ReadsNoise, memory: MemoryKind) -> bool:
+    """Whether noise with this memory may be played."""
+    return memory == "none" or reads in ("any", memory)
 
 
 AnySetup = TypeVar("AnySetup", LocalSetup, CuratorSetup)
@@ -120,6 +137,11 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     @abstractmethod
     def origin(self) -> Origin:
         """`paper`, `standard` (textbook baselines) or `ours`."""
+
+    @property
+    def reads_noise(self) -> ReadsNoise:
+        """Which local noise it may be given."""
+        return "independent"
 
     @property
     def n_learners(self) -> int:
@@ -183,6 +205,11 @@ class LearnerBank(ABC, Generic[State]):
     def origin(self) -> Origin:
         """Where its learners come from, when they are played alone."""
         return "ours"
+
+    @property
+    def reads_noise(self) -> ReadsNoise:
+        """Which local noise its learners may be given."""
+        return "independent"
 
     @property
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import ReplicateGenerators
-from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
 from dpol.privacy.guarantee import Origin
 
 
@@ -20,6 +20,7 @@ class Persistence(LocalAlgorithm[int]):
     """
 
     origin: ClassVar[Origin] = "standard"
+    reads_noise: ClassVar[ReadsNoise] = "any"
 
     def init(self, setup: LocalSetup) -> int:
         return setup.n_replicates

@@ -26,6 +26,7 @@ from dpol.experts.interface import (
     LocalSetup,
     Observation,
     Setup,
+    can_read,
 )
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, neighbours_of
@@ -85,8 +86,9 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
     """What an algorithm is told before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
         replicates, t, n = source.gains.shape
-        scale = source.noise_scale
-        return LocalSetup(replicates, t, n, source.gain_range, source.initial, scale)
+        size = replicates, t, n, source.gain_range
+        law = source.noise_scale, source.memory, source.capacity
+        return LocalSetup(*size, source.initial, *law)
     stream, beds = source.stream, source.stream.capacity
     return CuratorSetup(
         source.n_replicates,
@@ -107,7 +109,8 @@ def observations(source: Source) -> Iterator[Observation]:
     """The rounds of a game, in order."""
     if isinstance(source, NoisyGains):
         for t in range(source.n_rounds):
-            yield Observation(source.gains[:, t], source.noise_scale[t])
+            fresh = None if source.fresh_scale is None else source.fresh_scale[t]
+            yield Observation(source.gains[:, t], source.noise_scale[t], fresh)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
         silence = np.zeros(source.stream.n_experts)
@@ -188,7 +191,8 @@ def rounds(
         TypeError: a local algorithm is given raw gains, or another one noisy gains.
         ValueError: there is not one generator for each replicate (also where the algorithm draws
             nothing), or the algorithm returns something else than an expert for each replicate,
-            or changes what it is given; or its guarantee is for one round, and a person may stay.
+            or changes what it is given; or its guarantee is for one round, and a person may stay;
+            or noise has a memory that it does not know.
     """
     if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
         raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
@@ -199,6 +203,12 @@ def rounds(
         raise ValueError(
             f"{name} protects a person in one round, and a person may stay {stay} rounds here;"
             " leave it out, or take a stay of 1"
+        )
+    memory = source.memory if isinstance(source, NoisyGains) else None
+    if memory is not None and not can_read(algorithm.reads_noise, memory.kind):
+        raise ValueError(
+            f"{name} takes noise as independent from round to round, and this noise has a"
+            " memory; leave it out, or take the noise capacity"
         )
     if generators.n_replicates != setup.n_replicates:
         raise ValueError(

@@ -7,6 +7,7 @@ from dpol.noise.noises import ISOTROPIC as ISOTROPIC
 from dpol.noise.noises import NO_NOISE as NO_NOISE
 from dpol.noise.noises import NOISES as NOISES
 from dpol.noise.noises import WORST_CASE as WORST_CASE
+from dpol.noise.noises import MemoryChoice as MemoryChoice
 from dpol.noise.noises import Noise as Noise
 from dpol.noise.noises import is_ours as is_ours
 from dpol.noise.noisy_gains import NoisyGains as NoisyGains

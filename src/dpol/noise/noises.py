@@ -1,8 +1,10 @@
-"""The noises: how the Gaussian noise on gain vectors is scaled. To add one: one line here.
+"""The noises: how Gaussian noise on gain vectors is scaled, and whether it has a memory.
+
+To add one: one line here.
 
 With Delta_t the L2 sensitivity of round t, c_ti the capacities, s the count sensitivity and r the
-gain range. All noises but `capacity`, which is ours, are the paper's: "Prediction with Expert
-Advice under Local Differential Privacy", sections 2.2 and A.2.
+gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
+Differential Privacy", sections 2.2 and A.2. Those on counts are ours.
 """
 
 from __future__ import annotations
@@ -10,12 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
+from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
+from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.guarantee import Origin
+
+MemoryChoice = Literal["designed", "none"] | tuple[float, float]
+"""What the noise `capacity-memory` remembers: as `designed`, nothing, or (a, b) for all."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,7 @@ class Noise:
         on_counts: whether it is noise of one scale on every count; its record counts persons.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
+        memory: how noise depends on earlier noise: not at all, by `Chains`, or by `SumsMemory`.
     """
 
     name: str
@@ -43,6 +52,7 @@ class Noise:
     on_counts: bool = False
     none_at_infinity: bool = True
     central: bool = False
+    memory: MemoryKind = "none"
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """The largest sensitivity of a round that the noise hides, and its unit."""
@@ -67,6 +77,25 @@ def _isotropic_worst_case(stream: GainStream, mu: float) -> Floats:
 def _capacity(stream: GainStream, mu: float) -> Floats:
     capacity = stream.capacities_for("the noise capacity")
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
+
+
+def memory_of(
+    noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice
+) -> NoiseMemory | None:
+    """How the noise of a stream depends on earlier noise; None for independent noise.
+
+    Raises:
+        ValueError: the memory that is chosen is none.
+    """
+    if noise.memory == "none" or mu == math.inf:
+        return None
+    if noise.memory == "sums":
+        return SumsMemory(prefix_sums(stream.n_rounds))
+    level = noise.scale(stream, mu)[0]
+    if choice == "designed":
+        return designed(level, stream.stay)
+    a, b = (0.0, 0.0) if choice == "none" else choice
+    return Chains(np.full_like(level, a), np.full_like(level, b))
 
 
 ISOTROPIC = Noise(
@@ -99,9 +128,27 @@ CAPACITY = Noise(
     on_counts=True,
     central=True,
 )
+MEMORY = Noise(
+    "capacity-memory",
+    "as `capacity`, but each hospital's noise cancels part of its earlier noise (`privacy.memory`)",
+    "ours",
+    _capacity,
+    needs_capacities=True,
+    on_counts=True,
+    memory="chains",
+)
+SUMS = Noise(
+    "capacity-prefix-sums",
+    "as `capacity`, with a memory made for the sums of all noisy gains so far (for `rw-ftpl`)",
+    "ours",
+    _capacity,
+    needs_capacities=True,
+    on_counts=True,
+    memory="sums",
+)
 
 NOISES: dict[str, Noise] = {
-    noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY)
+    noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS)
 }
 """All noises by name."""
 

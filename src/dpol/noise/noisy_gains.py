@@ -14,7 +14,8 @@ import numpy as np
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
 from dpol.data.stream import GainStream
-from dpol.noise.noises import NOISES
+from dpol.noise.noises import NOISES, MemoryChoice, memory_of
+from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
 from dpol.privacy.guarantee import Guarantee, neighbours_of
 from dpol.privacy.stays import mu_of_stays
 
@@ -32,6 +33,9 @@ class NoisyGains:
         seeds: what the noise was drawn from: seed, stream, noise, mu and replicates; None if it
             was made by hand. The game keys an algorithm's own numbers by it; no algorithm sees it.
         stay: in how many rounds in a row a person may be counted, for whom the guarantee holds.
+        memory: how noise depends on earlier noise; None for independent noise.
+        fresh_scale: (T, n) standard deviation of what is fresh in the noise; None if all is.
+        capacity: (T, n) capacities, which are public; None where gains are no shares of persons.
     """
 
     initial: Floats
@@ -41,6 +45,9 @@ class NoisyGains:
     guarantee: Guarantee
     seeds: Seeds | None = None
     stay: int = 1
+    memory: NoiseMemory | None = None
+    fresh_scale: Floats | None = None
+    capacity: Floats | None = None
 
     @property
     def n_replicates(self) -> int:
@@ -59,7 +66,7 @@ class NoisyGains:
 
 
 def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
-    """The (T, n) noise standard deviations at privacy level mu.
+    """The (T, n) standard deviations of independent noise at privacy level mu.
 
     Raises:
         ValueError: unknown noise, or mu not above 0.
@@ -70,7 +77,10 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
         raise ValueError(f"noise {noise!r} is not one of {', '.join(NOISES)}")
     if not mu > 0:
         raise ValueError(f"mu must be above 0, got {mu}")
-    scale = NOISES[noise].scale(stream, mu / math.sqrt(stream.stay))
+    return _finite(NOISES[noise].scale(stream, mu / math.sqrt(stream.stay)), stream, noise, mu)
+
+
+def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
     if not np.isfinite(scale).all():
         raise DataError(
             f"stream {stream.label}: {noise} noise at mu = {mu:g} is too large for a number;"
@@ -79,8 +89,8 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
     return scale
 
 
-def achieved_mu(stream: GainStream, scale: Floats) -> float:
-    """The exact Gaussian-DP parameter of noise with standard deviations `scale` (T, n).
+def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = None) -> float:
+    """The exact Gaussian-DP parameter of noise whose fresh part has the scale (T, n).
 
     Moving one person between hospitals i and j shifts round t's noisy vector by a Mahalanobis
     distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count sensitivity; the worst pair
@@ -91,6 +101,8 @@ def achieved_mu(stream: GainStream, scale: Floats) -> float:
         if stream.capacity is None:
             return float((stream.sensitivity / scale.min(axis=1)).max())
         shifts = stream.count_sensitivity / (stream.capacity * scale)
+        if memory is not None:  # one scale for a whole chain of counts
+            return memory.mu(shifts.max(axis=0), stream.n_rounds, stream.stay)
         return mu_of_stays(shifts, None, stream.stay)
 
 
@@ -101,6 +113,7 @@ def privatize(
     *,
     seed: int,
     replicates: int | Sequence[int],
+    memory: MemoryChoice = "designed",
 ) -> NoisyGains:
     """Noise a stream once for every replicate.
 
@@ -110,9 +123,11 @@ def privatize(
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
         seed: root seed; with the stream's label, noise, mu and replicate it fixes the noise.
         replicates: how many, or their numbers.
+        memory: what the noise `capacity-memory` remembers; other noises have no choice.
 
     Raises:
-        ValueError: unknown noise, mu not above 0, or no replicate.
+        ValueError: unknown noise, mu not above 0, no replicate, or a memory that does not cover
+            stays of several rounds.
         DataError: as `noise_scale`.
 
     >>> from dpol.data.stream import GainStream
@@ -126,22 +141,39 @@ def privatize(
     (0.5, 'local')
     """
     seeds = Seeds(seed, stream.label, noise, float(mu), replicate_numbers(replicates))
-    scale = np.array(noise_scale(stream, noise, mu))
-    initial, gains = _draw(stream.gains, scale, seeds.local_noise())
-    for array in (scale, initial, gains):
+    fresh, kept = _law(stream, noise, mu, memory)
+    scale = fresh if kept is None else fresh * kept.deviations(*fresh.shape)
+    initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
+    for array in (fresh, scale, initial, gains):
         array.flags.writeable = False
     return NoisyGains(
         initial=initial,
         gains=gains.transpose(1, 0, 2),
         noise_scale=scale,
         gain_range=stream.gain_range,
-        guarantee=_guarantee(stream, noise, scale),
+        guarantee=_guarantee(stream, noise, fresh, kept),
         seeds=seeds,
         stay=stream.stay,
+        memory=kept,
+        fresh_scale=None if kept is None else fresh,
+        capacity=stream.capacity,
     )
 
 
-def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[Floats, Floats]:
+def _law(
+    stream: GainStream, noise: str, mu: float, choice: MemoryChoice
+) -> tuple[Floats, NoiseMemory | None]:
+    """The (T, n) scale of fresh noise, and how it is remembered."""
+    kept = memory_of(NOISES[noise], stream, mu, choice)
+    if kept is None:
+        return np.array(noise_scale(stream, noise, mu)), None
+    scale = NOISES[noise].scale(stream, mu) * kept.norm(stream.stay)
+    return _finite(scale, stream, noise, mu), kept
+
+
+def _draw(
+    raw: Floats, fresh: Floats, memory: NoiseMemory | None, generators: ReplicateGenerators
+) -> tuple[Floats, Floats]:
     """The initial noise (R, n) and the noisy gains (T, R, n).
 
     Rounds lead in memory because algorithms read one round of all replicates at a time.
@@ -149,26 +181,49 @@ def _draw(raw: Floats, scale: Floats, generators: ReplicateGenerators) -> tuple[
     rounds, n = raw.shape
     replicates = generators.n_replicates
     initial = np.zeros((replicates, n))
-    if not scale.any():
+    if not fresh.any():
         return initial, np.repeat(raw[:, None], replicates, axis=1)
     gains = np.empty((rounds, replicates, n))
     noise = np.empty((rounds + 1, n))
     for r, generator in enumerate(generators.generators):
         generator.standard_normal(out=noise)
-        np.multiply(noise[0], scale[0], out=initial[r])
-        noise[1:] *= scale
-        np.add(noise[1:], raw, out=gains[:, r])
+        np.multiply(noise[0], fresh[0], out=initial[r])
+        if memory is None:
+            noise[1:] *= fresh
+            noise[1:] += raw
+        gains[:, r] = noise[1:]
+    if isinstance(memory, SumsMemory):
+        initial[:] = 0.0  # the sums hold noise enough
+    if memory is not None:
+        gains = memory.noise(gains)
+        gains *= fresh[:, None]
+        gains += raw[:, None]
     return initial, gains
 
 
-def _guarantee(stream: GainStream, noise: str, scale: Floats) -> Guarantee:
+def _guarantee(
+    stream: GainStream, noise: str, fresh: Floats, memory: NoiseMemory | None
+) -> Guarantee:
     sensitivity, unit = NOISES[noise].sensitivity(stream)
     return Guarantee(
-        mechanism=f"{noise} Gaussian noise on every gain vector",
+        mechanism=f"{noise} Gaussian noise on every gain vector{_remembered(memory)}",
         **neighbours_of(stream).as_fields(),
         sensitivity=sensitivity,
         sensitivity_unit=unit,
-        mu=achieved_mu(stream, scale),
+        mu=achieved_mu(stream, fresh, memory),
         model="local",
         sampler="seeded",
     )
+
+
+def _remembered(memory: NoiseMemory | None) -> str:
+    """What a record says of a memory of one number."""
+    if not isinstance(memory, Chains):
+        return ""
+    ends = (f"{name} = {_span(own)}" for name, own in (("a", memory.a), ("b", memory.b)))
+    return f" (memory {', '.join(ends)})"
+
+
+def _span(values: Floats) -> str:
+    low, high = values.min(), values.max()
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

@@ -8,12 +8,12 @@ noisy gains and of public numbers, hence post-processing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
@@ -78,6 +78,8 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
     pooling: Pooling = "expert"
     forgetting: float = 0.95
 
+    reads_noise: ClassVar[ReadsNoise] = "chains"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", as_models(self.models))
         if self.pooling not in ("expert", "common"):
@@ -110,7 +112,7 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         fits = self.forgetting * state.fits
         filters = []
         for model, old, fit in zip(self.models, state.filters, fits, strict=True):
-            following, error, variance = advance(model, old, own, seen.noise_scale, state.unit)
+            following, error, variance = advance(model, old, own, seen, state.unit)
             filters.append(following)
             gained = log_likelihood(error, variance)
             fit += gained if self.pooling == "expert" else gained.sum(axis=1, keepdims=True)

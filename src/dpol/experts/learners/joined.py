@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from dpol.core.randomness import ReplicateGenerators
-from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import (
+    Actions,
+    LearnerBank,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.privacy.guarantee import Origin
 
 
@@ -66,6 +73,10 @@ class LearnerAlone(LocalAlgorithm[Any]):
     @property
     def origin(self) -> Origin:
         return self.bank.origin
+
+    @property
+    def reads_noise(self) -> ReadsNoise:
+        return self.bank.reads_noise
 
     @property
     def label(self) -> str:

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
 from dpol.experts.parameters import check_number
+from dpol.privacy.chains import Chains
 
 PRIOR_VARIANCE = 0.01
 """Variance of a deviation before any data, in squared gain ranges, if it does not revert."""
@@ -126,23 +128,29 @@ class Filter:
     """Means and variances that a model predicts for the next round.
 
     Args:
-        means: d arrays (R, n): expected deviation, and slope if there is one.
+        means: d arrays (R, n): expected deviation, slope if there is one, and where noise has a
+            memory what is left of earlier noise, in units of fresh noise.
         covariance: (d, d, n); it does not depend on the data, so replicates share it.
+        memory: the memory of the noise, if it has one.
     """
 
     means: tuple[Floats, ...]
     covariance: Floats
+    memory: Chains | None = None
 
 
 def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
     """The state of a model before round 1; every deviation is expected to be 0."""
-    prior = setup.gain_range**2 * model.prior
+    prior, memory = setup.gain_range**2 * model.prior, None
+    if isinstance(setup.memory, Chains):  # which begin without a past
+        prior, memory = np.pad(prior, (0, 1)), setup.memory
     zeros = np.zeros((setup.n_replicates, setup.n_experts))
-    return Filter((zeros,) * len(prior), np.repeat(prior[:, :, None], setup.n_experts, axis=2))
+    covariance = np.repeat(prior[:, :, None], setup.n_experts, axis=2)
+    return Filter((zeros,) * len(prior), covariance, memory)
 
 
 def advance(
-    model: StateSpaceModel, state: Filter, deviations: Floats, noise_scale: Floats, unit: float
+    model: StateSpaceModel, state: Filter, deviations: Floats, seen: Observation, unit: float
 ) -> tuple[Filter, Floats, Floats]:
     """Learn from a round: the prediction of the next one, and what this one adds.
 
@@ -152,11 +160,13 @@ def advance(
         model: the model.
         state: its prediction for this round.
         deviations: (R, n) noisy gains minus their shared level.
-        noise_scale: (n,) standard deviations of the local noise; may be 0.
+        seen: the round, for the scale of its noise, which may be 0.
         unit: the gain range, whose square the model's variances are in.
     """
+    if state.memory is not None and seen.fresh_scale is not None:
+        return _advance_chains(model, state, state.memory, deviations, seen.fresh_scale, unit)
     transition, covariance = model.transition, state.covariance
-    variance = covariance[0, 0] + noise_scale**2 + unit**2 * model.transient_variance
+    variance = covariance[0, 0] + seen.noise_scale**2 + unit**2 * model.transient_variance
     gain = covariance[0] / variance
     left = covariance - gain[:, None] * covariance[0]
     ahead = np.einsum("ij,jkn,lk->iln", transition, left, transition)
@@ -165,6 +175,37 @@ def advance(
     filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
     means = [_combine(row, filtered) for row in transition]
     return Filter(tuple(means), ahead), error, variance
+
+
+def _advance_chains(
+    model: StateSpaceModel,
+    state: Filter,
+    memory: Chains,
+    deviations: Floats,
+    fresh: Floats,
+    unit: float,
+) -> tuple[Filter, Floats, Floats]:
+    """The same where u, what is left of earlier noise, is part of the state.
+
+    A deviation is seen as d + fresh (z + u), z ~ N(0, 1), and z also moves u: u' = a u + (a - b) z.
+    """
+    covariance, d = state.covariance, len(model.transition)
+    transition, disturbance = np.zeros((2, *covariance.shape))
+    transition[:d, :d] = model.transition[:, :, None]
+    disturbance[:d, :d] = unit**2 * model.disturbance[:, :, None]
+    transition[d, d], disturbance[d, d] = memory.a, (memory.a - memory.b) ** 2
+    seen = covariance[:, 0] + fresh * covariance[:, d]
+    variance = seen[0] + fresh * seen[d] + fresh**2 + unit**2 * model.transient_variance
+    gain = np.einsum("ijn,jn->in", transition, seen)
+    gain[d] += (memory.a - memory.b) * fresh
+    gain /= variance
+    ahead = np.einsum("ijn,jkn,lkn->iln", transition, covariance, transition) + disturbance
+    ahead -= gain[:, None] * gain * variance
+    error = deviations - state.means[0] - fresh * state.means[d]
+    moved = [_combine(row, state.means[:d]) for row in model.transition]
+    moved.append(memory.a * state.means[d])
+    means = tuple(mean + own * error for mean, own in zip(moved, gain, strict=True))
+    return Filter(means, ahead, memory), error, variance
 
 
 def deviations_from_level(gains: Floats, noise_scale: Floats, unit: float) -> Floats:
@@ -201,6 +242,8 @@ class KalmanBank(LearnerBank[KalmanState]):
 
     models: tuple[StateSpaceModel, ...] = MODELS + TRENDS
 
+    reads_noise: ClassVar[ReadsNoise] = "chains"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", as_models(self.models))
 
@@ -219,10 +262,10 @@ class KalmanBank(LearnerBank[KalmanState]):
         self, state: KalmanState, observation: Observation | None
     ) -> tuple[KalmanState, Actions]:
         if observation is not None:
-            noise_scale, unit = observation.noise_scale, state.unit
-            own = deviations_from_level(observation.gains, noise_scale, unit)
+            unit = state.unit
+            own = deviations_from_level(observation.gains, observation.noise_scale, unit)
             filters = tuple(
-                advance(model, old, own, noise_scale, unit)[0]
+                advance(model, old, own, observation, unit)[0]
                 for model, old in zip(self.models, state.filters, strict=True)
             )
             state = KalmanState(filters, unit)

@@ -44,15 +44,15 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
-    made = noisy[0].guarantee
+    made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # no z_0, nothing to see
     yield from gaussian_audits(
         subject_of(
             "Gaussian noise on gains", noise, "dpol.noise.privatize", streams[0], made, settings
         ),
-        [np.concatenate([it.initial[:, None], it.gains], axis=1) for it in noisy],
+        [np.concatenate([it.initial[:, None], it.gains], axis=1)[:, first:] for it in noisy],
         # No change moves z_0.
-        direction=np.pad(streams[1].gains - streams[0].gains, ((1, 0), (0, 0))),
-        changes=np.pad(changes_of(streams[0]), ((0, 0), (1, 0), (0, 0))),
+        direction=np.pad(streams[1].gains - streams[0].gains, ((1 - first, 0), (0, 0))),
+        changes=np.pad(changes_of(streams[0]), ((0, 0), (1 - first, 0), (0, 0))),
         settings=settings,
     )
 

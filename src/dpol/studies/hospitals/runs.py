@@ -20,7 +20,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.amplification import BatchMixture
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, play_rounds
-from dpol.noise import is_ours, privatize
+from dpol.noise import MemoryChoice, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.studies.hospitals.memory import parts
 
@@ -85,17 +85,19 @@ def play_suite(
     seed: int,
     replicates: Sequence[int],
     memory_mb: float = math.inf,
+    noise_memory: MemoryChoice = "designed",
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; the others get the raw stream. The
-    result does not depend on `memory_mb`, below which `parts` keeps the memory.
+    result does not depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory`
+    see `privatize`.
 
     Raises:
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     played = [
-        _play_part(stream, members, noise, mu, seed, part)
+        _play_part(stream, members, noise, mu, seed, part, noise_memory)
         for part in parts(stream, members, replicates, memory_mb)
     ]
     return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
@@ -108,11 +110,12 @@ def _play_part(
     mu: float,
     seed: int,
     part: Sequence[int],
+    noise_memory: MemoryChoice,
 ) -> list[Played]:
     """Some replicates; their data are gone before those of others are made."""
     source: Source
     if members[0].algorithm.model == "local":
-        source = privatize(stream, noise, mu, seed=seed, replicates=part)
+        source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
     else:
         source = RawGains(stream, mu, part)
         if members[0].algorithm.model == "central":

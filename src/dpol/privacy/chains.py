@@ -1,0 +1,212 @@
+"""Gaussian noise with memory: the noise of a week cancels part of that of the weeks before.
+
+A holder who releases x + C^-1 z, z independent, reveals what C x + z reveals: each is computed
+from the other, week by week. So one person in one week is as well protected as by independent
+noise if the columns of C have norm 1, and whoever averages over weeks sees less noise.
+
+Here C(L) = kappa (1 - a L) / (1 - b L), L the shift by a week. One number u is remembered: with
+fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from u_1 = 0. That
+family is ours; noise that depends on earlier noise is the matrix mechanism's
+(`dpol.privacy.matrix_mechanism`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpol.core.randomness import Floats
+from dpol.privacy.factorizations import Factorization
+from dpol.privacy.stays import mu_of_stays, stay_norm
+
+REFERENCE = 1e-4, 0.98
+"""Process variance and persistence of the shares that `designed` is best for."""
+_STEPS = 600  # So many weeks on, the variance of a prediction has settled to 8 digits.
+
+
+MemoryKind = Literal["none", "chains", "sums"]
+"""How noise depends on earlier noise: not at all, or by a class of this module."""
+
+
+class NoiseMemory(Protocol):
+    """How the noise of a stream depends on that of earlier rounds, in units of fresh noise."""
+
+    kind: ClassVar[MemoryKind]
+
+    def norm(self, stay: int) -> Floats | float:
+        """N_w: the fresh noise that a stay of w rounds needs, over that for one release; (n,)."""
+
+    def noise(self, fresh: Floats) -> Floats:
+        """(T, ..., n) noise C^-1 z from (T, ..., n) independent standard normals z."""
+
+    def deviations(self, rounds: int, n: int) -> Floats:
+        """(T, n) standard deviation of the noise, over that of fresh noise."""
+
+    def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
+        """The exact mu, of (n,) shifts that one person makes, over the fresh noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """A memory of one number for each of n holders.
+
+    Args:
+        a: (n,) each above -1 and below 1.
+        b: (n,) likewise; a = b is independent noise.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    kind: ClassVar[MemoryKind] = "chains"
+    a: Floats
+    b: Floats
+
+    def __post_init__(self) -> None:
+        for name, values in (("a", self.a), ("b", self.b)):
+            if not (np.abs(values) < 1).all():
+                raise ValueError(f"memory: {name} must lie between -1 and 1, got {values}")
+
+    def norm(self, stay: int) -> Floats:
+        """See `chain_norm`; (n,)."""
+        return np.asarray(chain_norm(self.a, self.b, stay))
+
+    def response(self, rounds: int) -> Floats:
+        """(T, n) how a change by 1 in round 1 moves C x, for kappa = 1."""
+        later = (self.b - self.a) * self.b ** np.arange(rounds - 1)[:, None]
+        return np.concatenate([np.ones((1, len(self.b))), later])
+
+    def noise(self, fresh: Floats) -> Floats:
+        kept, out = np.zeros(fresh.shape[1:]), np.empty_like(fresh)
+        for t, own in enumerate(fresh):
+            out[t] = own + kept
+            kept = self.a * kept + (self.a - self.b) * own
+        return out
+
+    def deviations(self, rounds: int, n: int) -> Floats:
+        kept, out = np.zeros(n), np.empty((rounds, n))
+        for t in range(rounds):
+            out[t] = 1 + kept
+            kept = self.a**2 * kept + (self.a - self.b) ** 2
+        return np.sqrt(out)
+
+    def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
+        """Of all stays that begin in any round, and all pairs of holders, the worst.
+
+        Where no entry of C'C is negative, the worst stay of w rounds is a whole one.
+        """
+        self.norm(stay)  # refuses what it is not true of
+        response = self.response(rounds)
+        moved = np.zeros_like(response)
+        for week in range(min(stay, rounds)):
+            moved[week:] += response[: rounds - week]
+        # A stay that begins late is cut off by the last round.
+        squares = np.sort((moved**2).cumsum(axis=0) * shifts**2, axis=1)
+        return float(np.sqrt(squares[:, -2:].sum(axis=1).max()))
+
+
+@dataclass(frozen=True, eq=False)
+class SumsMemory:
+    """A memory of all earlier noise, the same for all holders: made for a factorisation's sums.
+
+    Who adds up the noisy gains then has the sums that a curator would release: A (G + C^-1 Z) is
+    B (C G + Z).
+
+    Args:
+        factorization: A = B C.
+    """
+
+    kind: ClassVar[MemoryKind] = "sums"
+    factorization: Factorization
+
+    def norm(self, stay: int) -> float:
+        return stay_norm(self.factorization.right, stay)
+
+    def noise(self, fresh: Floats) -> Floats:
+        from scipy import linalg
+
+        if fresh.ndim > 2:  # one by one: a replicate's bits must not depend on how many there are
+            return np.stack([self.noise(own) for own in fresh.swapaxes(0, 1)], axis=1)
+        return np.asarray(linalg.solve_triangular(self.factorization.right, fresh, lower=True))
+
+    def deviations(self, rounds: int, n: int) -> Floats:
+        own = np.linalg.norm(self.noise(np.eye(rounds)), axis=1)
+        return np.broadcast_to(own[:, None], (rounds, n))
+
+    def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
+        right = self.factorization.right
+        return mu_of_stays(np.tile(shifts, (rounds, 1)), right.T @ right, stay)
+
+
+def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
+    """N_w of a memory (a, b) for kappa = 1: how far a stay of w rounds moves C x at most.
+
+    For chains of any length. Fresh noise has to be N_w times as large as the noise of a single
+    release; a person who stays v rounds in place of w has N_v / N_w times the mu.
+
+    Args:
+        a: any shape.
+        b: likewise.
+        stay: w, the longest stay in rounds.
+
+    Raises:
+        ValueError: w is below 1; or w is above 1, and weeks of a stay can cancel others, as b is
+            below a or 0.
+
+    >>> [round(float(chain_norm(0.2, 0.6, w) / chain_norm(0.2, 0.6, 1)), 2) for w in (1, 2, 4, 8)]
+    [1.0, 1.7, 2.83, 4.49]
+    """
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if stay < 1:
+        raise ValueError(f"a stay must be at least 1 round, got {stay}")
+    if stay > 1 and (b < np.maximum(a, 0)).any():
+        raise ValueError(
+            "memory: b must be at least a and at least 0 where a person may stay more than 1 round:"
+            " otherwise who changes hospital during the stay is not covered"
+        )
+    squared = stay * (1 + (b - a) ** 2 / (1 - b**2))
+    for lag in range(1, stay):
+        together = b ** (lag - 1) * (b - a) * (1 - a * b) / (1 - b**2)
+        squared = squared + 2 * (stay - lag) * together
+    return np.asarray(np.sqrt(squared))
+
+
+def designed(noise_level: Floats, stay: int) -> Chains:
+    """The memory (0, b) that predicts best, for each holder; b to two decimals.
+
+    Of all b, the one with the smallest steady variance of a one-step prediction, if a share's
+    deviation follows `REFERENCE` and stays of w rounds are protected. It is made from public
+    numbers alone.
+
+    Args:
+        noise_level: (n,) standard deviation of independent noise on a share, for one round.
+        stay: w, the longest stay in rounds.
+    """
+    levels, place = np.unique(noise_level, return_inverse=True)
+    b = np.arange(100) / 100
+    best = prediction_variance(levels[:, None] * chain_norm(0.0, b, stay), b).argmin(axis=1)
+    return Chains(np.zeros(len(noise_level)), b[best][place])
+
+
+def prediction_variance(fresh: Floats, b: Floats) -> Floats:
+    """Steady variance of the one-step prediction of a deviation, for memories (0, b).
+
+    Args:
+        fresh: standard deviation of the fresh noise on a share; 0 for none.
+        b: of the same shape, or one that broadcasts.
+    """
+    process, persistence = REFERENCE
+    own = np.full(np.shape(fresh * b), process / (1 - persistence**2))
+    both, kept = np.zeros_like(own), np.zeros_like(own)
+    for _ in range(_STEPS):
+        seen = own + fresh * both
+        total = seen + fresh * (both + fresh * kept) + fresh**2
+        own, both, kept = (
+            persistence**2 * (own - seen**2 / total) + process,
+            persistence * b * fresh * seen / total,
+            b**2 * (1 - fresh**2 / total),
+        )
+    return own
