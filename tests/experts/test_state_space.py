@@ -17,6 +17,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
+from dpol.privacy.chains import Chains
 from steps import bank_actions, simulated
 
 KINDS = {
@@ -30,13 +31,14 @@ KINDS = {
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
 
-def filtered(model, deviations, noise_scale):
+def filtered(model, deviations, noise_scale, memory=None):
     """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
     rounds, replicates, n = deviations.shape
-    setup = LocalSetup(replicates, rounds, n, 1.0, np.zeros((replicates, n)), noise_scale)
+    setup = LocalSetup(replicates, rounds, n, 1.0, np.zeros((replicates, n)), noise_scale, memory)
     states, innovations = [start(model, setup)], []
     for seen, scale in zip(deviations, noise_scale, strict=True):
-        state, *innovation = advance(model, states[-1], seen, Observation(seen, scale), 1.0)
+        observation = Observation(seen, scale, None if memory is None else scale)
+        state, *innovation = advance(model, states[-1], seen, observation, 1.0)
         states.append(state)
         innovations.append(innovation)
     errors, variances = zip(*innovations, strict=True)
@@ -132,6 +134,66 @@ def test_equals_statsmodels(model):
             np.testing.assert_allclose(covariances, expected, rtol=1e-9, atol=1e-14)
             np.testing.assert_allclose(errors[:, r, i], result.forecasts_error[0], atol=1e-12)
             np.testing.assert_allclose(variances[:, i], result.forecasts_error_cov[0, 0])
+
+
+MEMORY = Chains(np.array([0.2, 0.0, -0.3]), np.array([0.6, 0.8, 0.4]))
+
+
+def conditioned(model, deviations, fresh, memory):
+    """(R, n) expectation and (n,) variance of the next deviation, given all that was seen."""
+    rounds, _, n = deviations.shape
+    means, variances = np.empty(deviations.shape[1:]), np.empty(n)
+    moves, steps = model.transition, [model.prior]
+    for _ in range(rounds):
+        steps.append(moves @ steps[-1] @ moves.T + model.disturbance)
+    law = np.empty((rounds + 1, rounds + 1))
+    for s in range(rounds + 1):
+        own = steps[s]
+        for t in range(s, rounds + 1):
+            law[s, t] = law[t, s] = own[0, 0]
+            own = moves @ own
+    for i in range(n):
+        matrix = np.zeros((rounds, rounds))  # noise by draws
+        for t in range(rounds):
+            matrix[t, t] = fresh[t, i]
+            for s in range(t):
+                matrix[t, s] = (
+                    (memory.a[i] - memory.b[i]) * memory.a[i] ** (t - s - 1) * fresh[t, i]
+                )
+        seen = law[:-1, :-1] + matrix @ matrix.T + model.transient_variance * np.eye(rounds)
+        weights = np.linalg.solve(seen, law[:-1, -1])
+        means[:, i] = deviations[:, :, i].T @ weights
+        variances[i] = law[-1, -1] - weights @ law[:-1, -1]
+    return means, variances
+
+
+@every_kind
+def test_noise_with_memory_is_conditioned_on_exactly(model):
+    rng = np.random.default_rng(3)
+    fresh, deviations = rng.uniform(0.02, 0.2, (9, 3)), 0.1 * rng.standard_normal((9, 4, 3))
+    states, errors, _ = filtered(model, deviations, fresh, MEMORY)
+    for rounds in (1, 2, 9):
+        means, variances = conditioned(model, deviations[:rounds], fresh[:rounds], MEMORY)
+        np.testing.assert_allclose(states[rounds].means[0], means, atol=1e-12)
+        np.testing.assert_allclose(states[rounds].covariance[0, 0], variances, rtol=1e-9)
+    # Who takes it for independent, or mistakes a, predicts something else.
+    other = Chains(MEMORY.a + 0.1, MEMORY.b)
+    for wrong in (None, other):
+        assert abs(filtered(model, deviations, fresh, wrong)[0][9].means[0] - means).max() > 1e-4
+    assert np.isfinite(errors).all()
+
+
+def test_a_memory_of_nothing_is_independent_noise():
+    rng = np.random.default_rng(3)
+    fresh, deviations = rng.uniform(0.02, 0.2, (9, 3)), 0.1 * rng.standard_normal((9, 4, 3))
+    nothing = Chains(np.full(3, 0.3), np.full(3, 0.3))
+    for own, plain in zip(
+        filtered(MODELS[2], deviations, fresh, nothing)[0],
+        filtered(MODELS[2], deviations, fresh)[0],
+        strict=True,
+    ):
+        np.testing.assert_allclose(own.means[0], plain.means[0], atol=1e-14)
+        np.testing.assert_allclose(own.covariance[0, 0], plain.covariance[0, 0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("persistence", [1.0, 0.8])

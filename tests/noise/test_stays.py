@@ -35,7 +35,10 @@ def staying(stream, stay):
 
 
 def largest_move(stream, scales, columns, stay):
-    """Over all stays, and all two hospitals in each of their weeks: the Mahalanobis distance."""
+    """Over all stays, and all two hospitals in each of their weeks: the Mahalanobis distance.
+
+    `columns` (m, T) or (n, m, T), one matrix for each hospital, say what unit noise is added to.
+    """
     shifts = stream.count_sensitivity / stream.capacity / scales
     found = 0.0
     for start in range(T - stay + 1):
@@ -46,19 +49,28 @@ def largest_move(stream, scales, columns, stay):
                     shifts[start + j, i],
                     -shifts[start + j, k],
                 )
-            found = max(found, float(np.linalg.norm(columns @ moved)))
+            found = max(found, float(np.linalg.norm(columns @ moved.T[:, :, None])))
     return found
+
+
+def releases_of(noisy):
+    """C of each hospital: the inverse of how its noise depends on its draws."""
+    if noisy.memory is None:
+        return np.eye(T)
+    draws = np.repeat(np.eye(T)[:, :, None], N, axis=2)  # (T, draw, n)
+    return np.linalg.inv(noisy.memory.noise(draws).transpose(2, 0, 1))
 
 
 @pytest.mark.parametrize("stay", STAYS)
 @pytest.mark.parametrize("noise", NOISES)
 def test_local_noise_covers_every_stay(stream, noise, stay):
     noisy = privatize(staying(stream, stay), noise, MU, seed=1, replicates=1)
-    moved = largest_move(stream, noisy.noise_scale, np.eye(T), stay)
+    fresh = noisy.noise_scale if noisy.fresh_scale is None else noisy.fresh_scale
+    moved = largest_move(stream, fresh, releases_of(noisy), stay)
     assert moved == pytest.approx(noisy.guarantee.mu)
     assert noisy.guarantee.mu <= MU * (1 + 1e-12)
     one = privatize(stream, noise, MU, seed=1, replicates=1)
-    if noise != "isotropic-worst-case":
+    if noise != "isotropic-worst-case" and noisy.memory is None:
         np.testing.assert_allclose(noisy.noise_scale, math.sqrt(stay) * one.noise_scale)
     unit = (
         "one person in one round" if stay == 1 else f"one person in at most {stay} rounds in a row"

@@ -18,7 +18,7 @@ rule run_suite:
         mu=lambda wildcards: settings.privacy.levels[wildcards.level],
         replicates=lambda wildcards: list(experiment.replicates(int(wildcards.block))),
         seed=settings.seed,
-        noise_memory=settings.privacy.memory_choice,
+        noise_memory=settings.privacy.memory,
         code=lambda wildcards: code_of_suite(wildcards.suite),
     message:
         "Playing {wildcards.suite} on {wildcards.stream}: {wildcards.noise} noise, {wildcards.level}, block {wildcards.block}"

@@ -9,14 +9,14 @@ registry by `dpol.config.experiment`.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
-from dpol.noise import NO_NOISE, MemoryChoice
-from dpol.studies.hospitals.settings import Comparison, Report, Suite
+from dpol.noise import NO_NOISE
+from dpol.studies.hospitals.settings import Comparison, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Study
 
@@ -27,15 +27,6 @@ class Unit(Settings):
     weeks: Annotated[int, Field(ge=1, le=520)] = 1
     """The longest stay, in periods of the table; 1 is the papers' unit. Who stays longer has a
     larger mu."""
-
-
-class Memory(Settings):
-    """A memory of one number: u' = a u + (a - b) d for fresh noise d, and d + u on the count."""
-
-    a: Annotated[float, Field(gt=-1, lt=1)] = 0.0
-    """What is left of u a period later."""
-    b: Annotated[float, Field(gt=-1, lt=1)]
-    """How much of it is cancelled; a = b is independent noise."""
 
 
 class Privacy(Settings):
@@ -49,14 +40,9 @@ class Privacy(Settings):
     """How far one person can move one count; above 1: the conservative reading of cleaned data."""
     unit: Unit = Unit()
     """Whom the levels protect."""
-    memory: Literal["designed", "none"] | Memory = "designed"
+    memory: MemoryName = "designed"
     """What the noise `capacity-memory` remembers: for each entity what public numbers suggest
-    (`designed`), nothing, or the same a and b for all. Other noises do not heed it."""
-
-    @property
-    def memory_choice(self) -> MemoryChoice:
-        """The memory as `dpol.noise.privatize` takes it."""
-        return (self.memory.a, self.memory.b) if isinstance(self.memory, Memory) else self.memory
+    (`designed`), nothing (`none`), or the same [a, b] for all. Other noises do not heed it."""
 
 
 class Config(Settings):

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dpol.config.errors import did_you_mean, nearest
-from dpol.config.models import Config, Memory
+from dpol.config.models import Config
 from dpol.core.settings import Problem, Settings
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
+from dpol.experts.registry import REGISTRY
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NOISES
 from dpol.studies.hospitals.settings import System
 
@@ -83,13 +84,13 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
 
 def memory(config: Config, members: Members) -> Iterator[Problem]:
     """A memory covers the longest stay."""
-    chosen = config.privacy.memory
-    if isinstance(chosen, Memory) and chosen.b < max(chosen.a, 0) and config.privacy.unit.weeks > 1:
+    chosen, weeks = config.privacy.memory, config.privacy.unit.weeks
+    if isinstance(chosen, tuple) and weeks > 1 and chosen[1] < max(chosen[0], 0):
         allowed = (
             "must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise"
             " who changes hospital during the stay is not covered"
         )
-        yield Problem(("privacy", "memory"), chosen.model_dump(), allowed)
+        yield Problem(("privacy", "memory"), chosen, allowed)
 
 
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
@@ -141,10 +142,11 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem((*place, "noises"), suite.noises, allowed)
         for noise in suite.noises:
             kind = NOISES[noise].memory
-            deaf = [it.label for it in made if not can_read(it.algorithm.reads_noise, kind)]
+            deaf = {it.family for it in made if not can_read(it.algorithm.reads_noise, kind)}
             if deaf and "local" in models.values():
-                allowed = f"must not have {noise}: {', '.join(deaf)} takes noise as independent"
-                yield Problem((*place, "noises"), suite.noises, f"{allowed} from week to week")
+                families = ", ".join(it for it in REGISTRY if it in deaf)
+                allowed = f"must not have {noise}: not made for noise with memory: {families}"
+                yield Problem((*place, "noises"), suite.noises, allowed)
         own = [member.label for member in made if _has_noise_of_its_own(member)]
         if own and suite.noises != [ISOTROPIC.name]:
             allowed = f"must be [{ISOTROPIC.name}], because {', '.join(own)} has noise of its own"

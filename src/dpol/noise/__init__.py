@@ -4,8 +4,10 @@ from dpol.noise.noises import CAPACITY as CAPACITY
 from dpol.noise.noises import CENTRAL_NOISES as CENTRAL_NOISES
 from dpol.noise.noises import CONSTANT as CONSTANT
 from dpol.noise.noises import ISOTROPIC as ISOTROPIC
+from dpol.noise.noises import MEMORY as MEMORY
 from dpol.noise.noises import NO_NOISE as NO_NOISE
 from dpol.noise.noises import NOISES as NOISES
+from dpol.noise.noises import SUMS as SUMS
 from dpol.noise.noises import WORST_CASE as WORST_CASE
 from dpol.noise.noises import MemoryChoice as MemoryChoice
 from dpol.noise.noises import Noise as Noise

@@ -164,9 +164,10 @@ def _law(
     stream: GainStream, noise: str, mu: float, choice: MemoryChoice
 ) -> tuple[Floats, NoiseMemory | None]:
     """The (T, n) scale of fresh noise, and how it is remembered."""
+    independent = np.array(noise_scale(stream, noise, mu))
     kept = memory_of(NOISES[noise], stream, mu, choice)
     if kept is None:
-        return np.array(noise_scale(stream, noise, mu)), None
+        return independent, None
     scale = NOISES[noise].scale(stream, mu) * kept.norm(stream.stay)
     return _finite(scale, stream, noise, mu), kept
 

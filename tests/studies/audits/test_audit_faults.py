@@ -17,7 +17,9 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.exact import LazyLaw
 from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
-from dpol.noise import NOISES, privatize
+from dpol.noise import NOISES, noisy_gains, privatize
+from dpol.noise.noises import memory_of
+from dpol.privacy.chains import Chains
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.matrix_mechanism import MatrixMechanism
 from dpol.privacy.stays import stay_norm
@@ -208,10 +210,74 @@ def with_another(module, name, audit):
     return audited
 
 
-def noise_of(kind, settings=SMALL):
+def noise_of(kind, settings=SMALL, stay=1):
     return with_another(
-        experts, "privatize", lambda seed: experts.audit_noise(settings, seed, kind)
+        experts, "privatize", lambda seed: experts.audit_noise(settings, seed, kind, stay)
     )
+
+
+def on_chains(change):
+    """`privatize` with a memory whose law is changed; the record stays that of the sound one."""
+
+    def mechanism(stream, noise, mu, **drawn):
+        def changed(*facts):
+            return change(memory_of(*facts))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(noisy_gains, "memory_of", changed)
+            broken = privatize(stream, noise, mu, **drawn)
+        sound = privatize(stream, noise, mu, seed=1, replicates=1)
+        return dataclasses.replace(broken, guarantee=sound.guarantee)
+
+    return mechanism
+
+
+class LongColumns(Chains):
+    """Columns of C of norm 1.1."""
+
+    def norm(self, stay):
+        return super().norm(stay) / 1.1
+
+
+class OneWeek(Chains):
+    """N_1 in place of N_w."""
+
+    def norm(self, stay):
+        return super().norm(1)
+
+
+class SameDraw(Chains):
+    """Weeks 1 and 2 have the same draw."""
+
+    def noise(self, fresh):
+        return super().noise(fresh[[0, 0, *range(2, len(fresh))]])
+
+
+class ScaleChanges(Chains):
+    """The state is that of shares, whose noise falls by half after week 1."""
+
+    def noise(self, fresh):
+        falls = np.where(np.arange(len(fresh)) > 0, 0.5, 1.0).reshape(-1, *[1] * (fresh.ndim - 1))
+        return super().noise(fresh * falls) * np.where(falls < 1, 1.0, falls)
+
+
+def as_chains(kind):
+    return on_chains(lambda sound: kind(sound.a, sound.b))
+
+
+def with_state(stream, noise, mu, **drawn):
+    """What a learner gets that is given the memory u too, in place of z_0."""
+    noisy = privatize(stream, noise, mu, **drawn)
+    first = noisy.gains[:, 0] - stream.gains[0]
+    return dataclasses.replace(noisy, initial=-noisy.memory.b * first)
+
+
+MEMORY_FAULTS = {
+    "columns of norm 1.1": as_chains(LongColumns),
+    "the same draw in two weeks": as_chains(SameDraw),
+    "a scale that changes in a chain": as_chains(ScaleChanges),
+    "a learner that is given the state": with_state,
+}
 
 
 audit_batches = partial(adabatch.audit_adabatch, SMALL)
@@ -234,6 +300,15 @@ NOISE_FAULTS = {
 AUDITS = {
     "isotropic noise": (noise_of("isotropic"), privatize, NOISE_FAULTS),
     "capacity noise": (noise_of("capacity"), privatize, NOISE_FAULTS),
+    "noise with memory": (noise_of("capacity-memory"), privatize, MEMORY_FAULTS),
+    "noise with memory, stays of 3 rounds": (
+        *(noise_of("capacity-memory", stay=3), privatize),
+        {"noise for one round": as_chains(OneWeek)},
+    ),
+    "noise for prefix sums": (
+        *(noise_of("capacity-prefix-sums"), privatize),
+        {"x 0.9": NOISE_FAULTS["x 0.9"]},
+    ),
     "sums": (*(partial(sums.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
     "sums, stays of 3 rounds": (
         *(partial(sums.audit_released, SMALL, stay=3), MatrixFTPL()),

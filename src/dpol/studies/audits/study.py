@@ -25,7 +25,7 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "labels": audit_messages,
 }
 """Every audit of the study: from settings and root seed, an iterator of what was found."""
-SAMPLED = 43
+SAMPLED = 51
 """Number of sampled bounds of the study; they share the error that the settings allow."""
 
 

@@ -14,7 +14,7 @@ from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds, setup_of
 from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CAPACITY, CENTRAL_NOISES
+from dpol.noise import CAPACITY, CENTRAL_NOISES, MEMORY, SUMS
 from dpol.privacy.matrix_mechanism import Silo
 from dpol.studies.audits.core import Audited, gaussian_audits, replicates_of
 from dpol.studies.audits.experts import (
@@ -46,7 +46,8 @@ def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
 
 def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
     """Persons who stay for three rounds: local noise, a tree, and factorised prefix sums."""
-    yield from audit_noise(settings, seed, CAPACITY.name, stay=3)
+    for noise in (CAPACITY, MEMORY, SUMS):
+        yield from audit_noise(settings, seed, noise.name, stay=3)
     yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)
     yield from audit_released(settings, seed, MatrixFTPL(), stay=3)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -34,6 +34,26 @@ def known_noise(name: object) -> object:
 NoiseName = Annotated[
     str, BeforeValidator(known_noise), WithJsonSchema({"enum": list(NOISES), "type": "string"})
 ]
+
+
+def known_memory(value: object) -> object:
+    """`designed`, `none`, or the numbers (a, b). Raises ValueError for anything else."""
+    if value in ("designed", "none"):
+        return value
+    pair = value if isinstance(value, list | tuple) else ()
+    numbers = [float(it) for it in pair if isinstance(it, int | float) and -1 < it < 1]
+    if len(pair) != 2 or len(numbers) != 2:
+        raise ValueError("must be designed, none, or [a, b] with both between -1 and 1")
+    return tuple(numbers)
+
+
+_PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+MemoryName = Annotated[
+    Any,
+    BeforeValidator(known_memory),
+    WithJsonSchema({"anyOf": [{"enum": ["designed", "none"], "type": "string"}, _PAIR]}),
+]
+"""A `MemoryChoice` as a config has it."""
 
 
 class Suite(Settings):

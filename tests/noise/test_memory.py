@@ -1,0 +1,132 @@
+"""Noise with memory on a stream: its law, who may learn from it, and sums without a curator."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import RawGains, play_rounds, setup_of
+from dpol.noise import privatize
+from replicates import many
+
+MU = 0.25
+ROUNDS, RUNS = 4, 20_000
+PAIR = 0.2, 0.6
+
+
+@pytest.fixture(scope="module")
+def stream(random_stream):
+    """Four rounds of two hospitals whose capacities change."""
+    return random_stream(ROUNDS, 2)
+
+
+def noise_of(stream, memory=PAIR, runs=RUNS):
+    """(runs, T, n) noise on counts, over the fresh noise that the paper-and-pencil norm gives."""
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(runs), memory=memory)
+    a, b = PAIR
+    fresh = math.sqrt(2) * stream.count_sensitivity / MU * math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
+    return (noisy.gains - stream.gains) * stream.capacity / fresh
+
+
+def drawn_by(noise, a, b):
+    """(runs, T) the fresh noise that it is made of, if its memory is (a, b)."""
+    u, fresh = 0.0, []
+    for own in noise.T:
+        fresh.append(own - u)
+        u = b * u + (a - b) * own
+    return np.column_stack(fresh)
+
+
+def test_the_noise_has_its_law_and_no_other(stream, checks):
+    """Error probability 1e-6; a wrong a or b, and a memory that is never used, are rejected."""
+    noise = noise_of(stream)
+    for hospital in range(2):
+        own = noise[:, :, hospital]
+        assert checks.columns_are_unit_normals(drawn_by(own, *PAIR))
+        for wrong in ((0.3, 0.6), (0.2, 0.7), (0.2, 0.2)):
+            assert not checks.columns_are_unit_normals(drawn_by(own, *wrong))
+    assert checks.columns_are_unit_normals(drawn_by(noise.reshape(RUNS, -1)[:, ::2], *PAIR))
+    between = np.column_stack([noise[:, 0, 0], noise[:, 0, 1]])
+    assert checks.columns_are_unit_normals(between)
+
+
+def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
+    """A chain whose u is never updated protects nearly as well: only this test sees it."""
+    a, b = PAIR
+    # n_1 = z_1, n_2 = z_2 + (a - b) z_1, n_3 = z_3 + (a - b) (z_2 + a z_1), ...
+    matrix = np.eye(ROUNDS)
+    for t, s in itertools.combinations(range(ROUNDS), 2):
+        matrix[s, t] = (a - b) * a ** (s - t - 1)
+    noise = noise_of(stream)[:, :, 0]
+    white = np.linalg.solve(matrix, noise.T).T
+    assert checks.columns_are_unit_normals(white)
+    forgetful = noise_of(stream, memory="none")[:, :, 0] * matrix_norm(a, b)
+    assert not checks.columns_are_unit_normals(np.linalg.solve(matrix, forgetful.T).T)
+
+
+def matrix_norm(a, b):
+    """What fresh noise of (a, b) is, over independent noise."""
+    return math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
+
+
+def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=2, memory="none")
+    plain = privatize(stream, "capacity", MU, seed=1, replicates=2)
+    np.testing.assert_array_equal(noisy.noise_scale, plain.noise_scale)
+    assert noisy.guarantee.mu == plain.guarantee.mu
+
+
+def test_without_noise_there_is_nothing_to_remember(stream):
+    for noise in ("capacity-memory", "capacity-prefix-sums"):
+        noisy = privatize(stream, noise, math.inf, seed=1, replicates=2)
+        assert (noisy.memory, noisy.guarantee.mu) == (None, math.inf)
+        np.testing.assert_array_equal(noisy.gains[1], stream.gains)
+
+
+def test_the_scale_that_learners_see_is_that_of_the_noise(stream, checks):
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(RUNS))
+    standard = (noisy.gains - stream.gains) / noisy.noise_scale
+    # Not independent over weeks, so each week by itself.
+    assert all(checks.unit_variance(week, 2 * ROUNDS) for week in standard.reshape(RUNS, -1).T)
+    fresh = (noisy.gains - stream.gains)[:, 1] / noisy.fresh_scale[1]
+    assert not checks.unit_variance(fresh)
+
+
+def test_the_record_names_the_memory(stream):
+    told = privatize(stream, "capacity-memory", MU, seed=1, replicates=1, memory=PAIR).guarantee
+    assert told.mechanism.endswith("(memory a = 0.2, b = 0.6)")
+    assert told.mu == pytest.approx(MU, rel=0.01)
+    designed = privatize(stream, "capacity-memory", MU, seed=1, replicates=1).guarantee
+    assert "memory a = 0, b = 0." in designed.mechanism
+
+
+def test_learners_that_take_noise_as_independent_are_refused(stream):
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=1)
+    with pytest.raises(ValueError, match="RWMeta takes noise as independent from round to round"):
+        play_rounds(RWMeta(), noisy, many(1))
+
+
+@pytest.mark.parametrize("stay", [1, 3])
+def test_hospitals_release_the_sums_of_a_curator_themselves(make_stream, stay):
+    """The leader of their noisy gains is that of B (C G + Z), if capacities stay the same."""
+    rng, beds = np.random.default_rng(5), np.array([40.0, 15.0, 90.0])
+    stream = make_stream(rng.uniform(0, 0.3, (30, 3)), beds)
+    stream = dataclasses.replace(stream, stay=stay)
+    noisy = privatize(stream, "capacity-prefix-sums", MU, seed=1, replicates=3)
+    setup = setup_of(RawGains(stream, MU, 3, noise="capacity"))
+    mechanism = MatrixFTPL().mechanism(setup)
+    np.testing.assert_allclose(noisy.fresh_scale[0], mechanism.scale)
+    assert noisy.guarantee.mu == pytest.approx(mechanism.achieved_mu)
+    draws = np.einsum("ts,rsn->rtn", mechanism.factorization.right, noisy.gains - stream.gains)
+    sums = np.einsum("ts,rsn->rtn", mechanism.factorization.left, draws)
+    sums += stream.gains.cumsum(axis=0)
+    np.testing.assert_allclose(noisy.gains.cumsum(axis=1), sums, atol=1e-12)
+    actions = play_rounds(RandomWalkFTPL(), noisy, many(3))
+    np.testing.assert_array_equal(actions[:, 1:], sums[:, :-1].argmax(axis=2))

@@ -1,0 +1,223 @@
+"""Noise with memory, against matrices written out and enumeration of who is where in which week."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+
+from dpol.privacy.chains import (
+    REFERENCE,
+    Chains,
+    SumsMemory,
+    chain_norm,
+    designed,
+    prediction_variance,
+)
+from dpol.privacy.factorizations import prefix_sums
+
+T = 7
+PAIRS = [(0.0, 0.0), (0.0, 0.6), (0.2, 0.6), (0.5, 0.9), (-0.3, 0.1)]
+every_pair = pytest.mark.parametrize(("a", "b"), PAIRS)
+
+
+def releases(a, b, rounds=T):
+    """C for kappa = 1: what C x + z is made of, by its recursion."""
+    first = np.array([1.0, *((b - a) * b**k for k in range(rounds - 1))])
+    return linalg.toeplitz(first, np.zeros(rounds))
+
+
+def chains(*pairs):
+    return Chains(*np.array(pairs, dtype=float).T)
+
+
+def longest(columns, stay, signs=(0, 1)):
+    """The longest move of a stay that begins in any week, all patterns tried."""
+    found = 0.0
+    for start in range(columns.shape[1] - stay + 1):
+        for rest in itertools.product(signs, repeat=stay - 1):
+            moved = columns[:, start : start + stay] @ np.array([1, *rest])
+            found = max(found, float(np.linalg.norm(moved)))
+    return found
+
+
+@every_pair
+@pytest.mark.parametrize("stay", [1, 2, 3, 5])
+def test_the_norm_is_that_of_the_worst_stay_in_a_long_chain(a, b, stay):
+    worst = longest(releases(a, b, 200)[:, :stay], stay)
+    assert chain_norm(a, b, stay) == pytest.approx(worst, rel=1e-12)
+
+
+def test_the_longer_who_stays_the_more_it_costs():
+    norms = [float(chain_norm(0.2, 0.6, w)) for w in (1, 2, 4, 8)]
+    np.testing.assert_allclose(np.divide(norms, norms[0]), [1, 1.70, 2.83, 4.49], atol=0.005)
+    independent = [float(chain_norm(0.0, 0.0, w)) for w in (1, 2, 4, 8)]
+    np.testing.assert_allclose(independent, np.sqrt([1, 2, 4, 8]))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.9, 0.3), (0.0, -0.1), (-0.5, -0.2)])
+def test_a_memory_in_which_weeks_cancel_is_refused_for_stays(a, b):
+    assert chain_norm(a, b, 1) >= 1
+    with pytest.raises(ValueError, match="b must be at least a and at least 0"):
+        chain_norm(a, b, 2)
+
+
+def test_why_it_is_refused():
+    """Who swaps hospitals every week moves each chain by signs: 1.53 times as far."""
+    columns = releases(0.9, 0.3, 60)[:, :3]
+    assert longest(columns, 3, (-1, 0, 1)) / longest(columns, 3) == pytest.approx(1.53, abs=0.005)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 0.5), (0.0, 1.0), (-1.0, 0.0), (math.nan, 0.0)])
+def test_a_memory_that_does_not_fade_is_refused(a, b):
+    with pytest.raises(ValueError, match="must lie between -1 and 1"):
+        chains((a, b))
+
+
+def test_noise_is_the_inverse_of_what_is_released():
+    memory = chains(*PAIRS)
+    fresh = np.random.default_rng(1).standard_normal((T, 4, len(PAIRS)))
+    noise = memory.noise(fresh)
+    for i, pair in enumerate(PAIRS):
+        np.testing.assert_allclose(np.tensordot(releases(*pair), noise[..., i], 1), fresh[..., i])
+    np.testing.assert_array_equal(memory.noise(fresh[:, 0]), noise[:, 0])
+
+
+def test_noise_of_two_weeks_by_hand():
+    noise = chains((0.2, 0.6)).noise(np.array([[1.0], [2.0], [0.5]]))
+    # u is 0, then (a - b) 1 = -0.4, then 0.2 (-0.4) - 0.4 x 2 = -0.88
+    np.testing.assert_allclose(noise[:, 0], [1.0, 1.6, -0.38])
+
+
+def test_deviations_are_those_of_the_noise():
+    memory, eye = chains(*PAIRS), np.repeat(np.eye(T)[:, :, None], len(PAIRS), axis=2)
+    rows = np.linalg.norm(memory.noise(eye), axis=1)
+    np.testing.assert_allclose(memory.deviations(T, len(PAIRS)), rows)
+    sums = SumsMemory(prefix_sums(T))
+    rows = np.linalg.norm(sums.noise(np.eye(T)), axis=1)
+    np.testing.assert_allclose(sums.deviations(T, 3), np.repeat(rows[:, None], 3, axis=1))
+
+
+@pytest.mark.parametrize("stay", [1, 2, 3, 4])
+def test_mu_is_that_of_the_worst_weeks_and_pair(stay):
+    pairs, shifts = [(0.0, 0.4), (0.2, 0.6), (0.5, 0.9), (0.0, 0.0)], np.array([0.3, 0.2, 0.1, 0.5])
+    columns = [shift * releases(*pair, 5) for pair, shift in zip(pairs, shifts, strict=True)]
+    worst = 0.0
+    # Every week of the stay the person is in one hospital in place of another.
+    for start in range(5 - stay + 1):
+        swaps = itertools.permutations(range(len(pairs)), 2)
+        for weeks in itertools.product(swaps, repeat=stay):
+            moved = np.zeros((len(pairs), 5))
+            for week, (here, there) in enumerate(weeks):
+                moved[here] += columns[here][:, start + week]
+                moved[there] -= columns[there][:, start + week]
+            worst = max(worst, float(np.linalg.norm(moved)))
+    assert chains(*pairs).mu(shifts, 5, stay) == pytest.approx(worst, rel=1e-12)
+
+
+def test_a_stay_longer_than_the_game_is_a_whole_game():
+    memory = chains((0.0, 0.5), (0.0, 0.5))
+    assert memory.mu(np.ones(2), 3, 8) == pytest.approx(memory.mu(np.ones(2), 3, 3))
+
+
+def test_the_reference_table_of_designs():
+    """Best predictor's deviation with independent noise, and with the best b at a = 0."""
+    b = np.arange(100) / 100
+    for stay, level, none, best in [
+        (1, 0.0566, 0.0235, 0.0203),
+        (1, 0.1414, 0.0333, 0.0264),
+        (2, 0.1414, 0.0373, 0.0315),
+        (4, 0.1414, 0.0410, 0.0369),
+        (8, 0.1414, 0.0442, 0.0420),
+    ]:
+        found = np.sqrt(prediction_variance(level * chain_norm(0.0, b, stay), b))
+        assert found[[0]].tolist() == pytest.approx([none], abs=6e-5)
+        assert found.min() == pytest.approx(best, abs=6e-5)
+        assert designed(np.array([level]), stay).b == b[found.argmin()]
+
+
+@given(st.floats(0.001, 1.0), st.integers(0, 98))
+def test_the_steady_variance_solves_the_riccati_equation(fresh, hundredths):
+    """The state is the deviation and u, which is seen with the noise that moves it."""
+    process, persistence = REFERENCE
+    b = hundredths / 100
+    moves, sees = np.diag([persistence, 0.0]), np.array([[1.0, fresh]])
+    solved = linalg.solve_discrete_are(
+        moves.T, sees.T, np.diag([process, b**2]), [[fresh**2]], s=np.array([[0.0], [-b * fresh]])
+    )
+    found = prediction_variance(np.array([fresh]), np.array([b]))[0]
+    assert found == pytest.approx(solved[0, 0], rel=1e-6)
+
+
+def test_designs_depend_on_the_size_of_the_noise_alone():
+    levels = np.array([0.002, 0.03, 0.1, 0.03, 0.4])
+    for stay in (1, 4):
+        memory = designed(levels, stay)
+        assert not memory.a.any()
+        assert memory.b[1] == memory.b[3]
+        assert (np.diff(memory.b[[0, 1, 2, 4]]) > 0).all()
+        np.testing.assert_allclose(memory.b, memory.b.round(2))
+        memory.norm(stay)  # covers stays
+
+
+# ---- what must not be done with a chain ----------------------------------------------------------
+
+
+def mu_of_noise(matrix, moved):
+    """Of Gaussian noise `matrix` z: the Mahalanobis length of the worst move, a column each."""
+    return np.sqrt(np.diag(moved.T @ np.linalg.inv(matrix @ matrix.T) @ moved)).max()
+
+
+def noise_matrix(a, b, rounds, week=lambda t: t):
+    """Noise of one hospital by its draws, for kappa so that a week alone has mu 1.
+
+    Week t goes on from the state of `week(t)`, t itself in a sound chain.
+    """
+    kept, noise = [np.zeros(rounds)], np.zeros((rounds, rounds))
+    for t, own in enumerate(np.eye(rounds)):
+        noise[t] = own + kept[week(t)]
+        kept.append(a * kept[week(t)] + (a - b) * own)
+    return noise * chain_norm(a, b, 1)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "late", "expected"),
+    [(0.2, 0.6, 0, 1.0), (0.2, 0.6, 1, 1.06), (0.2, 0.6, 5, 1.09), (-0.1, 0.8, 5, 1.27)],
+)
+def test_a_chain_continued_from_an_older_state_is_not_private_enough(a, b, late, expected):
+    matrix = noise_matrix(a, b, 40, lambda t: t - late if t == 20 else t)
+    assert mu_of_noise(matrix, np.eye(40)) == pytest.approx(expected, abs=0.006)
+
+
+def test_a_chain_that_is_always_a_week_late_is_not_private_enough():
+    """Each week adds the u of the week before, d_t + u_{t-1}: an echo that never fades."""
+    for rounds, expected in ((40, 1.81), (52, 2.03), (104, 2.78)):
+        matrix, norm = noise_matrix(-0.1, 0.8, rounds), chain_norm(-0.1, 0.8, 1)
+        late = norm * np.eye(rounds)
+        late[1:, :-1] += (matrix - norm * np.eye(rounds))[:-1, :-1]
+        assert mu_of_noise(late, np.eye(rounds)) == pytest.approx(expected, abs=0.006)
+
+
+def test_a_chain_begun_anew_is_private():
+    for a, b in PAIRS:
+        if b < max(a, 0):
+            continue
+        matrix = noise_matrix(a, b, 30, lambda t: 0 if t == 12 else t)
+        assert mu_of_noise(matrix, np.eye(30)) <= 1 + 1e-12
+        stays = np.eye(30) + np.eye(30, k=-1) + np.eye(30, k=-2)
+        scale = chain_norm(a, b, 3) / chain_norm(a, b, 1)
+        assert mu_of_noise(scale * matrix, stays) <= 1 + 1e-12
+
+
+def test_a_scale_that_changes_within_a_chain_is_not_private_enough():
+    """Capacity 10, then 20, noise on shares: an echo meets half the noise."""
+    matrix = np.diag([1.0] + [0.5] * 29) @ noise_matrix(0.2, 0.6, 30)
+    own = np.diag([1.0] + [0.5] * 29)  # one person of 10, then of 20 beds
+    assert mu_of_noise(matrix, own) == pytest.approx(1.0, abs=1e-9)
+    shares = noise_matrix(0.2, 0.6, 30) @ np.diag([1.0] + [0.5] * 29)
+    assert mu_of_noise(shares, own) == pytest.approx(1.26, abs=0.005)
