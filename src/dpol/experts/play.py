@@ -194,28 +194,9 @@ def rounds(
             or changes what it is given; or its guarantee is for one round, and a person may stay;
             or noise has a memory that it does not know.
     """
-    if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
-        raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
+    _refuse(algorithm, source, generators)
     setup: Any = setup_of(source)
     name = type(algorithm).__name__
-    stay = source.stay if isinstance(source, NoisyGains) else source.stream.stay
-    if algorithm.one_round and stay > 1:
-        raise ValueError(
-            f"{name} protects a person in one round, and a person may stay {stay} rounds here;"
-            " leave it out, or take a stay of 1"
-        )
-    memory = source.memory if isinstance(source, NoisyGains) else None
-    if memory is not None and not can_read(algorithm.reads_noise, memory.kind):
-        raise ValueError(
-            f"{name} takes noise as independent from round to round, and this noise has a"
-            " memory; leave it out, or take the noise capacity"
-        )
-    if generators.n_replicates != setup.n_replicates:
-        raise ValueError(
-            f"{name} plays {setup.n_replicates} replicates and needs one generator for each, got"
-            f" {generators.n_replicates}; make them by"
-            f" replicate_generators(..., range({setup.n_replicates}), ...)"
-        )
     state = algorithm.init(setup)
     observation: Observation | None = None
     for t, revealed in enumerate(observations(source)):
@@ -229,6 +210,31 @@ def rounds(
             raise ValueError(f"{name}.step, round {t + 1}: {wrong}")
         yield state, actions
         observation = revealed
+
+
+def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators) -> None:
+    """Refuse an algorithm that cannot play a source, and generators that do not fit it."""
+    if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
+        raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
+    name = type(algorithm).__name__
+    stay = source.stay if isinstance(source, NoisyGains) else source.stream.stay
+    if algorithm.one_round and stay > 1:
+        raise ValueError(
+            f"{name} protects a person in one round, and a person may stay {stay} rounds here;"
+            " leave it out, or take a stay of 1"
+        )
+    memory = source.memory if isinstance(source, NoisyGains) else None
+    if memory is not None and not can_read(algorithm.reads_noise, memory.kind):
+        raise ValueError(
+            f"{name} takes noise as independent from round to round, and this noise has a"
+            " memory; leave it out, or take the noise capacity"
+        )
+    if generators.n_replicates != source.n_replicates:
+        raise ValueError(
+            f"{name} plays {source.n_replicates} replicates and needs one generator for each, got"
+            f" {generators.n_replicates}; make them by"
+            f" replicate_generators(..., range({source.n_replicates}), ...)"
+        )
 
 
 _ONLY_READ = (

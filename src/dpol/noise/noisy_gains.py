@@ -121,43 +121,41 @@ def privatize(
         stream: the raw gains; the result holds no reference to them.
         noise: a key of `dpol.noise.NOISES`.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
-        seed: root seed; with the stream's label, noise, mu and replicate it fixes the noise.
+        seed: root seed; with the stream's label, noise, mu and replicate it fixes all draws.
         replicates: how many, or their numbers.
         memory: what the noise `capacity-memory` remembers; other noises have no choice.
 
     Raises:
-        ValueError: unknown noise, mu not above 0, no replicate, or a memory that does not cover
-            stays of several rounds.
+        ValueError: unknown noise, mu not above 0, no replicate, or a memory unfit for the stays.
         DataError: as `noise_scale`.
 
     >>> from dpol.data.stream import GainStream
-    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(3)
-    >>> gains, beds = np.full((3, 2), 0.1), np.full((3, 2), 40.0)
-    >>> stream = GainStream("example", gains, beds, ("north", "south"), periods)
+    >>> gains, weeks = np.full((3, 2), 0.1), np.datetime64("2021-01-01") + 7 * np.arange(3)
+    >>> stream = GainStream("example", gains, 400 * gains, ("north", "south"), weeks)
     >>> noisy = privatize(stream, "capacity", mu=0.5, seed=1, replicates=10)
-    >>> noisy.gains.shape, noisy.noise_scale[0].round(4).tolist()
-    ((10, 3, 2), [0.0707, 0.0707])
-    >>> round(noisy.guarantee.mu, 6), noisy.guarantee.model
-    (0.5, 'local')
+    >>> noisy.gains.shape, noisy.noise_scale[0].round(4).tolist(), round(noisy.guarantee.mu, 6)
+    ((10, 3, 2), [0.0707, 0.0707], 0.5)
     """
     seeds = Seeds(seed, stream.label, noise, float(mu), replicate_numbers(replicates))
     fresh, kept = _law(stream, noise, mu, memory)
-    scale = fresh if kept is None else fresh * kept.deviations(*fresh.shape)
     initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
-    for array in (fresh, scale, initial, gains):
-        array.flags.writeable = False
     return NoisyGains(
-        initial=initial,
-        gains=gains.transpose(1, 0, 2),
-        noise_scale=scale,
+        initial=_frozen(initial),
+        gains=_frozen(gains).transpose(1, 0, 2),
+        noise_scale=_frozen(fresh if kept is None else fresh * kept.deviations(*fresh.shape)),
         gain_range=stream.gain_range,
         guarantee=_guarantee(stream, noise, fresh, kept),
         seeds=seeds,
         stay=stream.stay,
         memory=kept,
-        fresh_scale=None if kept is None else fresh,
+        fresh_scale=None if kept is None else _frozen(fresh),
         capacity=stream.capacity,
     )
+
+
+def _frozen(array: Floats) -> Floats:
+    array.flags.writeable = False
+    return array
 
 
 def _law(
