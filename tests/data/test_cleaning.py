@@ -51,6 +51,7 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             cells=dict.fromkeys(RULES, 0),
             dropped=(),
             selection="all",
+            max_carry=4,
             missing_periods=(),
             sparse_periods=(),
             smallest_capacity=4.0,

@@ -16,7 +16,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_n
 from dpol.data.stream import GainStream
 from dpol.noise.noises import NOISES
 from dpol.privacy.guarantee import Guarantee, neighbours_of
-from dpol.privacy.stays import mu_of_stays
+from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,15 @@ def achieved_mu(stream: GainStream, scale: Floats) -> float:
     of the worst round counts, or of every round of the worst stay. With a given sensitivity
     Delta_t the shift is at most Delta_t / eta for the least noisy expert of round t.
     """
-    with np.errstate(divide="ignore"):
-        if stream.capacity is None:
+    if stream.capacity is None:
+        with np.errstate(divide="ignore"):
             return float((stream.sensitivity / scale.min(axis=1)).max())
-        shifts = stream.count_sensitivity / (stream.capacity * scale)
-        return mu_of_stays(shifts, None, stream.stay)
+    return mu_of_stays(_shifts(stream, scale), None, stream.stay)
+
+
+def _shifts(stream: GainStream, scale: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return stream.count_sensitivity / (stream.capacities_for("a person's share") * scale)
 
 
 def privatize(
@@ -165,7 +169,9 @@ def _guarantee(stream: GainStream, noise: str, scale: Floats) -> Guarantee:
     sensitivity, unit = NOISES[noise].sensitivity(stream)
     return Guarantee(
         mechanism=f"{noise} Gaussian noise on every gain vector",
-        **neighbours_of(stream).as_fields(),
+        **neighbours_of(stream).as_fields(
+            lambda rounds: mu_of_rounds(_shifts(stream, scale), None, rounds)
+        ),
         sensitivity=sensitivity,
         sensitivity_unit=unit,
         mu=achieved_mu(stream, scale),
