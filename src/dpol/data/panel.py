@@ -92,7 +92,7 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     """
     for stream in report["streams"]:
         if stream["stream"] == label:
-            return report["provenance"] | {key: stream[key] for key in (SELECTION, MAX_CARRY)}
+            return {**report["provenance"], **{key: stream[key] for key in (SELECTION, MAX_CARRY)}}
     raise DataError(f"the cleaning report has no stream {label}; clean the table again")
 
 

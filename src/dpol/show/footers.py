@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -120,7 +119,7 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
 
 def _describe_stays(runs: pd.DataFrame) -> list[str]:
     """What longer stays, and counts carried forward, cost persons; empty if there are none."""
-    lines, longer = [], [name for name in runs if re.fullmatch(r"mu_\d+_weeks", name)]
+    lines, longer = [], list(runs.columns[runs.columns.str.fullmatch(r"mu_\d+_weeks")])
     if factors := _times_asked(runs, longer):
         weeks = ", ".join(name.split("_")[1] for name in longer)
         lines.append(
