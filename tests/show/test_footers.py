@@ -129,7 +129,7 @@ def test_what_is_taken_as_public_is_said_once() -> None:
 
 
 def stays(**factors: float) -> pd.DataFrame:
-    """Columns that are so many times the level, and ten times what they are at the first level."""
+    """An algorithm whose columns are so many times the level, where that is finite."""
     found = column(mechanism=factors.pop("mechanism", "Noise"))
     for name, factor in factors.items():
         found[name] = 3.0 if name == "carried_weeks" else factor * found["mu"].replace(INF, 9.0)
@@ -143,6 +143,8 @@ def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
     tree = stays(mechanism="Tree", mu_1_week=1.0, mu_2_weeks=1.9)
     told = guarantee(a=stays(**two), b=stays(**two), c=tree)[2:]
     assert told == [f"{said.replace('1.42', '1.42 (Noise); 1.9 (Tree)')} for."]
+    other = guarantee(a=stays(**two), c=column(mechanism="L2P"))[2:]
+    assert other == [f"{said.replace('1.42', '1.42 (Noise)')} for."]
     carried = guarantee(a=stays(carried_weeks=3, mu_carried=2.0))[1:]
     assert carried == [
         "Counts are taken as true. Where a missing count repeats the last one, a person is counted"

@@ -36,7 +36,7 @@ class Guarantee:
         taken_as_public: what was computed from private data and is not covered; empty if
             nothing was.
         stays: mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not, at most;
-            None where the unit is no person.
+            None where no persons are counted, and for guarantees of another kind.
         carried: for data in which a missing count repeats the last one: in how many further rounds
             a person of the unit may be counted thereby, and the mu of that person, at most.
 
@@ -106,13 +106,10 @@ class Guarantee:
 
     def stay_columns(self) -> dict[str, float]:
         """What longer stays and carrying forward cost, as columns of the summary."""
-        stays, carried = self.stays or (math.nan,) * len(STAYS), self.carried or (math.nan,) * 2
-        names = (
-            *(f"mu_{v}_week{'s' if v > 1 else ''}" for v in STAYS),
-            "carried_weeks",
-            "mu_carried",
-        )
-        return dict(zip(names, map(float, (*stays, *carried)), strict=True))
+        stays = self.stays or (math.nan,) * len(STAYS)
+        weeks, mu = self.carried or (math.nan, math.nan)
+        columns = {f"mu_{v}_week{'s' * (v > 1)}": it for v, it in zip(STAYS, stays, strict=True)}
+        return columns | {"carried_weeks": float(weeks), "mu_carried": mu}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for storing beside a result; without stays if the unit is no person's."""

@@ -136,14 +136,14 @@ def _describe_stays(runs: pd.DataFrame) -> list[str]:
 
 
 def _times_asked(runs: pd.DataFrame, columns: list[str]) -> str:
-    """The largest mu of each column over the level; mechanisms are named where they differ."""
+    """The largest mu of each column over the level; mechanisms are named unless it holds for all."""
     known = runs[runs[columns].notna().all(axis=1)]
     found: dict[str, list[str]] = {}
     for mechanism, own in known.groupby("mechanism", sort=False):
         largest = own[columns].div(own["mu"], axis=0).max()
         text = ", ".join(rounded_up(factor, 3) for factor in largest)
         found.setdefault(text, []).append(str(mechanism))
-    if len(found) < 2:
+    if len(found) < 2 and len(known) in (0, len(runs)):
         return "".join(found)
     return "; ".join(f"{text} ({', '.join(same)})" for text, same in found.items())
 
