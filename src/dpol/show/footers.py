@@ -136,7 +136,7 @@ def _describe_stays(runs: pd.DataFrame) -> list[str]:
 
 
 def _times_asked(runs: pd.DataFrame, columns: list[str]) -> str:
-    """The largest mu of each column over the level; mechanisms are named unless it holds for all."""
+    """The largest mu of each column over the level; whose it is, unless it holds for all."""
     known = runs[runs[columns].notna().all(axis=1)]
     found: dict[str, list[str]] = {}
     for mechanism, own in known.groupby("mechanism", sort=False):
