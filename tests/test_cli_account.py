@@ -66,8 +66,30 @@ def test_the_ends_of_the_range_of_delta_are_in_it(run, delta):
     assert run("--mu", "1", "--delta", delta)[0] == 0
 
 
-def test_four_numbers_of_weeks_are_shown_by_default(run):
-    assert [row[0] for row in table(run("--mu", "1")[1])] == [1, 4, 13, 52]
+def test_six_numbers_of_weeks_are_shown_by_default(run):
+    assert [row[0] for row in table(run("--mu", "1")[1])] == [1, 2, 4, 8, 13, 52]
+
+
+def test_mu_may_be_that_of_a_longer_unit(run):
+    code, out, _ = run("--mu", "0.5", "--unit-weeks", "4", "--weeks", "1", "4", "16")
+    assert code == 0
+    assert out.startswith("One person in up to 4 weeks in a row has Gaussian differential privacy")
+    assert "multiplied by the square root of w/4:" in out
+    assert [row[:2] for row in table(out)] == [(1, 0.25), (4, 0.5), (16, 1.0)]
+
+
+def test_noise_with_memory_is_dearer_for_those_who_stay(run):
+    out = run("--mu", "1", "--memory", "0.2", "0.6", "--weeks", "1", "2", "4", "8")[1]
+    ratios = [1.0, 1.697, 2.83, 4.493]
+    assert [row[1] for row in table(out)] == pytest.approx(ratios, abs=2e-3)
+    assert "square root" not in out
+    assert "noise with memory (0.2, 0.6)" in out
+    out = run("--mu", "1", "--memory", "0.2", "0.6", "--unit-weeks", "4", "--weeks", "1", "8")[1]
+    expected = [1 / ratios[2], ratios[3] / ratios[2]]
+    assert [row[1] for row in table(out)] == pytest.approx(expected, abs=2e-3)
+    # One week is covered by every memory.
+    out = run("--mu", "1", "--memory", "0.6", "-0.2", "--weeks", "1")[1]
+    assert table(out)[0][:2] == (1, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +107,8 @@ def test_four_numbers_of_weeks_are_shown_by_default(run):
         (["--mu", "1", "--weeks", "1.5"], "--weeks: must be a whole number from 1 to 999999"),
         (["--mu", "1", "--weeks", "9" * 5000], "--weeks: must be a whole number from 1 to 999999"),
         (["--week", "1", "--mu", "1"], "unrecognized arguments: --week"),
+        (["--mu", "1", "--memory", "0.2", "1"], "argument --memory: must lie from -0.999999 to"),
+        (["--mu", "1", "--memory", "0.2"], "argument --memory: expected 2 arguments"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(run, arguments, message):
@@ -94,6 +118,17 @@ def test_wrong_arguments_are_refused_in_one_line(run, arguments, message):
     assert err.count("\n") == 1
     assert message in err
     assert "--help" in err
+
+
+@pytest.mark.parametrize(
+    "asked", [["--weeks", "1", "2"], ["--weeks", "1", "--unit-weeks", "2"], []]
+)
+@pytest.mark.parametrize("memory", [("0.6", "0.2"), ("-0.5", "-0.2")])
+def test_a_memory_that_does_not_cover_several_weeks_is_refused(run, asked, memory):
+    code, out, err = run("--mu", "1", "--memory", *memory, *asked)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "b must be at least a and at least 0" in err
+    assert "who changes hospital during the stay is not covered" in err
 
 
 numbers = st.one_of(

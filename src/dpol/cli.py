@@ -136,13 +136,18 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
 
 def _add_account(parser: argparse.ArgumentParser) -> None:
     given = parser.add_mutually_exclusive_group(required=True)
-    words = "Gaussian-DP parameter of one week; several: releases about the same week"
+    words = "Gaussian-DP parameter of the unit; several: releases about the same weeks"
     given.add_argument("--mu", type=_between(1e-6, 1e3), nargs="+", help=words)
-    words = "epsilon of one week, at --delta"
+    words = "epsilon of the unit, at --delta"
     given.add_argument("--epsilon", type=_between(1e-6, 1e6), help=words)
-    words = "numbers of weeks in which a person is counted (default: 1 4 13 52)"
-    weeks, usual = _between(1, 999_999, whole=True), [1, 4, 13, 52]
+    words = "numbers of weeks in which a person is counted (default: 1 2 4 8 13 52)"
+    weeks, usual = _between(1, 999_999, whole=True), [1, 2, 4, 8, 13, 52]
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
+    words = "the unit: a person who is counted in up to W weeks in a row (default: 1)"
+    parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
+    words = "of noise with memory: both between -1 and 1 (default: independent noise)"
+    memory = _between(-0.999999, 0.999999)
+    parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     _add_delta(parser)
     parser.set_defaults(run=_account, failure=2)
 
@@ -206,7 +211,11 @@ def _account(options: argparse.Namespace) -> None:
     else:
         # What is printed is what the user goes on with, so all numbers follow from it.
         mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
-    print(describe_account(mu, delta, options.weeks))
+    memory = options.memory and tuple(options.memory)
+    try:
+        print(describe_account(mu, delta, options.weeks, options.unit_weeks, memory))
+    except ValueError as error:  # a memory that does not cover so many weeks
+        raise DpolError(f"{error}; take another --memory, or one week only") from None
 
 
 def _decimal(text: str) -> Decimal:

@@ -51,6 +51,7 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             cells=dict.fromkeys(RULES, 0),
             dropped=(),
             selection="all",
+            max_carry=4,
             missing_periods=(),
             sparse_periods=(),
             smallest_capacity=4.0,
@@ -162,6 +163,22 @@ def test_the_default_is_to_carry_four_weeks() -> None:
     nine = " ".join(["9"] * 9)
     panel = clean({"h": (nine, nine), "a": ("5 . . . . . . . .", nine)})
     assert touched(panel) == {"carried_counts": 4, "zero_counts": 4}
+
+
+@pytest.mark.parametrize("max_carry", [0, 1, 4])
+def test_a_person_of_two_weeks_is_counted_in_as_many_more_as_counts_are_carried(
+    max_carry: int,
+) -> None:
+    """What records of privacy say of carrying forward: reached, and no week more."""
+    nine, rules = " ".join(["9"] * 9), dataset(max_carry=max_carry)
+    one, other = (
+        clean({"h": (nine, nine), "a": (f"{counts} . . . . . .", nine)}, rules)
+        for counts in ("5 6 7", "5 5 6")
+    )
+    moved = np.subtract(line(one, "a", "count"), line(other, "a", "count"))
+    assert np.flatnonzero(moved).tolist() == list(range(1, 3 + max_carry))
+    assert moved.max() == 1
+    assert one.reports[0].max_carry == max_carry
 
 
 @pytest.mark.parametrize(

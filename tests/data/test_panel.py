@@ -39,6 +39,7 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
             {"entity": "320002", "name": "Small", "reason": "7 cases in all, fewer than 100"},
         ),
         selection="counts",
+        max_carry=4,
         sparse_periods=("2024-02-29 (1 of 33 entities)",),
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
@@ -167,9 +168,11 @@ def test_the_page_tells_how_the_entities_were_chosen_and_which_periods_are_spars
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    made = report_as_dict(cleaned(report(), report("T", selection="given")), PROVENANCE)
-    assert provenance_of_stream(made, "S") == {**PROVENANCE, "selection": "counts"}
-    assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given"}
+    made = report_as_dict(
+        cleaned(report(), report("T", selection="given", max_carry=0)), PROVENANCE
+    )
+    assert provenance_of_stream(made, "S") == {**PROVENANCE, "selection": "counts", "max_carry": 4}
+    assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given", "max_carry": 0}
     with pytest.raises(DataError, match="report has no stream U; clean the table again"):
         provenance_of_stream(made, "U")
 

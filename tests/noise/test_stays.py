@@ -18,11 +18,13 @@ from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
 from dpol.experts.registry import make_members
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, privatize
+from dpol.privacy.stays import STAYS as LENGTHS
 from dpol.privacy.tree_noise import tree_nodes
 from replicates import many
 
 T, N, MU = 7, 3, 0.5
-STAYS = (1, 2, 3)
+STAYS = 1, 2, 3
+CENTRAL = MatrixFTPL(), MatrixDiscounted(), NoisyMax(window=2), TreeFTPL()
 
 
 @pytest.fixture
@@ -34,22 +36,22 @@ def staying(stream, stay):
     return dataclasses.replace(stream, stay=stay)
 
 
-def largest_move(stream, scales, columns, stay):
+def largest_move(stream, scales, columns, stay, in_a_row=True):
     """Over all stays, and all two hospitals in each of their weeks: the Mahalanobis distance.
 
     `columns` (m, T) or (n, m, T), one matrix for each hospital, say what unit noise is added to.
     """
+    columns = np.broadcast_to(columns, (N, *np.shape(columns)[-2:]))
     shifts = stream.count_sensitivity / stream.capacity / scales
+    sets = itertools.combinations(range(T), stay)
+    pairs = [np.eye(N)[i] - np.eye(N)[k] for i, k in itertools.combinations(range(N), 2)]
     found = 0.0
-    for start in range(T - stay + 1):
-        for pairs in itertools.product(itertools.combinations(range(N), 2), repeat=stay):
-            moved = np.zeros((T, N))
-            for j, (i, k) in enumerate(pairs):
-                moved[start + j, i], moved[start + j, k] = (
-                    shifts[start + j, i],
-                    -shifts[start + j, k],
-                )
-            found = max(found, float(np.linalg.norm(columns @ moved.T[:, :, None])))
+    for rounds in sets:
+        if in_a_row and rounds[-1] - rounds[0] >= stay:
+            continue
+        for moved in itertools.product(pairs, repeat=stay):
+            weeks = (np.array(moved) * shifts[list(rounds)]).T[:, :, None]
+            found = max(found, float(np.linalg.norm(columns[:, :, rounds] @ weeks)))
     return found
 
 
@@ -66,7 +68,14 @@ def releases_of(noisy):
 def test_local_noise_covers_every_stay(stream, noise, stay):
     noisy = privatize(staying(stream, stay), noise, MU, seed=1, replicates=1)
     fresh = noisy.noise_scale if noisy.fresh_scale is None else noisy.fresh_scale
-    moved = largest_move(stream, fresh, releases_of(noisy), stay)
+    columns = releases_of(noisy)
+    moved = largest_move(stream, fresh, columns, stay)
+    told = [largest_move(stream, fresh, columns, min(v, T), False) for v in LENGTHS]
+    if noisy.memory is None:
+        assert noisy.guarantee.stays == pytest.approx(told)
+    else:  # as for chains of any length
+        assert (np.array(noisy.guarantee.stays) >= np.array(told) * (1 - 1e-12)).all()
+        assert noisy.guarantee.stays[0] <= MU * (1 + 1e-9)
     assert moved == pytest.approx(noisy.guarantee.mu)
     assert noisy.guarantee.mu <= MU * (1 + 1e-12)
     one = privatize(stream, noise, MU, seed=1, replicates=1)
@@ -80,11 +89,7 @@ def test_local_noise_covers_every_stay(stream, noise, stay):
 
 @pytest.mark.parametrize("stay", STAYS)
 @pytest.mark.parametrize("noise", CENTRAL_NOISES)
-@pytest.mark.parametrize(
-    "algorithm",
-    [MatrixFTPL(), MatrixDiscounted(), NoisyMax(window=2)],
-    ids=lambda it: type(it).__name__,
-)
+@pytest.mark.parametrize("algorithm", CENTRAL[:3], ids=lambda it: type(it).__name__)
 def test_released_sums_cover_every_stay(stream, algorithm, noise, stay):
     source = RawGains(staying(stream, stay), MU, noise=noise)
     mechanism = algorithm.mechanism(setup_of(source))
@@ -107,6 +112,30 @@ def test_trees_cover_every_stay(stream, noise, stay):
     assert moved <= guarantee_of(TreeFTPL(), source).mu * (1 + 1e-12) <= MU * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("stay", STAYS[:2])
+@pytest.mark.parametrize("varies", [True, False])
+@pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda it: type(it).__name__)
+def test_central_records_hold_for_persons_in_any_weeks(stream, algorithm, varies, stay):
+    """Against every set of weeks; close if capacities do not vary. N_1 for N_v is too little."""
+    stream = staying(stream, stay)
+    if not varies:
+        stream = dataclasses.replace(stream, capacity=np.tile([20.0, 20.0, 40.0], (T, 1)))
+    source = RawGains(stream, MU, noise="capacity")
+    if isinstance(algorithm, TreeFTPL):
+        state = algorithm.init(setup_of(source))
+        scales, columns = state.relative * state.node_scale, tree_nodes(T)
+    else:
+        mechanism = algorithm.mechanism(setup_of(source))
+        scales, columns = mechanism.scale, mechanism.factorization.right
+    record = guarantee_of(algorithm, source)
+    for length, told in zip(LENGTHS, record.stays, strict=True):
+        moved = largest_move(stream, scales, columns, min(length, T), in_a_row=False)
+        assert moved <= told * (1 + 1e-12)
+        if not varies:
+            assert told < 1.06 * moved
+            assert length == 1 or record.stays[0] < 0.75 * moved
+
+
 @pytest.mark.parametrize("name", ["rw-adabatch", "l2p"])
 def test_what_protects_one_round_refuses_longer_stays(random_stream, name):
     (member,) = make_members(name)
@@ -126,3 +155,11 @@ def test_a_stay_is_kept_in_the_file_and_refused_where_it_means_nothing(stream, t
         staying(stream, 0)
     with pytest.raises(DataError, match="and 1 for gains without capacities"):
         dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(T), stay=2)
+
+
+@pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda it: type(it).__name__)
+def test_without_noise_the_record_says_so_for_every_stay(stream, algorithm):
+    for stay in STAYS:
+        record = guarantee_of(algorithm, RawGains(staying(stream, stay), math.inf))
+        assert record.mu == math.inf
+        assert record.stays == (math.inf,) * len(LENGTHS)

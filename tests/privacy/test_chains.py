@@ -120,6 +120,20 @@ def test_mu_is_that_of_the_worst_weeks_and_pair(stay):
     assert chains(*pairs).mu(shifts, 5, stay) == pytest.approx(worst, rel=1e-12)
 
 
+@pytest.mark.parametrize(("a", "b"), [*PAIRS, (0.9, 0.3), (0.0, -0.5)])
+def test_no_rounds_apart_cost_more_than_is_said(a, b):
+    """All sets of rounds, all signs; for b at least a and 0, rounds in a row in a long chain."""
+    columns = releases(a, b)
+    for count in (1, 2, 3):
+        said = chains((a, b)).mu_of_rounds(np.ones(1), 100, count)
+        for rounds in itertools.combinations(range(T), count):
+            for signs in itertools.product((-1, 1), repeat=count):
+                assert np.linalg.norm(columns[:, rounds] @ np.array(signs)) <= said * (1 + 1e-12)
+        if b >= max(a, 0):
+            assert said == pytest.approx(float(chain_norm(a, b, count)))
+    assert chains((a, b)).mu_of_rounds(np.ones(1), 3, 8) == pytest.approx(said)
+
+
 def test_a_stay_longer_than_the_game_is_a_whole_game():
     memory = chains((0.0, 0.5), (0.0, 0.5))
     assert memory.mu(np.ones(2), 3, 8) == pytest.approx(memory.mu(np.ones(2), 3, 3))

@@ -4,20 +4,25 @@ import dataclasses
 import json
 import math
 
+import numpy as np
 import pytest
 
-from dpol.data.stream import SELECTION
+from dpol.data.stream import MAX_CARRY, SELECTION
+from dpol.experts.follow_the_leader import FollowTheLeader
+from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import NOISES
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
+from dpol.privacy.stays import STAYS
 
 
 def test_a_guarantee_survives_json():
-    stored = json.loads(json.dumps(NO_PRIVACY.as_dict()))
-    assert Guarantee(**stored) == NO_PRIVACY
+    told = dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1e-6), carried=(4, 2.0))
+    for it in (NO_PRIVACY, told):
+        assert Guarantee(**json.loads(json.dumps(it.as_dict()))) == it
 
 
 def test_no_privacy_guarantees_nothing():
@@ -44,3 +49,30 @@ def test_every_record_says_how_the_list_of_entities_came_about(random_stream, se
     for record in records:
         assert said in record.taken_as_public
         assert bool(said) == bool(record.taken_as_public)
+
+
+@pytest.mark.parametrize("stay", [1, 3])
+@pytest.mark.parametrize("carry", [0, 4])
+def test_every_record_of_persons_says_what_longer_stays_and_carrying_cost(
+    random_stream, stay, carry
+):
+    """Capacities do not vary here: by hand."""
+    stream = random_stream(100, 3, provenance={MAX_CARRY: carry} if carry else {})
+    stream = dataclasses.replace(stream, stay=stay, capacity=np.full((100, 3), 40.0))
+    found = privatize(stream, "capacity", 0.5, seed=1, replicates=[0]).guarantee
+    assert found.stays == pytest.approx([0.5 * math.sqrt(v / stay) for v in STAYS])
+    assert found.stays[0] == found.mu if stay == 1 else found.stays[0] < found.mu
+    expected = (carry, pytest.approx(0.5 * math.sqrt((stay + carry) / stay))) if carry else None
+    assert found.carried == expected
+
+
+def test_records_of_no_persons_say_nothing_of_stays(random_stream):
+    stream = random_stream(20, 3, provenance={MAX_CARRY: 4})
+    rounds = dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(20))
+    records = [guarantee_of(LazyWeights(), RawGains(stream, 1.0))]
+    records += [guarantee_of(it, RawGains(rounds, 1.0)) for it in (TreeFTPL(), MatrixFTPL())]
+    records += [privatize(rounds, "isotropic", 1.0, seed=1, replicates=1).guarantee]
+    records += [guarantee_of(FollowTheLeader(), RawGains(rounds, 1.0))]
+    assert all(record.stays is record.carried is None for record in records)
+    free = guarantee_of(FollowTheLeader(), RawGains(stream, 1.0))
+    assert free.stays == (math.inf,) * len(STAYS)

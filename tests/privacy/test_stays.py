@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpol.privacy.factorizations import decayed_sums, fresh_window_sums, prefix_sums
-from dpol.privacy.stays import mu_of_stays, stay_norm
+from dpol.privacy.stays import STAYS, mu_of_rounds, mu_of_stays, stay_norm
+from dpol.privacy.tree_noise import tree_levels, tree_nodes, tree_total
 
 T = 6
 COLUMNS = {
@@ -71,3 +72,96 @@ def test_what_cannot_be_covered_is_refused():
         stay_norm(cancelling, 2)
     with pytest.raises(ValueError, match="at least 1 round"):
         stay_norm(np.eye(2), 0)
+
+
+def most_common(gram, count):
+    """Over all sets of so many rounds, of whatever distance."""
+    sets = itertools.combinations(range(len(gram)), count)
+    return max(float(np.sqrt(gram[np.ix_(rounds, rounds)].sum())) for rounds in sets)
+
+
+@every_matrix
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count):
+    """Every set of weeks; in each of them a move between three hospitals and nowhere."""
+    shifts = np.random.default_rng(count).uniform(0.2, 1.0, (T, 3))
+    vectors = np.vstack([np.eye(3), np.zeros((1, 3))])
+    moves = {tuple(vectors[i] - vectors[j]) for i in range(4) for j in range(4)}
+    largest = 0.0
+    for rounds in itertools.combinations(range(T), count):
+        for moved in itertools.product(moves, repeat=count):
+            of_rounds = columns[:, rounds] @ (np.array(moved) * shifts[list(rounds)])
+            largest = max(largest, float(np.linalg.norm(of_rounds)))
+    gram = columns.T @ columns
+    bound = mu_of_rounds(shifts, gram, count)
+    assert largest <= bound * (1 + 1e-12)
+    assert bound <= 1.15 * largest
+    if (gram == np.eye(T)).all():
+        assert mu_of_rounds(shifts, None, count) == pytest.approx(largest) == pytest.approx(bound)
+        assert mu_of_rounds(shifts, None, T + 5) == mu_of_rounds(shifts, None, T)
+    # The record of a stay that takes N_1 in place of N_v is too small.
+    if count > 1:
+        assert mu_of_rounds(shifts, gram, 1) < 0.9 * largest
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
+    """Lags that fall; where they alternate, whoever swaps hospitals every week is the worst."""
+    lag = np.abs(np.subtract.outer(range(8), range(8)))
+    gram = (sign * 0.5) ** lag
+    for count in STAYS:
+        by_hand = count + 2 * sum((count - k) * 0.5**k for k in range(1, count))
+        assert mu_of_rounds(np.ones((8, 2)), gram, count) == pytest.approx(math.sqrt(2 * by_hand))
+        assert most_common(np.abs(gram), count) == pytest.approx(math.sqrt(by_hand))
+
+
+def test_weeks_far_apart_can_be_worse_than_a_stay():
+    """Two weeks in which one hospital is small; independent noise of one scale."""
+    shifts = np.array([[1.0, 1.0], [0.1, 0.1], [1.0, 1.0]])
+    assert mu_of_stays(shifts, None, 2) == pytest.approx(math.sqrt(2 + 0.02))
+    assert mu_of_rounds(shifts, None, 2) == pytest.approx(2.0)
+
+
+def test_without_noise_nobody_is_protected():
+    """Where weeks have nothing in common, 0 times infinity must not be taken for a number."""
+    nothing = np.full((T, 2), np.inf)
+    for find in (mu_of_stays, mu_of_rounds):
+        assert [find(nothing, gram, 3) for gram in (None, np.eye(T))] == [math.inf] * 2
+
+
+def most_in_tree(low, high, rounds):
+    """For each number of rounds of low + 1, ..., high: how far they move the tree's nodes, squared.
+
+    A node that round t closes holds half of what it and its right neighbour hold.
+    """
+    if high - low == 1:
+        return np.array([0.0, 0.0])
+    middle = (low + high) // 2
+    left, right = (most_in_tree(*half, rounds) for half in ((low, middle), (middle, high)))
+    if middle < rounds:  # else no round is left that would need the node
+        left = left + np.arange(len(left)) ** 2.0
+    return np.array(
+        [
+            max(
+                left[here] + right[count - here]
+                for here in range(max(0, count - len(right) + 1), min(count, len(left) - 1) + 1)
+            )
+            for count in range(high - low + 1)
+        ]
+    )
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 5, 8, 20, 67, 100])
+def test_no_rounds_of_a_tree_are_worse_than_the_first(rounds):
+    """All sets of rounds, by the best split of each block between its halves."""
+    size = 2 ** tree_levels(rounds)
+    best = np.sqrt(most_in_tree(0, size, rounds))
+    levels = tree_levels(rounds)
+    gram = tree_nodes(rounds).T @ tree_nodes(rounds)
+    for stay in STAYS:
+        count = min(stay, rounds)
+        found = tree_total(rounds, stay) / math.sqrt(levels)
+        assert found == pytest.approx(best[count])
+        assert found == pytest.approx(stay_norm(tree_nodes(rounds), stay))
+        if rounds <= 20:
+            assert found == pytest.approx(most_common(gram, count))

@@ -29,6 +29,7 @@ def run(mu: float, **changes: Any) -> dict[str, Any]:
         "unit": "one person",
         "adjacency": "one elsewhere",
         "taken_as_public": "",
+        **dict.fromkeys(("mu_1_week", "mu_2_weeks", "carried_weeks", "mu_carried"), math.nan),
     } | changes
 
 
@@ -125,3 +126,27 @@ def test_what_is_taken_as_public_is_said_once() -> None:
     said = "Taken as public, and not covered by any μ: the list."
     assert guarantee(a=one, b=other)[1:] == [said]
     assert not any("public" in line for line in guarantee(a=column()))
+
+
+def stays(**factors: float) -> pd.DataFrame:
+    """An algorithm whose columns are so many times the level, where that is finite."""
+    found = column(mechanism=factors.pop("mechanism", "Noise"))
+    for name, factor in factors.items():
+        found[name] = 3.0 if name == "carried_weeks" else factor * found["mu"].replace(INF, 9.0)
+    return found
+
+
+def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
+    two = {"mu_1_week": 1.0, "mu_2_weeks": math.sqrt(2)}
+    said = "A person who is counted in 2 weeks, in a row or not, has at most 1.42 times the μ asked"
+    assert guarantee(a=stays(**two))[1:] == [f"{said} for."]
+    tree = stays(mechanism="Tree", mu_1_week=1.0, mu_2_weeks=1.9)
+    told = guarantee(a=stays(**two), b=stays(**two), c=tree)[2:]
+    assert told == [f"{said.replace('1.42', '1.42 (Noise); 1.9 (Tree)')} for."]
+    other = guarantee(a=stays(**two), c=column(mechanism="L2P"))[2:]
+    assert other == [f"{said.replace('1.42', '1.42 (Noise)')} for."]
+    carried = guarantee(a=stays(carried_weeks=3, mu_carried=2.0))[1:]
+    assert carried == [
+        "Counts are taken as true. Where a missing count repeats the last one, a person is counted"
+        " in up to 3 further weeks, and has at most 2 times the μ asked for."
+    ]

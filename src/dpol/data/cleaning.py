@@ -77,6 +77,7 @@ class StreamReport:
         cells: how many each of `RULES` touched.
         dropped: entities that do not play: entity, name and reason.
         selection: how the list of entities came about, see `dpol.data.selection.SELECTIONS`.
+        max_carry: for how many periods a missing count repeats the last one, at most.
         missing_periods: gaps of the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
         smallest_capacity: of a cell.
@@ -89,6 +90,7 @@ class StreamReport:
     cells: Mapping[str, int]
     dropped: tuple[Mapping[str, str], ...]
     selection: Selection
+    max_carry: int
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
     smallest_capacity: float
@@ -249,6 +251,7 @@ def _clean_stream(
         cells={rule: int(counts[rule]) for rule in RULES},
         dropped=tuple(dropped),
         selection=selection_of(rules),
+        max_carry=rules.max_carry,
         missing_periods=missing,
         sparse_periods=sparse,
         smallest_capacity=float(filled.table["capacity"].min()),

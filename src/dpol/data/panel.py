@@ -16,7 +16,7 @@ from dpol.core.files import sha256
 from dpol.core.schemas import Column, Schema, read_frame, write_frame
 from dpol.data.cleaning import RULES, CleanPanel
 from dpol.data.selection import SELECTIONS
-from dpol.data.stream import SELECTION
+from dpol.data.stream import MAX_CARRY, SELECTION
 from dpol.show.words import escape_markdown
 
 PANEL = Schema(
@@ -81,7 +81,7 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
 
 
 def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
-    """Where a stream came from: the provenance of its table, and how its entities were chosen.
+    """Where a stream came from: the provenance of its table, and two rules of its cleaning.
 
     Args:
         report: of `report_as_dict`.
@@ -92,7 +92,7 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     """
     for stream in report["streams"]:
         if stream["stream"] == label:
-            return {**report["provenance"], SELECTION: stream["selection"]}
+            return {**report["provenance"], **{key: stream[key] for key in (SELECTION, MAX_CARRY)}}
     raise DataError(f"the cleaning report has no stream {label}; clean the table again")
 
 

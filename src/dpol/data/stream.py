@@ -29,6 +29,8 @@ _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
 """Key in a stream's provenance: how the list of its entities came about."""
+MAX_CARRY = "max_carry"
+"""Another: for how many periods, at most, a missing count repeats the last one."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),

@@ -274,4 +274,5 @@ def guarantee_of(algorithm: AnyAlgorithm, source: Source) -> Guarantee:
     if isinstance(algorithm, CentralAlgorithm):
         return algorithm.guarantee(setup_of(source))
     it = neighbours_of(source.stream)
-    return dataclasses.replace(NO_PRIVACY, adjacency=it.adjacency, unit=it.unit)
+    stays = NO_PRIVACY.stays if it.stay else None
+    return dataclasses.replace(NO_PRIVACY, adjacency=it.adjacency, unit=it.unit, stays=stays)

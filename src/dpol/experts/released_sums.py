@@ -102,7 +102,7 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
         name = f"Gaussian noise on factorised sums ({mechanism.factorization.name})"
         return Guarantee(
             mechanism=name + (f", {setup.noise} noise" if own else ""),
-            **setup.neighbours.as_fields(),
+            **setup.neighbours.as_fields(mechanism.mu_of_rounds),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
             mu=mechanism.achieved_mu,

@@ -103,7 +103,7 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         return Guarantee(
             mechanism="Gaussian noise on tree-aggregated prefix sums"
             + (f", {setup.noise} noise" if own else ""),
-            **setup.neighbours.as_fields(),
+            **setup.neighbours.as_fields(lambda rounds: self.achieved_mu(setup, rounds)),
             sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
             sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
             mu=self.achieved_mu(setup),
@@ -111,13 +111,17 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
             sampler="seeded",
         )
 
-    def achieved_mu(self, setup: CuratorSetup) -> float:
+    def achieved_mu(self, setup: CuratorSetup, stay: int | None = None) -> float:
         """Delta L / S; 0 for T = 1, where no gain is ever used.
 
         With the capacity noise L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
         where it is largest. For stays of w rounds sqrt(L) N_w takes the place of L.
+
+        Args:
+            setup: which noise is drawn.
+            stay: in how many rounds a person is counted, in a row or not; None for the unit's.
         """
-        total = tree_total(setup.n_rounds, setup.stay)
+        total = tree_total(setup.n_rounds, setup.stay if stay is None else stay)
         if total == 0:
             return 0.0
         scale = self._total_scale(setup)

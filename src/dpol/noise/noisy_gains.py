@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from dpol.data.stream import GainStream
 from dpol.noise.noises import NOISES, MemoryChoice, memory_of
 from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
 from dpol.privacy.guarantee import Guarantee, neighbours_of
-from dpol.privacy.stays import mu_of_stays
+from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,28 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = 
     of the worst round counts, or of every round of the worst stay. With a given sensitivity
     Delta_t the shift is at most Delta_t / eta for the least noisy expert of round t.
     """
-    with np.errstate(divide="ignore"):
-        if stream.capacity is None:
+    if stream.capacity is None:
+        with np.errstate(divide="ignore"):
             return float((stream.sensitivity / scale.min(axis=1)).max())
-        shifts = stream.count_sensitivity / (stream.capacity * scale)
-        if memory is not None:  # one scale for a whole chain of counts
-            return memory.mu(shifts.max(axis=0), stream.n_rounds, stream.stay)
-        return mu_of_stays(shifts, None, stream.stay)
+    shifts = _shifts(stream, scale)
+    if memory is not None:  # one scale for a whole chain of counts
+        return memory.mu(shifts.max(axis=0), stream.n_rounds, stream.stay)
+    return mu_of_stays(shifts, None, stream.stay)
+
+
+def _mu_of_rounds(
+    stream: GainStream, scale: Floats, memory: NoiseMemory | None, rounds: int
+) -> float:
+    """At most the mu of a person counted in so many rounds, in a row or not."""
+    shifts = _shifts(stream, scale)
+    if memory is not None:
+        return memory.mu_of_rounds(shifts.max(axis=0), stream.n_rounds, rounds)
+    return mu_of_rounds(shifts, None, rounds)
+
+
+def _shifts(stream: GainStream, scale: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return stream.count_sensitivity / (stream.capacities_for("a person's share") * scale)
 
 
 def privatize(
@@ -206,7 +222,7 @@ def _guarantee(
     sensitivity, unit = NOISES[noise].sensitivity(stream)
     return Guarantee(
         mechanism=f"{noise} Gaussian noise on every gain vector{_remembered(memory)}",
-        **neighbours_of(stream).as_fields(),
+        **neighbours_of(stream).as_fields(partial(_mu_of_rounds, stream, fresh, memory)),
         sensitivity=sensitivity,
         sensitivity_unit=unit,
         mu=achieved_mu(stream, fresh, memory),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from dpol.core.rounding import rounded_up
+from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 
 
@@ -29,18 +30,34 @@ class Protection:
     best_guess: float
 
 
-def protection(mu: float, delta: float, weeks: int = 1) -> Protection:
-    """What mu-GDP for one week guarantees to a person who is counted in `weeks` weeks.
+Memory = tuple[float, float]
+"""The numbers (a, b) of noise with memory, see `dpol.privacy.chains`."""
+
+
+def protection(
+    mu: float, delta: float, weeks: int = 1, unit: int = 1, memory: Memory | None = None
+) -> Protection:
+    """What mu-GDP guarantees to a person who is counted in `weeks` weeks, in a row or not.
+
+    Args:
+        mu: Gaussian-DP parameter of a person of the unit.
+        delta: at which epsilon is given.
+        weeks: in how many weeks the person is counted.
+        unit: in how many weeks in a row a person is counted whose parameter is mu.
+        memory: of the noise; None for independent noise.
 
     Raises:
-        ValueError: mu is negative, delta not in (0, 1), or weeks below 1.
+        ValueError: mu is negative, delta not in (0, 1), weeks or unit below 1, or the memory does
+            not cover so many weeks, see `chain_norm`.
 
     >>> round(protection(0.5, 1e-6, weeks=4).epsilon, 3)
     4.887
     """
     if weeks < 1:
         raise ValueError(f"weeks must be at least 1, got {weeks}")
-    together = mu * math.sqrt(weeks)  # compose([mu] * weeks)
+    together = mu * math.sqrt(weeks) / math.sqrt(unit)  # for one week: compose([mu] * weeks)
+    if memory is not None:
+        together = mu * float(chain_norm(*memory, weeks) / chain_norm(*memory, unit))
     return Protection(weeks, together, epsilon_of_delta(delta, together), best_guess(together))
 
 
@@ -56,8 +73,10 @@ def best_guess(mu: float) -> float:
     return float(special.ndtr(mu / 2))
 
 
-def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
-    """A text table: what mu-GDP for one week guarantees over several numbers of weeks.
+def describe_account(
+    mu: float, delta: float, weeks: Sequence[int], unit: int = 1, memory: Memory | None = None
+) -> str:
+    """A text table: what mu-GDP for the unit guarantees over several numbers of weeks.
 
     Numbers are rounded to the safe side.
 
@@ -65,7 +84,7 @@ def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
         ValueError: as `protection`.
     """
     head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
-    rows = [protection(mu, delta, week) for week in weeks]
+    rows = [protection(mu, delta, week, unit, memory) for week in weeks]
     cells = [
         (
             f"{row.weeks:d}",
@@ -82,9 +101,9 @@ def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
     )
     return "\n".join(
         (
-            "One person in one week has Gaussian differential privacy with mu ="
+            f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
             f" {rounded_up(mu, 4)}.",
-            "For someone counted in w weeks, mu grows by the square root of w:",
+            _growth(unit, memory),
             "",
             *table,
             "",
@@ -92,3 +111,17 @@ def describe_account(mu: float, delta: float, weeks: Sequence[int]) -> str:
             "correctly whether the person was counted. Without the release: 50%.",
         )
     )
+
+
+def _period(unit: int) -> str:
+    return "one week" if unit == 1 else f"up to {unit} weeks in a row"
+
+
+def _growth(unit: int, memory: Memory | None) -> str:
+    """The line above the table: how mu depends on the number of weeks."""
+    if memory is not None:
+        a, b = memory
+        return f"For someone counted in w weeks, under noise with memory ({a:g}, {b:g}):"
+    if unit > 1:
+        return f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
+    return "For someone counted in w weeks, mu grows by the square root of w:"

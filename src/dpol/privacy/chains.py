@@ -12,6 +12,7 @@ family is ours; noise that depends on earlier noise is the matrix mechanism's
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
@@ -20,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from dpol.core.randomness import Floats
 from dpol.privacy.factorizations import Factorization
-from dpol.privacy.stays import mu_of_stays, stay_norm
+from dpol.privacy.gaussian_dp import mu_of_shifts
+from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 
 REFERENCE = 1e-4, 0.98
 """Process variance and persistence of the shares that `designed` is best for."""
@@ -47,6 +49,9 @@ class NoiseMemory(Protocol):
 
     def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
         """The exact mu, of (n,) shifts that one person makes, over the fresh noise."""
+
+    def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
+        """At most the mu of a person counted in so many rounds, in a row or not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +109,11 @@ class Chains:
         for week in range(min(stay, rounds)):
             moved[week:] += response[: rounds - week]
         # A stay that begins late is cut off by the last round.
-        squares = np.sort((moved**2).cumsum(axis=0) * shifts**2, axis=1)
-        return float(np.sqrt(squares[:, -2:].sum(axis=1).max()))
+        return mu_of_shifts(np.sqrt((moved**2).cumsum(axis=0)) * shifts)
+
+    def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
+        # Rounds farther apart have less in common; of what cancels, only the size counts.
+        return mu_of_shifts(shifts * _length(self.a, self.b, min(count, rounds), np.abs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +145,10 @@ class SumsMemory:
         return np.broadcast_to(own[:, None], (rounds, n))
 
     def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
-        right = self.factorization.right
-        return mu_of_stays(np.tile(shifts, (rounds, 1)), right.T @ right, stay)
+        return mu_of_stays(np.tile(shifts, (rounds, 1)), self.factorization.gram, stay)
+
+    def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
+        return mu_of_rounds(np.tile(shifts, (rounds, 1)), self.factorization.gram, count)
 
 
 def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
@@ -167,11 +177,17 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
             "memory: b must be at least a and at least 0 where a person may stay more than 1 round:"
             " otherwise who changes hospital during the stay is not covered"
         )
-    squared = stay * (1 + (b - a) ** 2 / (1 - b**2))
-    for lag in range(1, stay):
-        together = b ** (lag - 1) * (b - a) * (1 - a * b) / (1 - b**2)
-        squared = squared + 2 * (stay - lag) * together
-    return np.asarray(np.sqrt(squared))
+    return _length(a, b, stay, np.positive)
+
+
+def _length(a: Floats, b: Floats, count: int, taken: Callable[[Floats], Floats]) -> Floats:
+    """The length of a sum of so many neighbouring columns; `taken` is applied to cross terms."""
+    lags = np.arange(1, count)
+    together = taken((b - a) * (1 - a * b) / (1 - b**2))[..., None] * taken(b)[..., None] ** (
+        lags - 1
+    )
+    squared = count * (1 + (b - a) ** 2 / (1 - b**2))
+    return np.asarray(np.sqrt(squared + 2 * ((count - lags) * together).sum(axis=-1)))
 
 
 def designed(noise_level: Floats, stay: int) -> Chains:

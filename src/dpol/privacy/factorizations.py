@@ -60,6 +60,11 @@ class Factorization:
         return np.asarray(np.linalg.norm(self.right, axis=0))
 
     @cached_property
+    def gram(self) -> Floats:
+        """(T, T) C'C: what the columns of C have in common."""
+        return np.asarray(self.right.T @ self.right)
+
+    @cached_property
     def row_norms(self) -> Floats:
         """(T,) standard deviation of each sum for draws of standard deviation 1."""
         return np.asarray(np.linalg.norm(self.left, axis=1))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpol.data.stream import SELECTION, GainStream
+from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
+from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
 """Who sees raw data: nobody, a curator, or everybody."""
@@ -32,6 +35,10 @@ class Guarantee:
             not a number then.
         taken_as_public: what was computed from private data and is not covered; empty if
             nothing was.
+        stays: mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not, at most;
+            None where no persons are counted, and for guarantees of another kind.
+        carried: for data in which a missing count repeats the last one: in how many further rounds
+            a person of the unit may be counted thereby, and the mu of that person, at most.
 
     Raises:
         ValueError: mu is negative, or not a number without `epsilon_delta`.
@@ -60,11 +67,14 @@ class Guarantee:
     sampler: Literal["seeded", "secure", "none"]
     epsilon_delta: tuple[float, float] | None = None
     taken_as_public: str = ""
+    stays: tuple[float, ...] | None = None
+    carried: tuple[int, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.epsilon_delta is not None:
-            object.__setattr__(self, "epsilon_delta", tuple(self.epsilon_delta))
-        elif not self.mu >= 0:
+        for name in ("epsilon_delta", "stays", "carried"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+        if self.epsilon_delta is None and not self.mu >= 0:
             raise ValueError(f"mu must not be negative, got {self.mu}")
 
     def epsilon(self, delta: float) -> float:
@@ -94,10 +104,20 @@ class Guarantee:
             "taken_as_public": self.taken_as_public,
         }
 
+    def stay_columns(self) -> dict[str, float]:
+        """What longer stays and carrying forward cost, as columns of the summary."""
+        stays = self.stays or (math.nan,) * len(STAYS)
+        weeks, mu = self.carried or (math.nan, math.nan)
+        columns = {f"mu_{v}_week{'s' * (v > 1)}": it for v, it in zip(STAYS, stays, strict=True)}
+        return columns | {"carried_weeks": float(weeks), "mu_carried": mu}
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for storing beside a result."""
-        pair = self.epsilon_delta
-        return {**dataclasses.asdict(self), "epsilon_delta": pair and list(pair)}
+        """Plain values, for storing beside a result; without stays if the unit is no person's."""
+        facts = dataclasses.asdict(self)
+        for name in ("stays", "carried"):  # audits draw by records of labels, which have neither
+            if facts[name] is None:
+                del facts[name]
+        return {key: list(it) if isinstance(it, tuple) else it for key, it in facts.items()}
 
 
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
@@ -129,21 +149,43 @@ NO_PRIVACY = Guarantee(
     mu=float("inf"),
     model="none",
     sampler="none",
+    stays=(math.inf,) * len(STAYS),
 )
 """The record of what has no privacy."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Between which inputs a guarantee holds: three fields of `Guarantee`."""
+    """Between which inputs a guarantee holds, and in how many rounds a person is counted.
+
+    Args:
+        adjacency: as in `Guarantee`.
+        unit: likewise.
+        taken_as_public: likewise.
+        stay: in how many rounds in a row one person of the unit may be counted; None where no
+            persons are.
+        max_carry: in how many further rounds, because a missing count repeats the last one.
+    """
 
     adjacency: str = ONE_PERSON
     unit: str = UNIT
     taken_as_public: str = ""
+    stay: int | None = 1
+    max_carry: int = 0
 
-    def as_fields(self) -> dict[str, Any]:
-        """The fields by name, for a `Guarantee`."""
-        return dataclasses.asdict(self)
+    def as_fields(self, mu_of: Callable[[int], float] | None = None) -> dict[str, Any]:
+        """Fields of a `Guarantee` by name.
+
+        Args:
+            mu_of: the mu of a person counted in so many rounds, in a row or not; None where the
+                guarantee is of another kind.
+        """
+        fields: dict[str, Any] = dataclasses.asdict(self)
+        stay, carry = fields.pop("stay"), fields.pop("max_carry")
+        if mu_of is None or stay is None:
+            return fields
+        carried = (carry, mu_of(stay + carry)) if carry else None
+        return fields | {"stays": tuple(map(mu_of, STAYS)), "carried": carried}
 
 
 PERSONS = Neighbours()
@@ -161,8 +203,9 @@ CHOSEN_BY = {
 def neighbours_of(stream: GainStream) -> Neighbours:
     """The neighbours that everything calibrated to the stream's sensitivity protects."""
     if stream.capacity is None:
-        return Neighbours(GIVEN_CHANGE, ONE_ROUND)
+        return Neighbours(GIVEN_CHANGE, ONE_ROUND, stay=None)
     public = CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")
+    said = ONE_PERSON, UNIT
     if stream.stay > 1:
-        return Neighbours(STAY.format(stream.stay), STAY_UNIT.format(stream.stay), public)
-    return Neighbours(taken_as_public=public)
+        said = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
+    return Neighbours(*said, public, stream.stay, int(stream.provenance.get(MAX_CARRY, 0)))

@@ -18,7 +18,7 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.gaussian_dp import mu_of_shifts
-from dpol.privacy.stays import mu_of_stays, stay_norm
+from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,12 @@ class MatrixMechanism:
                 return float(norms.max() * self.changes / self.scale.min())
             if self.stay == 1:
                 return mu_of_shifts(norms[:, None] * self.changes / self.scale)
-            right = self.factorization.right
-            return mu_of_stays(self.changes / self.scale, right.T @ right, self.stay)
+            return mu_of_stays(self.changes / self.scale, self.factorization.gram, self.stay)
+
+    def mu_of_rounds(self, count: int) -> float:
+        """The mu of a person who is counted in `count` rounds, in a row or not: an upper bound."""
+        with np.errstate(divide="ignore"):
+            return mu_of_rounds(self.changes / self.scale, self.factorization.gram, count)
 
     @property
     def silos(self) -> tuple[Silo, ...]:

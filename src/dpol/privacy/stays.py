@@ -8,9 +8,12 @@ than to be counted in all w rounds: cross terms only add.
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from dpol.core.randomness import Floats
 
+STAYS = 1, 2, 4, 8
+"""In how many rounds a person is counted, of whom every record of privacy says the mu."""
 _ROUNDING = 1e-12
 
 
@@ -57,15 +60,44 @@ def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
             "some weeks of a stay cancel others: C'C has a negative entry, so that a person who"
             " changes hospital during the stay is not covered; take a stay of 1, or another C"
         )
+    worst, length = np.sort(shifts, axis=1)[:, -2:], min(stay, len(shifts))
+    if gram is None:
+        totals = sliding_window_view((worst**2).sum(axis=1), length).sum(axis=1)
+    else:
+        blocks = sliding_window_view(_common(worst, gram), (length, length))
+        totals = np.einsum("ttjk->t", blocks)
+    return float(np.sqrt(totals.max()))
+
+
+def mu_of_rounds(shifts: Floats, gram: Floats | None, count: int) -> float:
+    """The mu of Gaussian noise for a person counted in some rounds, in a row or not: upper bound.
+
+    Exact for independent noise, where the worst rounds add up. Otherwise any two of the rounds are
+    counted like the two that have most in common of all that are as far apart or farther, whatever
+    the sign of what they have in common. That is exact where all rounds are alike and have less in
+    common the farther they are apart.
+
+    Args:
+        shifts: as in `mu_of_stays`.
+        gram: likewise, entries of any sign.
+        count: the number of rounds, at least 1; more than T are T.
+
+    >>> two_weeks = np.array([[3.0, 4.0], [0.0, 1.0], [0.0, 12.0]])
+    >>> [mu_of_rounds(two_weeks, None, count) for count in (1, 2)]
+    [12.0, 13.0]
+    """
     worst = np.sort(shifts, axis=1)[:, -2:]
-    total, rounds = np.zeros(worst.shape), len(worst)
-    for j in range(min(stay, rounds)):
-        for k in range(min(stay, rounds)):
-            last = rounds - max(j, k)
-            if gram is None:
-                if j == k:
-                    total[:last] += worst[j : j + last] ** 2
-                continue
-            cross = np.diagonal(gram, k - j)[min(j, k) : min(j, k) + last]
-            total[:last] += cross[:, None] * worst[j : j + last] * worst[k : k + last]
-    return float(np.sqrt(total.sum(axis=1).max()))
+    if gram is None:
+        return float(np.sqrt(np.sort((worst**2).sum(axis=1))[-count:].sum()))
+    common = _common(worst, np.abs(gram))
+    total = np.sort(np.diagonal(common))[-count:].sum()
+    lags = [np.diagonal(common, lag).max() for lag in range(1, len(worst))]
+    farther = np.maximum.accumulate(lags[::-1])[::-1][: count - 1]
+    pairs = min(count, len(worst)) - 1 - np.arange(len(farther))
+    return float(np.sqrt(total + 2 * (pairs * farther).sum()))
+
+
+def _common(worst: Floats, gram: Floats) -> Floats:
+    """(T, T) inner products of two rounds' moves of C G; 0 where columns have nothing in common."""
+    # Without noise a move is infinite, and 0 times infinity no number.
+    return np.multiply(gram, worst @ worst.T, out=np.zeros_like(gram), where=gram != 0)

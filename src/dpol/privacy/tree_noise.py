@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.privacy.stays import stay_norm
 
 
 def tree_levels(n_rounds: int) -> int:
@@ -42,13 +41,17 @@ def tree_nodes(n_rounds: int) -> Floats:
 def tree_total(n_rounds: int, stay: int = 1) -> float:
     """Noise on every prefix, over Delta / mu: L, or sqrt(L) N_w for stays of w rounds.
 
+    No w rounds, in a row or not, move the nodes farther than the first w: N_w is theirs.
+
     >>> tree_total(148), round(tree_total(148, stay=3), 2)
     (8.0, 21.91)
     """
     levels = tree_levels(n_rounds)
     if stay == 1 or levels == 0:
         return float(levels)
-    return math.sqrt(levels) * stay_norm(tree_nodes(n_rounds), stay)
+    t = np.arange(1, n_rounds)
+    held = np.maximum(np.minimum(t, stay) - (t & (t - 1)), 0)  # of the first w rounds, by node
+    return math.sqrt(levels) * float(np.linalg.norm(held))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from typing import Any
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.privacy.stays import STAYS
 from dpol.release import entries
 from dpol.release.ledger import Ledger
 
@@ -102,15 +103,17 @@ def temporary_files(path: Path) -> list[Path]:
 def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
     """The guarantee of an output: an entity's period that was released twice counts twice."""
     samplers = {run.sampler for run in entries.runs_of(ledger, output)}
+    mu = entries.spent(ledger, output)
     return Guarantee(
         mechanism="discrete Gaussian noise on every count, capacity calibration",
         adjacency=ONE_PERSON,
         unit=UNIT,
         sensitivity=math.sqrt(2.0) * float(Decimal(output.count_sensitivity)),
         sensitivity_unit="L2, persons",
-        mu=entries.spent(ledger, output),
+        mu=mu,
         model="local",
         sampler="secure" if samplers == {"secure"} else "seeded",
+        stays=tuple(mu * math.sqrt(stay) for stay in STAYS),
     )
 
 

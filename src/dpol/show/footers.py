@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.show.words import each, mu_title
+from dpol.show.words import counted, each, mu_title
 
 
 def amount(mean: float, half_width: float) -> str:
@@ -111,9 +111,41 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
             # Columns are named where one mechanism guarantees them different things.
             whose = f", {', '.join(same)}" if len(titles) > 1 else ""
             lines.append(f"{mechanism} ({model}{whose}): {text}; {_moved(own)}.")
+    lines += _describe_stays(private[private["mu"] < float("inf")])
     lines += describe_public(private)
     lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     return lines
+
+
+def _describe_stays(runs: pd.DataFrame) -> list[str]:
+    """What longer stays, and counts carried forward, cost persons; empty if there are none."""
+    lines, longer = [], list(runs.columns[runs.columns.str.fullmatch(r"mu_\d+_weeks")])
+    if factors := _times_asked(runs, longer):
+        weeks = ", ".join(name.split("_")[1] for name in longer)
+        lines.append(
+            f"A person who is counted in {weeks} weeks, in a row or not, has at most {factors}"
+            " times the μ asked for."
+        )
+    if factors := _times_asked(runs, ["mu_carried"]):
+        lines.append(
+            "Counts are taken as true. Where a missing count repeats the last one, a person is"
+            f" counted in up to {counted(int(runs['carried_weeks'].max()), 'further week')}, and"
+            f" has at most {factors} times the μ asked for."
+        )
+    return lines
+
+
+def _times_asked(runs: pd.DataFrame, columns: list[str]) -> str:
+    """The largest mu of each column over the level; whose it is, unless it holds for all."""
+    known = runs[runs[columns].notna().all(axis=1)]
+    found: dict[str, list[str]] = {}
+    for mechanism, own in known.groupby("mechanism", sort=False):
+        largest = own[columns].div(own["mu"], axis=0).max()
+        text = ", ".join(rounded_up(factor, 3) for factor in largest)
+        found.setdefault(text, []).append(str(mechanism))
+    if len(found) < 2 and len(known) in (0, len(runs)):
+        return "".join(found)
+    return "; ".join(f"{text} ({', '.join(same)})" for text, same in found.items())
 
 
 def describe_public(runs: pd.DataFrame) -> list[str]:

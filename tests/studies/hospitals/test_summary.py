@@ -180,8 +180,24 @@ def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
     assert rows["epsilon"].tolist() == [epsilon_of_delta(1e-5, 0.4), math.inf]
     assert set(rows["delta"]) == {1e-5}
     assert guarantee.pop("epsilon_delta") is None
+    stays = guarantee.pop("stays")
     for name, value in guarantee.items():
         assert rows.iloc[0]["guaranteed_mu" if name == "mu" else name] == value
+    weeks = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"]
+    assert rows.loc[0, weeks].tolist() == stays
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_longer_stays_and_carrying_have_columns_that_may_be_empty(streams, known):
+    found = cell([[0.0] * 3])
+    facts = {"stays": (0.4, 0.5, 0.6, 0.7), "carried": (3, 0.65)}
+    record = dataclasses.replace(found.guarantee, **facts if known else dict.fromkeys(facts))
+    rows = summary_of([dataclasses.replace(found, guarantee=record)], streams)
+    columns = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks", "carried_weeks", "mu_carried"]
+    if known:
+        assert rows.loc[0, columns].tolist() == [0.4, 0.5, 0.6, 0.7, 3, 0.65]
+    else:
+        assert rows[columns].isna().all(axis=None)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def summarize(
                 "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
                 "ours": cell.ours,
                 **cell.guarantee.as_columns(),
+                **cell.guarantee.stay_columns(),
                 "epsilon": cell.guarantee.epsilon(delta),
                 "amplified_epsilon": mixture.epsilon(delta) if mixture else math.nan,
             }
