@@ -15,12 +15,13 @@ from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.privacy.chains import Chains, chain_norm
+from dpol.privacy.chains import chain_norm
+from dpol.privacy.stays import STAYS
 from dpol.show.table import Table, to_markdown
 from dpol.studies.jobs import compute
 from dpol.studies.memory import STUDY, figure, table
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import STAYS, collect, mu_of_stay
+from dpol.studies.memory.study import MU_OF_STAYS, collect
 from dpol.studies.study import Facts
 from small_config import GAINS, problems
 from tables_by_hand import has_footer
@@ -83,7 +84,7 @@ def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
         b = memory["smallest_b"]
         assert b == memory["largest_b"] > 0.1
         assert memory["guaranteed_mu"] == pytest.approx(0.2, rel=1e-5)
-        for stay, column in STAYS.items():
+        for stay, column in zip(STAYS, MU_OF_STAYS, strict=True):
             ratio = float(chain_norm(0.0, b, stay) / chain_norm(0.0, b, weeks))
             assert memory[column] == pytest.approx(0.2 * ratio, rel=1e-3)
             assert same[column] == pytest.approx(0.2 * math.sqrt(stay / weeks))
@@ -91,23 +92,12 @@ def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
             assert (memory[column] > same[column]) == (stay > weeks) or stay == weeks
 
 
-def test_mu_of_a_longer_stay_by_hand(stream: GainStream) -> None:
-    """(.2, .6) of the specification: 1, 1.70, 2.83, 4.49."""
-    noisy = privatize(stream, REMEMBERED, 1.0, seed=1, replicates=1, memory=(0.2, 0.6))
-    found = [mu_of_stay(stream, noisy, weeks) for weeks in STAYS]
-    assert found == pytest.approx([1, 1.70, 2.83, 4.49], abs=0.005)
-    none = replace(noisy, memory=Chains(np.zeros(4), np.zeros(4)))
-    assert mu_of_stay(stream, none, 4) == pytest.approx(2 * mu_of_stay(stream, none, 1))
-
-
 def test_where_the_design_takes_no_memory_the_laws_are_equal(stream: GainStream) -> None:
     settings = NoiseMemories(weeks=[4], mus=[20], replicates=40)
     frame = compute(STUDY, settings, seed=3, streams={"nm": stream})["memory"]
     memory, same, _ = frame.to_dict("records")
     assert memory["largest_b"] == 0
-    assert [memory[it] for it in STAYS.values()] == pytest.approx(
-        [same[it] for it in STAYS.values()]
-    )
+    assert [memory[it] for it in MU_OF_STAYS] == pytest.approx([same[it] for it in MU_OF_STAYS])
     # Two independent draws of one law, not one draw: simultaneous 95% intervals.
     assert 0 < abs(same["difference"]) <= same["difference_half_width"]
     assert same["verdict"] == "undecided"
@@ -233,7 +223,7 @@ def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) ->
     assert bars["3"].get_linestyle() == "None", "no line through two points"
     lines = {line.get_label(): line for line in below.lines}
     memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
-    paid = [memory[it] for it in STAYS.values()]
+    paid = [memory[it] for it in MU_OF_STAYS]
     np.testing.assert_allclose(lines[f"3 {REMEMBERED}"].get_ydata(), paid)
     assert {lines[f"3 {it}"].get_linestyle() for it in (INDEPENDENT, REMEMBERED)} == {"-", "--"}
     assert [text.get_text() for text in below.texts] == ["1 week", "3 weeks"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpol.experts.registry import modules_of
 from dpol.studies.memory.settings import NoiseMemories
 from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
@@ -45,7 +44,7 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    modules=lambda settings: modules_of(settings.algorithm),
+    modules=NoiseMemories.modules,
     figures=lambda settings: (_FIGURE,),
     tables=(TableSpec("memory", "Independent noise and memory", f"{_HERE}.table:build"),),
 )

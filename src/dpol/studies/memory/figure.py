@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from dpol.privacy.stays import STAYS
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
 from dpol.show.words import counted, mu_title
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import STAYS
+from dpol.studies.memory.study import MU_OF_STAYS
 from dpol.studies.study import Facts, Frames
 
 _COLOURS = (style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE, style.SKY, style.GREY)
@@ -79,7 +80,7 @@ def _draw_gains(ax: Axes, rows: pd.DataFrame, settings: NoiseMemories) -> list[L
 
 def _draw_stays(ax: Axes, rows: pd.DataFrame, settings: NoiseMemories) -> list[Label]:
     """The mu of a person by the weeks of the stay, at the strictest level."""
-    level, labels, weeks_of = min(settings.mus), [], list(STAYS)
+    level, labels, stays = min(settings.mus), [], list(STAYS)
     rows = rows[(rows["level"] == level) & (rows["times"] == 1)].set_index(["weeks", "noise"])
     ax.set_yscale("log")
     ax.set_yticks(ticks := [level * factor for factor in _FACTORS], [f"{it:g}" for it in ticks])
@@ -87,11 +88,11 @@ def _draw_stays(ax: Axes, rows: pd.DataFrame, settings: NoiseMemories) -> list[L
     ax.axhline(level, color=style.GREY, lw=0.8)
     for weeks, colour, _ in _units(settings):
         for noise, dashes in ((INDEPENDENT, "--"), (REMEMBERED, "-")):
-            mus = rows.loc[(weeks, noise), list(STAYS.values())].to_numpy(dtype=float)
+            mus = rows.loc[(weeks, noise), list(MU_OF_STAYS)].to_numpy(dtype=float)
             label = f"{weeks} {noise}"
-            ax.plot(weeks_of, mus, color=colour, linestyle=dashes, linewidth=1.1, label=label)
-        labels.append(Label(weeks_of[-1], mus[-1], counted(weeks, "week"), colour))
-    _label_ticks(ax, weeks_of, "weeks that a person stays")
+            ax.plot(stays, mus, color=colour, linestyle=dashes, linewidth=1.1, label=label)
+        labels.append(Label(stays[-1], mus[-1], counted(weeks, "week"), colour))
+    _label_ticks(ax, stays, "weeks that a person stays")
     return labels
 
 

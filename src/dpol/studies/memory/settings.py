@@ -7,13 +7,14 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from dpol.core.imports import load
 from dpol.core.settings import AlgorithmSpec, FiniteMu, Problem, Settings, all_different
 from dpol.experts.interface import Member, can_read
-from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
 """The two noises that are compared; the memory is the designed one."""
+_REGISTRY = "dpol.experts.registry"  # as text: jobs watch the algorithm, not all algorithms
 
 
 class NoiseMemories(Settings):
@@ -45,6 +46,11 @@ class NoiseMemories(Settings):
         except ValueError as error:
             yield Problem(("algorithm",), self.algorithm, str(error))
 
+    def modules(self) -> tuple[str, ...]:
+        """The modules of the algorithm."""
+        found: tuple[str, ...] = load(f"{_REGISTRY}:modules_of")(self.algorithm)
+        return found
+
 
 def member_of(spec: AlgorithmSpec) -> Member:
     """The algorithm that a spec stands for.
@@ -52,7 +58,8 @@ def member_of(spec: AlgorithmSpec) -> Member:
     Raises:
         ValueError: it is unknown, stands for several, or takes noise as independent.
     """
-    member, *others = make_members(spec)
+    members: tuple[Member, ...] = load(f"{_REGISTRY}:make_members")(spec)
+    member, *others = members
     if others:
         raise ValueError(f"must be one algorithm; {member.family} is one for each learner")
     if member.algorithm.model != "local":

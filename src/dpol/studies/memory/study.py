@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
-from dpol.experts.games import play
-from dpol.noise import NoisyGains, privatize
-from dpol.noise.noisy_gains import achieved_mu
+from dpol.noise import NOISES
+from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
+from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories, member_of
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
-STAYS = {1: "mu_1_week", 2: "mu_2_weeks", 4: "mu_4_weeks", 8: "mu_8_weeks"}
-"""Columns with the mu of a person by the weeks of the stay."""
+MU_OF_STAYS = ("mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks")
+"""Columns with the mu of a person who is counted in so many weeks: `STAYS`."""
+_MEMORY_MB = 1000
 _ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_half_width"}
 
 
@@ -58,34 +60,28 @@ def _played(
     settings: NoiseMemories, stream: GainStream, noise: str, mu: float, inputs: Inputs
 ) -> tuple[Floats, dict[str, Any]]:
     """Total gains (R,) under a noise, and the row of its own."""
-    noisy = privatize(stream, noise, mu, seed=inputs.seed, replicates=settings.replicates)
-    member = member_of(settings.algorithm)
-    games = play(member.algorithm, noisy, label=member.label)
-    totals = games.gains(stream).sum(axis=1)
-    b = noisy.memory.b if isinstance(noisy.memory, Chains) else None
-    return totals, {
-        "algorithm": member.label,
+    facts: Any = {"noise": noise, "mu": mu, "seed": inputs.seed, "memory_mb": _MEMORY_MB}
+    members, replicates = [member_of(settings.algorithm)], range(settings.replicates)
+    (played,) = play_suite(stream, members, replicates=replicates, **facts).played
+    memory = memory_of(NOISES[noise], stream, mu, "designed")
+    b = memory.b if isinstance(memory, Chains) else np.zeros(1)
+    return played.totals, {
+        "algorithm": played.label,
         "noise": noise,
         "mu": mu,
-        "mean_gain": float(totals.mean()),
-        "standard_error": float(standard_error(totals)),
-        **{name: mu_of_stay(stream, noisy, weeks) for weeks, name in STAYS.items()},
-        "smallest_b": None if b is None else b.min(),
-        "largest_b": None if b is None else b.max(),
-        **noisy.guarantee.as_columns(),
-        "epsilon": noisy.guarantee.epsilon(inputs.delta),
+        "mean_gain": float(played.totals.mean()),
+        "standard_error": float(standard_error(played.totals)),
+        "smallest_b": float(b.min()),
+        "largest_b": float(b.max()),
+        **played.guarantee.as_columns(),
+        **played.guarantee.stay_columns(),
+        "epsilon": played.guarantee.epsilon(inputs.delta),
     }
-
-
-def mu_of_stay(stream: GainStream, noisy: NoisyGains, weeks: int) -> float:
-    """The mu of a person who stays so many weeks, whatever unit the noise was made for."""
-    fresh = noisy.noise_scale if noisy.fresh_scale is None else noisy.fresh_scale
-    return achieved_mu(replace(stream, stay=weeks), fresh, noisy.memory)
 
 
 def collect(frames: Frames, settings: NoiseMemories, facts: Facts) -> dict[str, pd.DataFrame]:
     """The table with intervals that hold together, and its verdicts."""
-    frame = frames["memory"].astype({"smallest_b": float, "largest_b": float})
+    frame = frames["memory"]
     count = int(frame[list(_ERRORS)].count().sum())
     factor = student_factor(facts.confidence, count, settings.replicates)
     frame = frame.assign(

@@ -8,12 +8,13 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.guarantee import STAY, STAY_UNIT
+from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.table import Column, Entry, Group, Line, Section, Table
 from dpol.show.words import counted, mu_title
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import STAYS
+from dpol.studies.memory.study import MU_OF_STAYS
 from dpol.studies.study import Facts, Frames
 
 _Row = Mapping[Any, Any]
@@ -81,7 +82,7 @@ def _span(low: float, high: float) -> str:
 
 
 def _stays(row: _Row) -> str:
-    return ", ".join(f"{row[name]:.3g}" for name in STAYS.values())
+    return ", ".join(f"{row[name]:.3g}" for name in MU_OF_STAYS)
 
 
 def _footers(frame: pd.DataFrame, settings: NoiseMemories, facts: Facts) -> Iterator[str]:
