@@ -13,7 +13,8 @@ family is ours; noise that depends on earlier noise is the matrix mechanism's
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from fractions import Fraction
+from typing import ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,8 @@ REFERENCE = 1e-4, 0.98
 """Process variance and persistence of the shares that `designed` is best for."""
 _STEPS = 600  # So many weeks on, the variance of a prediction has settled to 8 digits.
 
+
+Number = TypeVar("Number", Floats, Fraction)
 
 MemoryKind = Literal["none", "chains", "sums"]
 """How noise depends on earlier noise: not at all, or by a class of this module."""
@@ -167,11 +170,23 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
             "memory: b must be at least a and at least 0 where a person may stay more than 1 round:"
             " otherwise who changes hospital during the stay is not covered"
         )
+    return np.asarray(np.sqrt(squared_norm(a, b, stay)))
+
+
+def squared_norm(a: Number, b: Number, stay: int) -> Number:
+    """N_w^2 of `chain_norm`, exact in fractions.
+
+    Where weeks of a stay can cancel others it is the bound that counts all as if they added up. It
+    holds for w rounds that are not in a row too.
+
+    >>> squared_norm(Fraction("0.2"), Fraction("0.6"), 1)
+    Fraction(5, 4)
+    """
     squared = stay * (1 + (b - a) ** 2 / (1 - b**2))
     for lag in range(1, stay):
         together = b ** (lag - 1) * (b - a) * (1 - a * b) / (1 - b**2)
-        squared = squared + 2 * (stay - lag) * together
-    return np.asarray(np.sqrt(squared))
+        squared = squared + 2 * (stay - lag) * abs(together)
+    return squared
 
 
 def designed(noise_level: Floats, stay: int) -> Chains:
