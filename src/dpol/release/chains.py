@@ -61,7 +61,15 @@ class Chain(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The rows of an output that one chain released; those of its entity from the first one on."""
+    """The rows of an output that one chain released: those of its entity, one after the other.
+
+    Args:
+        entity: its name in the first row.
+        first_row: counted over the whole output, from 1.
+        first_period: the earliest.
+        releases: how many rows.
+        terms: what is public of the chain.
+    """
 
     entity: str
     first_row: int
