@@ -1,15 +1,15 @@
-"""Random effects and autoregressive deviations of every expert, read through noise with memory.
+"""Effects that stay and deviations that fade, of every expert, read through noise with memory.
 
-A linear mixed model, filtered week by week: the share of an expert lies above or below the level
-that all share by an effect that stays and a deviation that fades. Both are the larger, the higher
-the level and the smaller the expert. Mixed models of this kind: Laird and Ware, "Random-effects
+A linear mixed model, filtered round by round. Models of this kind: Laird and Ware, "Random-effects
 models for longitudinal data" (1982); their filters: Harvey, "Forecasting, Structural Time Series
-Models and the Kalman Filter" (1989), chapter 3; the weights of filters are those of
-`empirical_bayes`. All is a function of noisy gains and public numbers, hence post-processing.
+Models and the Kalman Filter" (1989), chapter 3. All of it is a function of the noisy gains and of
+public numbers, hence post-processing.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -22,61 +22,62 @@ from dpol.experts.learners.empirical_bayes import log_likelihood, posterior_weig
 from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
-LEVEL_FLOOR = 0.01
-"""The least that the shared level is taken for, as a share of the gain range."""
-
 LEVEL_BEFORE = 0.1
-"""What it is taken for before any data, likewise."""
+"""What the shared level is taken for before any data, as a share of the gain range."""
 
-SCALE_SHARE = 0.1
-"""The scale of the deviations is the root of this share of the gain range, times the level."""
+LEVEL_FLOOR = 0.003
+"""The least that it is taken for, likewise."""
 
 SMALLEST = 0.05
-"""Smaller experts count as so large, as a share of the median capacity."""
+"""Smaller experts are taken to be so large, as a share of the median capacity."""
+
+GROWTH = (0.0, 0.5)
+"""Powers of the shared level that deviations grow with."""
+
+BY_SIZE = ((0.0, 0.1), (0.5, 0.5))
+"""Powers of the capacity that deviations fall with, each with the standard deviation of what
+lasts one round only, over that of a deviation: as if all were equal, and as counts vary."""
 
 
 @dataclass(frozen=True)
 class EffectsFilter:
-    """What one model predicts of every expert for the next round.
+    """What one model predicts for the next round.
 
-    The state of an expert is its effect and its deviation, both over the scale of the level, and
-    what is left of earlier noise, over that of fresh noise.
+    The state of an expert is its effect and its deviation, both in units of the model's scale, and
+    what is left of earlier noise, in units of fresh noise.
 
     Args:
-        stationary: (n,) variance of the deviation in the long run.
-        means: effect, deviation, noise; (R, n) each.
+        growth: power of the level that the scale grows with.
+        stationary: (n,) long-run variance of the deviation.
+        transient: (n,) variance of what lasts one round only.
+        means: effect, deviation and noise, (R, n) each.
         covariance: of effect and effect, effect and deviation, effect and noise, deviation and
-            deviation, deviation and noise, noise and noise; (R, n) each.
+            deviation, deviation and noise, noise and noise, (R, n) each.
     """
 
+    growth: float
     stationary: Floats
+    transient: Floats
     means: tuple[Floats, ...]
     covariance: tuple[Floats, ...]
 
-    @property
-    def predicted(self) -> Floats:
-        """(R, n) effect plus deviation."""
-        return self.means[0] + self.means[1]
-
-    @property
-    def spread(self) -> Floats:
-        """(R, n) variance of effect plus deviation."""
-        return self.covariance[0] + 2 * self.covariance[1] + self.covariance[3]
+    def scale(self, level: Floats | float, unit: float) -> Floats:
+        """(R, 1) gain that a deviation of 1 stands for; a tenth of the range at a level of that."""
+        return np.asarray(0.1 * unit * (level / (0.1 * unit)) ** self.growth)
 
 
 @dataclass(frozen=True)
 class RandomEffectsState:
-    """What the average of the filters carries from round to round.
+    """What the average of the models carries from round to round.
 
     Args:
-        filters: one of each model.
+        filters: prediction of every model.
         fits: (K, R, n) log likelihood of each expert's gains so far; older rounds count less.
         shares: (K, R, 1) estimated share of the experts that follow each model.
-        predicted: (R, n) averaged prediction of effect plus deviation.
+        predicted: (R, n) averaged prediction of how far gains will lie above the level.
         spread: (R, n) its variance.
-        noise: (R, n) averaged prediction of what is left of earlier noise.
-        scale: (R, 1) scale of the level in the last round.
-        memory: (a, b) of the noise.
+        noise: (R, n) averaged prediction of what is left of earlier noise, over fresh noise.
+        memory: (a, b) of the noise, (n,) each.
         unit: the gain range.
     """
 
@@ -86,53 +87,47 @@ class RandomEffectsState:
     predicted: Floats
     spread: Floats
     noise: Floats
-    scale: Floats
     memory: tuple[Floats, Floats]
     unit: float
 
 
 @dataclass(frozen=True)
 class RandomEffectsBank(LearnerBank[RandomEffectsState]):
-    """One learner: effects that stay and deviations that fade, averaged over how large they are.
+    """One learner: lasting effects and fading deviations, averaged over how large they are.
 
-    The gain of an expert is modelled as m + s (p + x): m the level that all share, s the root of
-    m times a tenth of the gain range, p an effect with standard deviation `effect` times e, and x
-    a deviation of which `persistence` is left a round later, with standard deviation k e in the
-    long run. There is a Kalman filter for every k of `scales` and every beta of `exponents`, where
-    e = (capacity over the median capacity)^-beta: small experts differ more. Filters are weighted
-    by expert as in `EmpiricalBayesBank`. The level of a round is the precision-weighted mean of
-    what the prediction of the deviations leaves; the noise of that estimate is neglected. Action 0
+    A gain is modelled as m + s (p + x + r): a level m that all experts share, an effect p that
+    stays, a deviation x of which `persistence` is left a round later, and r, which lasts one round.
+    The models differ in how large x is (`scales`), in whether s grows with the level (`GROWTH`),
+    and in whether small experts differ more (`BY_SIZE`). Each expert weighs them as in
+    `EmpiricalBayesBank`. The level of a round is the precision-weighted mean of the noisy gains
+    minus what was predicted above it; the noise of that mean is neglected. Where noise has a
+    memory of one number (`Chains`), what is left of earlier noise is part of the state. Action 0
     in round 1.
 
-    Where noise has a memory of one number (`Chains`), the filters predict and take off what this
-    round's noise has left of earlier noise.
-
     Args:
-        scales: standard deviations of the deviation; all different.
-        exponents: of the capacity; all different. Without capacities all experts are equal.
-        effect: standard deviation of the effect.
-        persistence: in [0, 1).
-        forgetting: as in `EmpiricalBayesBank`.
+        scales: standard deviations of x, over s, all different.
+        effect: standard deviation of p, over s, where that of x is 1; it grows with the root.
+        persistence: what is left of x a round later, in [0, 1).
+        forgetting: in (0, 1]; 1 forgets nothing.
 
     Raises:
-        ValueError: a parameter is out of range, or listed twice.
+        ValueError: a parameter is out of range, or a scale is listed twice.
     """
 
     scales: tuple[float, ...] = (0.15, 0.5, 1.5)
-    exponents: tuple[float, ...] = (0.1, 0.4)
-    effect: float = 0.3
+    effect: float = 0.5
     persistence: float = 0.85
     forgetting: float = 0.97
 
     reads_noise: ClassVar[ReadsNoise] = "chains"
 
     def __post_init__(self) -> None:
-        for name, bounds in (("scales", "(0, inf)"), ("exponents", "[0, 1]")):
-            values = getattr(self, name)
-            for value in values:
-                check_number(name, value, bounds)
-            if not values or len(set(values)) < len(values):
-                raise ValueError(f"{name} must be different numbers, got {values}")
+        if not isinstance(self.scales, tuple) or not self.scales:
+            raise ValueError(f"scales must be a list of numbers above 0, got {self.scales!r}")
+        for scale in self.scales:
+            check_number("scales", scale, "(0, inf)")
+        if len(set(self.scales)) < len(self.scales):
+            raise ValueError(f"a scale is listed twice: {self.scales}")
         check_number("effect", self.effect, "(0, inf)")
         check_number("persistence", self.persistence, "[0, 1)")
         check_number("forgetting", self.forgetting, "(0, 1]")
@@ -142,36 +137,33 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         return ("random-effects",)
 
     def init(self, setup: LocalSetup) -> RandomEffectsState:
-        shape = setup.n_replicates, setup.n_experts
-        relative = np.ones(setup.n_experts)
+        shape, unit = (setup.n_replicates, setup.n_experts), setup.gain_range
+        relative, independent = np.ones(shape[1]), np.zeros(shape[1])
         if setup.capacity is not None:
             first = setup.capacity[0]
             relative = np.maximum(first / np.median(first), SMALLEST)
         zeros, filters = np.zeros(shape), []
-        for exponent in self.exponents:
-            size = relative**-exponent
-            effect = np.broadcast_to((self.effect * size) ** 2, shape)
-            for scale in self.scales:
-                own = (scale * size) ** 2
-                covariance = (effect, zeros, zeros, np.broadcast_to(own, shape), zeros, zeros)
-                filters.append(EffectsFilter(own, (zeros,) * 3, covariance))
-        count, none = len(filters), np.zeros(setup.n_experts)
-        memory = (none, none)
+        for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
+            own = scale**2 * relative ** (-2 * power)
+            effect, deviation = (
+                np.broadcast_to(it, shape) for it in (self.effect**2 / scale * own, own)
+            )
+            start = (zeros,) * 3, (effect, zeros, zeros, deviation, zeros, zeros)
+            filters.append(EffectsFilter(growth, own, brief**2 * own, *start))
+        weights = np.full((len(filters), *shape), 1 / len(filters))
+        predicted, spread, noise = _averages(filters, weights, LEVEL_BEFORE * unit, unit)
+        memory = independent, independent
         if isinstance(setup.memory, Chains):
             memory = setup.memory.a, setup.memory.b
-        shares, fits = np.full((count, shape[0], 1), 1 / count), np.zeros((count, *shape))
-        predicted, spread, noise = _averages(filters, np.broadcast_to(shares, fits.shape))
-        before = np.sqrt(SCALE_SHARE * LEVEL_BEFORE) * setup.gain_range
         return RandomEffectsState(
             filters=tuple(filters),
-            fits=fits,
-            shares=shares,
+            fits=np.zeros_like(weights),
+            shares=weights[:, :, :1],
             predicted=predicted,
             spread=spread,
             noise=noise,
-            scale=np.full((shape[0], 1), before),
             memory=memory,
-            unit=setup.gain_range,
+            unit=unit,
         )
 
     def step(
@@ -184,71 +176,77 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     def _learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
         fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
         level = _level(state, seen, fresh)
-        scale = np.sqrt(SCALE_SHARE * state.unit * level)
-        own, fits, filters = seen.gains - level, self.forgetting * state.fits, []
+        above, fits, filters = seen.gains - level, self.forgetting * state.fits, []
         for old, fit in zip(state.filters, fits, strict=True):
-            following, error, variance = self._advance(old, own, scale, fresh, state.memory)
+            scale = old.scale(level, state.unit)
+            following, error, variance = self._advance(old, above, scale, fresh, state.memory)
             filters.append(following)
             fit += log_likelihood(error, variance)
         weights = posterior_weights(fits, state.shares)
-        shares = (weights.sum(axis=2, keepdims=True) + 1) / (own.shape[1] + len(filters))
-        predicted, spread, noise = _averages(filters, weights)
-        return RandomEffectsState(
-            *(tuple(filters), fits, shares, predicted, spread, noise, scale),
-            *(state.memory, state.unit),
-        )
+        shares = (weights.sum(axis=2, keepdims=True) + 1) / (above.shape[1] + len(filters))
+        averages = _averages(filters, weights, level, state.unit)
+        kept = state.memory, state.unit
+        return RandomEffectsState(tuple(filters), fits, shares, *averages, *kept)
 
     def _advance(
         self,
         old: EffectsFilter,
-        own: Floats,
+        above: Floats,
         scale: Floats,
         fresh: Floats,
         memory: tuple[Floats, Floats],
     ) -> tuple[EffectsFilter, Floats, Floats]:
-        """Learn from a round: the next prediction, the (R, n) innovations and their variance.
+        """Learn from a round: the next prediction, and the (R, n) innovations and their variance.
 
-        The gain is seen as scale (p + x) + fresh (z + u), z ~ N(0, 1), which also moves u:
-        u' = a u + (a - b) z. Written out, because replicates do not share a covariance.
+        The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1), and z also
+        moves u, what is left of noise: u' = a u + (a - b) z. Written out, as that is fast.
         """
-        (p, x, u), (a, b), kept = old.means, memory, self.persistence
-        pp, px, pu, xx, xu, uu = old.covariance
+        (p, x, u), (pp, px, pu, xx, xu, uu) = old.means, old.covariance
+        (a, b), kept = memory, self.persistence
         seen_p = scale * (pp + px) + fresh * pu
         seen_x = scale * (px + xx) + fresh * xu
         seen_u = scale * (pu + xu) + fresh * uu
         variance = scale * (seen_p + seen_x) + fresh * seen_u + fresh**2
-        error = own - scale * (p + x) - fresh * u
-        to_p, to_x = seen_p / variance, kept * seen_x / variance
-        to_u = (a * seen_u + (a - b) * fresh) / variance
-        means = p + to_p * error, kept * x + to_x * error, a * u + to_u * error
-        moved_p, moved_x = to_p * variance, to_x * variance
+        variance += scale**2 * old.transient
+        error = above - scale * (p + x) - fresh * u
+        gain_p, gain_x = seen_p / variance, kept * seen_x / variance
+        gain_u = (a * seen_u + (a - b) * fresh) / variance
+        moved_p, moved_x = gain_p * variance, gain_x * variance
+        means = p + gain_p * error, kept * x + gain_x * error, a * u + gain_u * error
         covariance = (
-            pp - to_p * moved_p,
-            kept * px - to_x * moved_p,
-            a * pu - to_u * moved_p,
-            kept**2 * xx + (1 - kept**2) * old.stationary - to_x * moved_x,
-            a * kept * xu - to_u * moved_x,
-            a**2 * uu + (a - b) ** 2 - to_u**2 * variance,
+            pp - gain_p * moved_p,
+            kept * px - gain_x * moved_p,
+            a * pu - gain_u * moved_p,
+            kept**2 * xx + (1 - kept**2) * old.stationary - gain_x * moved_x,
+            kept * a * xu - gain_u * moved_x,
+            a**2 * uu + (a - b) ** 2 - gain_u**2 * variance,
         )
-        return EffectsFilter(old.stationary, means, covariance), error, variance
+        following = dataclasses.replace(old, means=means, covariance=covariance)
+        return following, error, variance
 
 
 def _level(state: RandomEffectsState, seen: Observation, fresh: Floats) -> Floats:
-    """(R, 1) level of a round: the weighted mean of what the predictions leave of the gains."""
-    weights = 1 / (seen.noise_scale**2 + state.scale**2 * state.spread)
+    """(R, 1) level of a round, from all noisy gains."""
+    weights = 1 / (seen.noise_scale**2 + state.spread)
     weights /= weights.sum(axis=1, keepdims=True)
-    left = seen.gains - fresh * state.noise - state.scale * state.predicted
+    left = seen.gains - state.predicted - fresh * state.noise
     level = (weights * left).sum(axis=1, keepdims=True)
     return np.asarray(np.maximum(level, LEVEL_FLOOR * state.unit))
 
 
-def _averages(filters: Sequence[EffectsFilter], weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """(R, n) each: the mixture's mean and variance of effect plus deviation, and mean noise."""
-    zeros = np.zeros(weights.shape[1:])
-    predicted, spread, noise = zeros, zeros, zeros
+def _averages(
+    filters: Sequence[EffectsFilter], weights: Floats, level: Floats | float, unit: float
+) -> tuple[Floats, Floats, Floats]:
+    """(R, n) each: `predicted`, `spread` and `noise` of a state, if the level stays as it is."""
+    predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
+    own = []
     for weight, it in zip(weights, filters, strict=True):
-        predicted = predicted + weight * it.predicted
-        noise = noise + weight * it.means[2]
-    for weight, it in zip(weights, filters, strict=True):
-        spread = spread + weight * (it.spread + (it.predicted - predicted) ** 2)
+        scale = it.scale(level, unit)
+        own.append(scale * (it.means[0] + it.means[1]))
+        pp, px, _, xx, _, _ = it.covariance
+        predicted += weight * own[-1]
+        spread += weight * (scale**2 * (pp + 2 * px + xx))
+        noise += weight * it.means[2]
+    for weight, mean in zip(weights, own, strict=True):
+        spread += weight * (mean - predicted) ** 2
     return predicted, spread, noise
