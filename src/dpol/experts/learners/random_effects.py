@@ -105,9 +105,10 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     in round 1.
 
     Args:
-        scales: standard deviations of x, over s, all different.
-        effect: standard deviation of p, over s, where that of x is 1; it grows with the root.
-        persistence: what is left of x a round later, in [0, 1).
+        scales: standard deviations of the deviation, one model for each, in units of s.
+        effect: standard deviation of the effect where the deviation's is 1; it grows with the root
+            of the latter.
+        persistence: what is left of the deviation a round later, in [0, 1).
         forgetting: in (0, 1]; 1 forgets nothing.
 
     Raises:
