@@ -108,10 +108,8 @@ def _footers(frame: pd.DataFrame, settings: NoiseMemories, facts: Facts) -> Iter
         "intervals of the numbers behind this table (.csv)",
     )
     yield footers.describe_data(facts.simulated)
-    # Memory and unit have columns of their own.
-    plain = frame["mechanism"].str.replace(r" \(memory .*\)", "", regex=True)
-    unit = {"adjacency": STAY.format("w"), "unit": STAY_UNIT.format("w")}
-    shown = frame.assign(mechanism=plain, **unit)
+    # The unit has a column of its own.
+    shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
     columns = {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)}
     yield from footers.describe_guarantee(columns, sorted(set(frame["mu"]), reverse=True))
     yield f"{OURS}."
