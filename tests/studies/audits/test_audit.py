@@ -36,8 +36,8 @@ def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consisten
     assert set(NOISES) < set(study.variant)
     found = study.groupby(["mechanism", "method"], sort=False).size().to_dict()
     assert found == {
-        ("Gaussian noise on gains", "event"): 5,
-        ("Gaussian noise on gains", "covariance"): 5,
+        ("Gaussian noise on gains", "event"): 9,
+        ("Gaussian noise on gains", "covariance"): 9,
         ("tree-aggregated prefix sums", "event"): 4,
         ("tree-aggregated prefix sums", "covariance"): 4,
         ("factorised sums", "event"): 6,
@@ -68,7 +68,11 @@ def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consisten
 def test_nothing_is_claimed_but_what_was_asked(study):
     """At mu = 1 and epsilon = 1: no row takes its claim from the mechanism's own scale."""
     asked = study[(study.parameter == "mu") & (study.mechanism != "RW-AdaBatch, sum of a batch")]
-    assert asked.claimed.to_numpy() == pytest.approx(np.ones(len(asked)))
+    # Chains are made for any length; 9 rounds need a little less.
+    chains = asked.variant.str.contains("capacity-memory")
+    assert chains.sum() == 4
+    assert asked.claimed[chains].between(0.995, 1).all()
+    assert asked.claimed[~chains].to_numpy() == pytest.approx(np.ones(len(asked) - 4))
     messages = study[study.unit.str.contains("label") & (study.parameter == "epsilon")]
     assert len(messages) == 7
     assert (messages.claimed == 1).all()

@@ -11,7 +11,7 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CAPACITY, ISOTROPIC, NOISES, privatize
+from dpol.noise import CAPACITY, ISOTROPIC, NOISES, NoisyGains, privatize
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
@@ -39,31 +39,45 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
     runs, and its changes are those of one person between any two hospitals, or in and out of any
     one, in any round, or in all rounds of any stay.
     """
-    streams = hospitals(stay)
+    # Chains are made for any length: in a long game they have no noise to spare.
+    streams = hospitals(stay, 1 if NOISES[noise].memory == "none" else 3)
     noisy = [
         privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # no z_0, nothing to see
+    no_change = (1 - first, 0)  # No change moves z_0.
     yield from gaussian_audits(
         subject_of(
             "Gaussian noise on gains", noise, "dpol.noise.privatize", streams[0], made, settings
         ),
         [np.concatenate([it.initial[:, None], it.gains], axis=1)[:, first:] for it in noisy],
-        # No change moves z_0.
-        direction=np.pad(streams[1].gains - streams[0].gains, ((1 - first, 0), (0, 0))),
-        changes=np.pad(changes_of(streams[0]), ((0, 0), (1 - first, 0), (0, 0))),
+        direction=np.pad(
+            _telling(noisy[0], streams[1].gains - streams[0].gains), (no_change, (0, 0))
+        ),
+        changes=np.pad(changes_of(streams[0]), ((0, 0), no_change, (0, 0))),
         settings=settings,
     )
 
 
-def hospitals(stay: int = 1) -> tuple[GainStream, GainStream]:
+def _telling(noisy: NoisyGains, moved: Floats) -> Floats:
+    """(T, n) the weights that tell a move best; of noise with memory, the move over its law."""
+    if noisy.memory is None or noisy.fresh_scale is None:
+        return moved
+    draws = np.repeat(np.eye(len(moved))[:, :, None], moved.shape[1], axis=2)
+    noise = noisy.memory.noise(draws) * noisy.fresh_scale[:, None]
+    matrices = noise.transpose(2, 0, 1)
+    precision = np.linalg.pinv(matrices @ matrices.transpose(0, 2, 1), hermitian=True)
+    return np.asarray((precision @ moved.T[:, :, None])[:, :, 0].T)
+
+
+def hospitals(stay: int = 1, times: int = 1) -> tuple[GainStream, GainStream]:
     """Three rounds of six hospitals, and the same with one person moved in the first ones.
 
     Each hospital is one of the two smallest in one of the rounds, so that none has noise to spare
-    in all of them.
+    in all of them. The rounds' capacities come again `times` times.
     """
-    capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]]
+    capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]] * times
     return one_moved("audit: hospitals", capacity, persons=4.0, stay=stay)
 
 
