@@ -14,7 +14,7 @@ _WITH_CHAINS = f"{_ROWS} LEFT JOIN chain ON chain.number = release.chain"
 _TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
 
 
-class Terms(NamedTuple):
+class ChainTerms(NamedTuple):
     """What is public of a chain.
 
     Args:
@@ -54,7 +54,7 @@ class Chain(NamedTuple):
     """
 
     number: int
-    terms: Terms
+    terms: ChainTerms
     u: Fraction
     last: str
     releases: int
@@ -75,7 +75,7 @@ class Part(NamedTuple):
     first_row: int
     first_period: str
     releases: int
-    terms: Terms
+    terms: ChainTerms
 
 
 def live_chain(ledger: Ledger, output: Output, entity: int) -> Chain | None:
@@ -89,10 +89,10 @@ def live_chain(ledger: Ledger, output: Output, entity: int) -> Chain | None:
     ).fetchone()
     if found is None or found[8] is None:
         return None
-    return Chain(found[0], Terms(*found[1:8]), Fraction(found[8]), *found[9:])
+    return Chain(found[0], ChainTerms(*found[1:8]), Fraction(found[8]), *found[9:])
 
 
-def add_chain(ledger: Ledger, output: Output, entity: int, terms: Terms) -> Chain:
+def add_chain(ledger: Ledger, output: Output, entity: int, terms: ChainTerms) -> Chain:
     """Begin a chain of an entity in an output; the one before, if there is one, has ended."""
     end = "UPDATE chain SET u = NULL WHERE output = ? AND entity = ? AND u IS NOT NULL"
     ledger.execute(end, output.number, entity)
@@ -138,7 +138,7 @@ def parts_of(ledger: Ledger, output: Output) -> list[Part]:
         " JOIN name ON name.number = release.name GROUP BY chain.number ORDER BY row",
         output.number,
     )
-    return [Part(name, row, first, n, Terms(*terms)) for name, row, first, n, *terms in found]
+    return [Part(name, row, first, n, ChainTerms(*terms)) for name, row, first, n, *terms in found]
 
 
 def memories_of(ledger: Ledger, output: Output) -> set[tuple[Fraction, Fraction, int]]:

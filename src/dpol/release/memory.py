@@ -40,7 +40,7 @@ from dpol.core.errors import DataError
 from dpol.privacy.chains import designed, squared_norm
 from dpol.privacy.noise import NoiseSampler
 from dpol.release import chains
-from dpol.release.chains import Chain, Terms
+from dpol.release.chains import Chain, ChainTerms
 from dpol.release.entries import Output, Place
 from dpol.release.ledger import Ledger
 from dpol.release.noise import Count, CountNoise, decimal_text
@@ -127,14 +127,14 @@ def released(chain: Chain, period: str, draw: int) -> tuple[int, Chain]:
     return value, chain._replace(u=u, last=period, releases=chain.releases + 1)
 
 
-def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> Terms:
+def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> ChainTerms:
     """What is public of a chain with the numbers (a, b)."""
     a, b = map(Fraction, numbers)
     weeks, periods = memory.unit_weeks, memory.chain_periods
     errors = weeks * periods if a != b else 0  # u stays 0 otherwise
     scale = noise.scale_with_memory(squared_norm(a, b, weeks), errors)
     shown, mu = [decimal_text(number) for number in numbers], decimal_text(noise.mu)
-    return Terms(shown[0], shown[1], weeks, periods, mu, noise.decimals, scale)
+    return ChainTerms(shown[0], shown[1], weeks, periods, mu, noise.decimals, scale)
 
 
 def _terms(
@@ -143,7 +143,7 @@ def _terms(
     rows: Sequence[tuple[Place, Count]],
     noise: CountNoise,
     memory: Memory,
-) -> dict[int, Terms]:
+) -> dict[int, ChainTerms]:
     """The terms of each entity."""
     first = {place.entity: count.capacity for place, count in reversed(rows)}
     if memory.numbers:
@@ -158,5 +158,5 @@ def _terms(
     }
 
 
-def _goes_on(chain: Chain, terms: Terms, period: str) -> bool:
+def _goes_on(chain: Chain, terms: ChainTerms, period: str) -> bool:
     return chain.terms == terms and chain.last < period and chain.releases < terms.chain_periods
