@@ -39,7 +39,8 @@ def dp_event_facts(mu: float, epsilon_delta: tuple[float, float] | None = None) 
         epsilon, delta = epsilon_delta
         name = "UnsupportedDpEvent" if delta else "RandomizedResponseDpEvent"
         if not delta:
-            parameters = {"noise_parameter": 2 / (1 + math.exp(epsilon)), "num_buckets": 2}
+            other = math.exp(-epsilon)
+            parameters = {"noise_parameter": 2 * other / (1 + other), "num_buckets": 2}
     elif mu == 0:
         name = "NoOpDpEvent"
     elif math.isinf(mu):
@@ -69,7 +70,7 @@ def mu_of_dp_event(event: Any) -> float:
     Raises:
         ValueError: it has none that is known, or a parameter is out of range.
 
-    >>> mu_of_dp_event({"class_name": "SelfComposedDpEvent", "event": dp_event_facts(0.5), "count": 4})
+    >>> mu_of_dp_event({"class_name": "ComposedDpEvent", "events": [dp_event_facts(0.5)] * 4})
     1.0
     """
     plain = isinstance(event, Mapping)
@@ -89,5 +90,7 @@ def mu_of_dp_event(event: Any) -> float:
         return compose(map(mu_of_dp_event, parameter("events")))
     if name == "SelfComposedDpEvent":
         count = int(parameter("count"))
+        if count < 0:
+            raise ValueError(f"count must not be negative, got {count}")
         return math.sqrt(count) * mu_of_dp_event(parameter("event")) if count else 0.0
     raise ValueError(f"{name} has no Gaussian-DP parameter that is known; give Gaussian events")

@@ -20,9 +20,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.privacy.noise import NoiseSampler
+from dpol.privacy.noise import NoiseSampler, gaussian_measurement
 
 Cells = tuple[str, str | None, str | None, str, str | None]
 """Noisy count, capacity, noisy share, mu and standard deviation of the noise, as text.
@@ -30,7 +31,7 @@ Cells = tuple[str, str | None, str | None, str, str | None]
 Without a capacity two of them are None, and the noise is that of the count; else of the share.
 """
 INTERVAL = "noise_sd", "low", "high"
-"""The last columns of an output; it has none of them if it was begun before they were introduced."""
+"""The last columns of an output; one that was begun before there were such has none of them."""
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
 
@@ -113,6 +114,17 @@ class CountNoise:
         """Of the noise, in persons."""
         return float(Fraction(self.scale, 10**self.decimals))
 
+    def measurement(self) -> Any:
+        """OpenDP's measurement of counts in steps, see `in_steps`, to chain and to compose.
+
+        One person who moves is a distance of sqrt(2) S steps, S the count sensitivity in steps:
+        rho is mu^2 / 2 at most. One who is added or removed is S steps: mu^2 / 4 at most.
+
+        Raises:
+            DpolError: opendp is not installed.
+        """
+        return gaussian_measurement(self.scale)
+
     def _steps(self, decimals: int) -> Fraction:
         return Fraction(self.count_sensitivity) * Fraction(10**decimals)
 
@@ -130,7 +142,7 @@ def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSample
 def cells_with(
     counts: Sequence[Count], noise: CountNoise, drawn: Sequence[tuple[int, float]]
 ) -> list[Cells]:
-    """Some counts, each as it is released with noise in steps, of a standard deviation in persons."""
+    """Some counts, each as it is released with its noise in steps, of a deviation in persons."""
     m, mu = noise.decimals, decimal_text(noise.mu)
     cells: list[Cells] = []
     for count, (draw, deviation) in zip(counts, drawn, strict=True):
