@@ -63,8 +63,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments, and always but for `config`, with one line on stderr. 130
-    after Ctrl-C.
+    2 for wrong arguments, and for all commands but `config`, with one line on stderr. 130 after
+    Ctrl-C.
     """
     try:
         options = _parser().parse_args(arguments)

@@ -135,8 +135,8 @@ class CountNoise:
 
 def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler) -> list[Cells]:
     """Some counts with independent noise, each as it is released."""
-    draws = sampler.discrete_gaussian(noise.scale, len(counts))
-    return cells_with(counts, noise, [(draw, noise.standard_deviation) for draw in draws])
+    draws, deviation = sampler.discrete_gaussian(noise.scale, len(counts)), noise.standard_deviation
+    return cells_with(counts, noise, [(draw, deviation) for draw in draws])
 
 
 def cells_with(
