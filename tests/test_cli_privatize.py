@@ -341,6 +341,13 @@ def test_nothing_large_is_imported_before_ctrl_c_is_caught():
     assert done.stdout == "set()\n"
 
 
+def test_a_release_does_not_wait_for_dp_accounting():
+    """Its import takes a second, which the record's event must not cost."""
+    code = "import sys, dpol.release.text as _; print('dp_accounting' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_one_bad_row_among_many_is_found():
     rows = (
         f"h{i % 500},{datetime.date.fromordinal(700_000 + i // 500)},3.4,12" for i in range(10**5)

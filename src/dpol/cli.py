@@ -28,6 +28,10 @@ all your outputs, remembers every release, so that no period is released twice u
 _ACCOUNT = """\
 What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
 
+_REGISTRY = """\
+Write an entry for the OpenDP registry of differential-privacy deployments, as YAML. What dpol
+cannot know is marked TODO. The registry itself has not checked the entry."""
+
 _COLUMNS = {
     "entity": "whose count it is, such as a hospital",
     "period": "when, a date such as 2021-01-31",
@@ -59,8 +63,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments, and always for `privatize` and `account`, with one line on stderr. 130
-    after Ctrl-C.
+    2 for wrong arguments, and for all commands but `config`, with one line on stderr. 130 after
+    Ctrl-C.
     """
     try:
         options = _parser().parse_args(arguments)
@@ -93,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_privatize(add("privatize", help=words, description=_PRIVATIZE))
     words = "what mu or (epsilon, delta) guarantees, over one week or several"
     _add_account(add("account", help=words, description=_ACCOUNT))
+    words = "write an entry for the public registry of deployments from a record"
+    _add_registry(add("registry", help=words, description=_REGISTRY))
     return parser
 
 
@@ -167,6 +173,14 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_account, failure=2)
 
 
+def _add_registry(parser: argparse.ArgumentParser) -> None:
+    words = "what dpol privatize wrote beside its output: NAME.csv.guarantee.json"
+    parser.add_argument("record", type=Path, metavar="RECORD", help=words)
+    words = "a new file for the entry (default: standard output)"
+    parser.add_argument("--output", type=Path, metavar="FILE", help=words)
+    parser.set_defaults(run=_registry, failure=2)
+
+
 def _add_delta(parser: argparse.ArgumentParser) -> None:
     words = "delta at which epsilon is given (default: 1e-6)"
     parser.add_argument("--delta", type=_between(1e-100, 0.999), default=1e-6, help=words)
@@ -235,6 +249,19 @@ def _account(options: argparse.Namespace) -> None:
         print(describe_account(mu, delta, options.weeks, options.unit_weeks, memory))
     except ValueError as error:  # a memory that does not cover so many weeks
         raise DpolError(f"{error}; take another --memory, or one week only") from None
+
+
+def _registry(options: argparse.Namespace) -> None:
+    from dpol.core.files import write_text
+    from dpol.release.registry import registry_entry
+
+    entry = registry_entry(options.record)
+    if options.output is None:
+        print(entry, end="")
+        return
+    if options.output.exists():
+        raise DpolError(f"{options.output}: exists already; choose another file with --output")
+    write_text(options.output, entry)
 
 
 def _decimal(text: str) -> Decimal:

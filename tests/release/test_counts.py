@@ -160,6 +160,7 @@ def test_a_table_with_a_fault_is_refused(read, table, message):
         (("a", "b", "a"), "must be different columns"),
         (("a", "b", "c", "c"), "must be different columns"),
         (("mu", "b", "c"), "the output has a column mu of its own"),
+        (("a", "b", "c", "low"), "the output has a column low of its own"),
         (("a", "noisy_count", "c"), "the output has a column noisy_count of its own"),
         (("a", "b", "c", "noisy_share"), "the output has a column noisy_share of its own"),
         (("=1", "b", "c"), "the name of column =1 begins with"),

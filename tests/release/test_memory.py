@@ -23,7 +23,7 @@ from dpol.privacy.chains import designed, squared_norm
 from dpol.release import ledger as ledger_module
 from dpol.release.chains import Chain
 from dpol.release.memory import Memory, released, terms_of
-from dpol.release.noise import CountNoise
+from dpol.release.noise import INTERVAL, CountNoise
 from dpol.release.text import describe
 from releases import (
     A1,
@@ -91,6 +91,34 @@ def whitened(noise, scale, a, b):
     weeks = noise.shape[1]
     first = np.array([1.0, *((b - a) * b**k for k in range(weeks - 1))])
     return noise @ linalg.toeplitz(first, np.zeros(weeks)).T / scale
+
+
+def test_the_deviation_of_a_row_is_that_of_its_place_in_the_chain():
+    """Covariance (C'C)^-1: in the first week of a chain it is that of the fresh noise alone."""
+    a, b = numbers = Decimal("0.4"), Decimal("0.7")
+    put(A1, A2, A3, A4, B1, memory=Memory(numbers, chain_periods=3))
+    response = np.array([1, b - a, (b - a) * b], dtype=float)
+    first, second, third = np.linalg.norm(
+        np.linalg.inv(linalg.toeplitz(response, np.zeros(3))), axis=1
+    )
+    assert 1 == first < second < third
+    terms = terms_of(HALF, numbers, Memory(numbers, chain_periods=3))
+    found = [float(row["noise_sd"]) * 20 * 10**6 / terms.scale for row in output()]
+    assert found == pytest.approx([1, 1, second, third, 1], rel=1e-5)  # A1, B1, A2, A3, A4
+    assert terms.standard_deviation * 10**6 / terms.scale == (
+        pytest.approx(math.sqrt(1 + 0.3**2 / (1 - 0.4**2)))
+    )
+
+
+def test_intervals_of_rows_with_memory_survive_a_lost_ledger():
+    """The chains are lost with it; what the rows say of their noise is not."""
+    put(A1, A2, A3, memory=SOME)
+    whole = NOISY.read_bytes()
+    LEDGER.unlink()
+    put(A4, append=True, forget_ledger=True, memory=SOME)
+    assert NOISY.read_bytes().startswith(whole)
+    deviations = [row["noise_sd"] for row in output()]
+    assert deviations[0] == deviations[3] < deviations[1] < deviations[2]
 
 
 def test_drawn_noise_has_the_autocovariance_of_its_memory(checks):
@@ -346,7 +374,7 @@ def test_an_older_ledger_gets_the_tables_of_chains():
     refuse(TWICE, A1, memory=SOME)
     put(A2, memory=SOME)
     assert chains() == [("A", 1)]
-    assert ask("PRAGMA user_version") == [(2,)]
+    assert ask("PRAGMA user_version") == [(3,)]
 
 
 # ---- what is asked, recorded and said ------------------------------------------------------------
@@ -380,7 +408,7 @@ def test_the_record_says_what_a_receiver_needs_and_no_state():
     (state,) = ask("SELECT u FROM chain")[0]
     assert state.split("/")[0].lstrip("-") not in RECORD.read_text() + NOISY.read_text()
     assert list(output()[0])[2:] == [
-        *("noisy_count", "beds", "noisy_share", "mu", "count_sensitivity"),
+        *("noisy_count", "beds", "noisy_share", "mu", "count_sensitivity", *INTERVAL),
     ]
     # Who stays 4 periods: N_4 / N_2.
     growth = squared_norm(Fraction("0.2"), Fraction("0.6"), 4) / squared_norm(
@@ -413,7 +441,8 @@ def test_a_longer_unit_without_memory_takes_the_noise_of_a_stay():
 def test_noise_without_memory_is_byte_for_byte_what_it_was():
     put(A1, B1, A2)
     known = "50f67b283cd7eaf5b3531418e08381b202e5d62b27f6997ff191623f00838464"
-    assert hashlib.sha256(NOISY.read_bytes()).hexdigest() == known
+    rows = [line.rsplit(b",", len(INTERVAL))[0] for line in NOISY.read_bytes().splitlines()]
+    assert hashlib.sha256(b"\n".join(rows) + b"\n").hexdigest() == known
     assert "chains" not in record()
 
 

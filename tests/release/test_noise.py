@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from dpol.core.errors import DataError
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
-from dpol.release.noise import Count, CountNoise, decimal_text, in_steps, noisy_cells
+from dpol.release.noise import Count, CountNoise, decimal_text, in_steps, interval, noisy_cells
 
 ROOT2 = math.sqrt(2.0)
 mus = st.decimals("0.001", "100", places=4)
@@ -111,11 +113,65 @@ def test_rows_by_hand():
     noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
     counts = counted("3.4", "0", "12.", capacity="8.0")
     assert noisy_cells(counts, noise, Constant(-500_001)) == [
-        ("2.899999", "8.0", "0.362499875", "0.5"),
-        ("-0.500001", "8.0", "-0.062500125", "0.5"),
-        ("11.499999", "8.0", "1.43749988", "0.5"),
+        ("2.899999", "8.0", "0.362499875", "0.5", "0.353554"),  # sqrt(2) / 0.5 / 8
+        ("-0.500001", "8.0", "-0.062500125", "0.5", "0.353554"),
+        ("11.499999", "8.0", "1.43749988", "0.5", "0.353554"),
     ]
-    assert noisy_cells(counted("3.4"), noise, Constant(0)) == [("3.400000", None, None, "0.5")]
+    assert noisy_cells(counted("3.4"), noise, Constant(0)) == [
+        ("3.400000", None, None, "0.5", "2.82843")
+    ]
+
+
+def test_intervals_by_hand():
+    """1.96 deviations to both sides, to a thousandth of the deviation; not cut off at 0."""
+    assert interval("2.899999", "2.82843") == ["-2.644", "8.444"]
+    assert interval("0.362499875", "0.0353554") == ["0.29320", "0.43180"]
+    assert interval("5", "1414.22") == ["-2767", "2777"]
+
+
+@pytest.mark.parametrize("mu", ["0.1", "2"])
+def test_19_of_20_intervals_hold_the_count(mu):
+    """Binomial test, error probability 1e-6; intervals that are 5% too narrow are rejected."""
+    rows, noise = 40_000, CountNoise(Decimal(mu))
+    sampler = SeededNoise(np.random.default_rng(9))
+    cells = noisy_cells(counted(*["7.3"] * rows, capacity="40"), noise, sampler)
+
+    def held(factor):
+        ends = [map(float, interval(it[2], f"{factor * float(it[4])}")) for it in cells]
+        return sum(low <= 7.3 / 40 <= high for low, high in ends)
+
+    def fits(count):
+        return min(special.bdtr(count, rows, 0.95), special.bdtrc(count - 1, rows, 0.95)) > 5e-7
+
+    assert fits(held(1.0))
+    assert not fits(held(0.95))
+
+
+@pytest.mark.parametrize(("mu", "s"), [("0.5", "1"), ("1.3", "2"), ("0.01", "0.142858")])
+def test_the_measurement_of_opendp_maps_distances_to_the_guarantee(mu, s):
+    """A move is mu^2 / 2, one entity alone mu^2 / 4: never more, and less by 4 in 10^6 at most."""
+    dp = pytest.importorskip("opendp.prelude", reason="the extra secure is not installed")
+    noise = CountNoise(Decimal(mu), Decimal(s))
+    measurement, step = noise.measurement(), float(s) * 10**noise.decimals
+    for distance, rho in ((ROOT2 * step, float(mu) ** 2 / 2), (step, float(mu) ** 2 / 4)):
+        assert measurement.map(distance) == pytest.approx(distance**2 / 2 / noise.scale**2)
+        assert (1 - 4e-6) * rho < measurement.map(distance) <= rho
+    # It can be chained: two weeks cost twice as much, and rho becomes (epsilon, delta).
+    both = dp.c.make_composition([measurement, measurement])
+    assert both.map(step) == pytest.approx(2 * measurement.map(step))
+    curve = dp.c.make_zCDP_to_approxDP(measurement).map(ROOT2 * step)
+    assert curve.epsilon(1e-6) >= epsilon_of_delta(1e-6, float(mu)) * (1 - 4e-6)
+
+
+def test_the_measurement_of_opendp_has_our_law(checks):
+    """Chi-squared test, error probability 1e-6; noise wrong by 5% is rejected."""
+    pytest.importorskip("opendp", reason="the extra secure is not installed")
+    noise = CountNoise(Decimal("0.5"))
+    steps = in_steps("31", noise.decimals)
+    draws = np.array(noise.measurement()([steps] * 20_000)) - steps
+    assert checks.unit_variance(draws / noise.scale)
+    assert not checks.unit_variance(1.05 * draws / noise.scale)
+    assert abs(draws.mean()) < 5 * noise.scale / math.sqrt(len(draws))
 
 
 def test_large_counts_keep_all_their_digits():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dpol.release.noise import INTERVAL
 from dpol.release.request import CountColumns
 from releases import (
     A1,
@@ -19,6 +20,7 @@ from releases import (
     NOISY,
     RECORD,
     TWICE,
+    WITH_BEDS,
     ask,
     files,
     forge,
@@ -268,6 +270,32 @@ def test_an_output_without_capacity_is_taken_in():
     assert [record()[key] for key in ("rows", "sampler")] == [2, "seeded"]
 
 
+def before_intervals():
+    """Make the output one that was begun before outputs had intervals, its ledger too."""
+    ask("ALTER TABLE release DROP COLUMN noise_sd")
+    ask("PRAGMA user_version = 2")
+    ((header,),) = ask("SELECT header FROM output")
+    old = json.dumps(json.loads(header)[: -len(INTERVAL)])
+    ask(f"UPDATE output SET header = '{old}'")
+    rows = [line.rsplit(",", len(INTERVAL))[0] for line in NOISY.read_text().splitlines()]
+    forge("\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("lose", [True, False])
+@pytest.mark.parametrize("columns", [WITH_BEDS, CountColumns("hospital", "week", "covid")])
+def test_an_output_that_was_begun_without_intervals_stays_so(columns, lose):
+    put(A1, B1, columns=columns)
+    before_intervals()
+    whole = NOISY.read_bytes()
+    if lose:
+        LEDGER.unlink()
+    put(A2, columns=columns, append=True, forget_ledger=lose)
+    assert NOISY.read_bytes().startswith(whole)
+    assert list(output()[2]) == columns.output_header()[: -len(INTERVAL)]
+    put(B2, columns=columns, to="new.csv")
+    assert list(output("new.csv")[0]) == columns.output_header()
+
+
 def test_names_that_are_much_alike_are_asked_about():
     week = "2021-01-01"
     put(("050002", week, "3"), ("50002", week, "4"), new_entity=True)
@@ -278,6 +306,17 @@ def test_names_that_are_much_alike_are_asked_about():
     assert record()["mu"] == pytest.approx(0.5**0.5)
 
 
+ENDS = "0.1,0.0040,0.3960"
+
+
+def test_a_forged_row_without_a_fault_is_taken_in():
+    """So the forged rows below are refused for their faults."""
+    put(A1)
+    LEDGER.unlink()
+    forge(NOISY.read_text() + f"A,2021-01-08,4,20,0.2,0.5,1,{ENDS}\n")
+    assert put(B1, append=True, forget_ledger=True).rows == 3
+
+
 @pytest.mark.parametrize(
     "forged",
     [
@@ -285,13 +324,15 @@ def test_names_that_are_much_alike_are_asked_about():
         "\n",
         "A",
         'A,2021-01-08,"4',
-        "A,2021-01-08,4,20,0.2,1",
-        "A,2021-01-08,4,20,0.2,0.5,1,1",
-        "A,yesterday,4,20,0.2,0.5,1",
-        *(f"A,2021-01-08,4,20,0.2,{mu},1" for mu in ("", "x", "0", "-1", "nan", "inf", "1/0")),
-        "A,2021-01-08,4,20,0.2,1e999999999,1",
-        "A,2021-01-08,4,20,0.2,0.5,x",
-        "A,2021-01-08,4,20,0.2,0.5,2",
+        "A,2021-01-08,4,20,0.2,0.5,1",
+        f"A,2021-01-08,4,20,0.2,0.5,1,{ENDS},1",
+        f"A,yesterday,4,20,0.2,0.5,1,{ENDS}",
+        *(f"A,2021-01-08,4,20,0.2,{mu},1,{ENDS}" for mu in ("", "x", "0", "-1", "nan", "inf")),
+        f"A,2021-01-08,4,20,0.2,1e999999999,1,{ENDS}",
+        f"A,2021-01-08,4,20,0.2,0.5,x,{ENDS}",
+        f"A,2021-01-08,4,20,0.2,0.5,2,{ENDS}",
+        *(f"A,2021-01-08,4,20,0.2,0.5,1,{sd},0.0,0.4" for sd in ("0", "-1", "x", "nan", "inf")),
+        "A,2021-01-08,4,20,0.2,0.5,1,0.1,0.0040,0.3961",
     ],
 )
 def test_a_forged_output_with_a_forged_record_is_noticed(forged):

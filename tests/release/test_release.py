@@ -12,7 +12,7 @@ import pytest
 
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.privacy.noise import SeededNoise
-from dpol.release.noise import CountNoise
+from dpol.release.noise import INTERVAL, CountNoise
 from dpol.release.release import release
 from dpol.release.request import Choices, CountColumns, Request
 from dpol.release.text import describe
@@ -47,13 +47,24 @@ def test_the_output_holds_every_row_with_its_own_noise():
 
 def test_without_a_capacity_there_is_no_share():
     put(A1, columns=CountColumns("hospital", "week", "covid"))
-    assert list(output()[0]) == ["hospital", "week", "noisy_count", "mu", "count_sensitivity"]
+    (row,) = output()
+    names = ["hospital", "week", "noisy_count", "mu", "count_sensitivity", *INTERVAL]
+    assert list(row) == names
+    assert row["noise_sd"] == "2.82843"
+    assert (float(row["low"]) + float(row["high"])) / 2 == pytest.approx(
+        float(row["noisy_count"]), abs=1e-3
+    )
 
 
 def test_the_record_says_what_is_guaranteed():
     done = put(A1, B1, noise=CountNoise(Decimal("0.5"), Decimal(3)))
     assert record() == {
         **done.guarantee.as_dict(),
+        "dp_event": {
+            "module_name": "dp_accounting.dp_event",
+            "class_name": "GaussianDpEvent",
+            "noise_multiplier": 2.0,
+        },
         "mu_of_one_entity_alone": pytest.approx(0.5 / math.sqrt(2)),
         "file": "noisy.csv",
         "sha256": hashlib.sha256(Path("noisy.csv").read_bytes()).hexdigest(),

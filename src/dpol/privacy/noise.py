@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,18 +72,29 @@ class SecureNoise:
             DpolError: opendp is not installed.
         """
         _check(scale, size)
-        try:
-            import opendp.prelude as opendp
-        except ImportError:
-            raise DpolError(
-                "secure noise needs the package opendp, which is not installed;"
-                " run make secure, or pip install '.[secure]', in a checkout"
-            ) from None
-        opendp.enable_features("contrib")
-        integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
-        space = integers, opendp.l2_distance(T=float)
-        draws: list[int] = opendp.m.make_gaussian(*space, scale=float(scale))([0] * size)
+        draws: list[int] = gaussian_measurement(scale)([0] * size)
         return draws
+
+
+def gaussian_measurement(scale: int) -> Any:
+    """OpenDP's measurement that adds discrete Gaussian noise to a vector of 64-bit integers.
+
+    It maps an L2 distance d to rho = d^2 / (2 scale^2) of zero-concentrated DP.
+
+    Raises:
+        DpolError: opendp is not installed.
+    """
+    try:
+        import opendp.prelude as opendp
+    except ImportError:
+        raise DpolError(
+            "secure noise needs the package opendp, which is not installed;"
+            " run make secure, or pip install '.[secure]', in a checkout"
+        ) from None
+    opendp.enable_features("contrib")
+    integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
+    space = integers, opendp.l2_distance(T=float)
+    return opendp.m.make_gaussian(*space, scale=float(scale))
 
 
 def discrete_gaussian_mu(shift: int, scale: int) -> float:

@@ -38,8 +38,13 @@ class ChainTerms(NamedTuple):
     @property
     def standard_deviation(self) -> float:
         """Of all noise on a count, in persons, in the long run; less at the start of a chain."""
+        return self.standard_deviation_after(math.inf)
+
+    def standard_deviation_after(self, releases: float) -> float:
+        """Of the noise on the count that follows so many releases of the chain, taken alone."""
         a, b = float(self.a), float(self.b)
-        return self.scale / 10.0**self.decimals * math.hypot(1, (a - b) / math.sqrt(1 - a * a))
+        kept = (1 - a ** (2 * releases)) / (1 - a * a)  # the sum of a^(2 i) over the releases
+        return self.scale / 10.0**self.decimals * math.sqrt(1 + (a - b) ** 2 * kept)
 
 
 class Chain(NamedTuple):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpol.release.ledger import Ledger, new_token
-from dpol.release.noise import Cells
+from dpol.release.noise import INTERVAL, Cells, interval
 
 _ROWS = (
     "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
@@ -35,6 +35,11 @@ class Output(NamedTuple):
     id: str
     header: tuple[str, ...]
     count_sensitivity: str
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether each row has the columns `INTERVAL`: outputs begun without them stay so."""
+        return self.header[-len(INTERVAL) :] == INTERVAL
 
 
 class Run(NamedTuple):
@@ -143,7 +148,7 @@ def add_rows(
     numbered = zip(rows, itertools.chain(chains, itertools.repeat(None)), strict=False)
     ledger.connection.executemany(
         "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
-        " noisy_share, mu, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " noisy_share, mu, noise_sd, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             (run, at.name, at.entity, at.period, at.version, *cells, chain)
             for (at, cells), chain in numbered
@@ -185,11 +190,14 @@ def releases_of(ledger: Ledger, entity: int) -> list[Released]:
 def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
     """The rows of an output, in the order of their release."""
     found = ledger.execute(
-        "SELECT text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
+        "SELECT noise_sd, text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
         f" FROM {_ROWS} WHERE run.output = ? ORDER BY release.number",
         output.number,
     )
-    return ([cell for cell in row if cell is not None] for row in found)
+    for deviation, *cells in found:
+        row = [cell for cell in cells if cell is not None]
+        more = [deviation, *interval(row[-3], deviation)] if output.has_interval else []
+        yield row + more
 
 
 def spent(ledger: Ledger, output: Output | None = None) -> float:

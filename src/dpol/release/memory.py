@@ -96,8 +96,8 @@ def draw_noise(
     noise: CountNoise,
     memory: Memory,
     sampler: NoiseSampler,
-) -> list[tuple[int, int]]:
-    """Noise for rows in the order of their periods, and the number of the chain of each.
+) -> list[tuple[int, float, int]]:
+    """Noise for rows in the order of their periods, its deviation, and the chain's number.
 
     The chains go on in the ledger. A new one begins where an entity has none yet, the last one has
     other terms or is complete, or has released this period or a later one.
@@ -111,9 +111,10 @@ def draw_noise(
         wanted, chain = terms[place.entity], live[place.entity]
         if chain is None or not _goes_on(chain, wanted, place.period):
             chain = chains.add_chain(ledger, output, place.entity, wanted)
+        deviation = chain.terms.standard_deviation_after(chain.releases)
         value, chain = released(chain, place.period, next(draws[wanted.scale]))
         live[place.entity] = chain
-        drawn.append((value, chain.number))
+        drawn.append((value, deviation, chain.number))
     for chain in filter(None, live.values()):
         chains.keep_state(ledger, chain)
     return drawn

@@ -20,12 +20,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.privacy.noise import NoiseSampler
+from dpol.privacy.noise import NoiseSampler, gaussian_measurement
 
-Cells = tuple[str, str | None, str | None, str]
-"""Noisy count, capacity, noisy share and mu, as text; without a capacity two of them are None."""
+Cells = tuple[str, str | None, str | None, str, str | None]
+"""Noisy count, capacity, noisy share, mu and standard deviation of the noise, as text.
+
+Without a capacity two of them are None, and the noise is that of the count; else of the share.
+"""
+INTERVAL = "noise_sd", "low", "high"
+"""The last columns of an output; one that was begun before there were such has none of them."""
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
 
@@ -108,6 +114,17 @@ class CountNoise:
         """Of the noise, in persons."""
         return float(Fraction(self.scale, 10**self.decimals))
 
+    def measurement(self) -> Any:
+        """OpenDP's measurement of counts in steps, see `in_steps`, to chain and to compose.
+
+        One person who moves is a distance of sqrt(2) S steps, S the count sensitivity in steps:
+        rho is mu^2 / 2 at most. One who is added or removed is S steps: mu^2 / 4 at most.
+
+        Raises:
+            DpolError: opendp is not installed.
+        """
+        return gaussian_measurement(self.scale)
+
     def _steps(self, decimals: int) -> Fraction:
         return Fraction(self.count_sensitivity) * Fraction(10**decimals)
 
@@ -118,19 +135,33 @@ class CountNoise:
 
 def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler) -> list[Cells]:
     """Some counts with independent noise, each as it is released."""
-    return cells_with(counts, noise, sampler.discrete_gaussian(noise.scale, len(counts)))
+    draws, deviation = sampler.discrete_gaussian(noise.scale, len(counts)), noise.standard_deviation
+    return cells_with(counts, noise, [(draw, deviation) for draw in draws])
 
 
-def cells_with(counts: Sequence[Count], noise: CountNoise, draws: Sequence[int]) -> list[Cells]:
-    """Some counts, each as it is released with the noise given for it, in steps."""
+def cells_with(
+    counts: Sequence[Count], noise: CountNoise, drawn: Sequence[tuple[int, float]]
+) -> list[Cells]:
+    """Some counts, each as it is released with its noise in steps, of a deviation in persons."""
     m, mu = noise.decimals, decimal_text(noise.mu)
     cells: list[Cells] = []
-    for count, draw in zip(counts, draws, strict=True):
+    for count, (draw, deviation) in zip(counts, drawn, strict=True):
         noisy = f"{Decimal(in_steps(count.count, m) + draw).scaleb(-m):f}"
         capacity = count.capacity
         share = None if capacity is None else f"{float(noisy) / float(capacity):.9g}"
-        cells.append((noisy, capacity, share, mu))
+        cells.append((noisy, capacity, share, mu, f"{deviation / float(capacity or 1):.6g}"))
     return cells
+
+
+def interval(noisy: str, deviation: str) -> list[str]:
+    """The ends of a 95% interval, not cut off at 0; their rounding is far below the noise.
+
+    >>> interval("0.126016260", "0.0114977")
+    ['0.10348', '0.14855']
+    """
+    centre, half = float(noisy), 1.96 * float(deviation)
+    digits = max(0, 3 - math.floor(math.log10(float(deviation))))
+    return [f"{end:.{digits}f}" for end in (centre - half, centre + half)]
 
 
 def in_steps(number: str, decimals: int) -> int:

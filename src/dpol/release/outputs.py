@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import datetime
 from contextlib import suppress
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.release import chains, entries
 from dpol.release.ledger import Ledger, new_token
-from dpol.release.noise import CountNoise
+from dpol.release.noise import INTERVAL, Cells, CountNoise, interval
 from dpol.release.repeats import places
 from dpol.release.request import Choices
 from dpol.release.views import Record, read_record, record_of
@@ -82,7 +82,8 @@ def _enter(
 ) -> None:
     """Enter the rows of an output that the ledger does not have."""
     header, *rows = _recorded(path, record)
-    output = output or entries.add_output(ledger, path, header, rows[0][-1])
+    sensitivity = rows[0][header.index("count_sensitivity")]
+    output = output or entries.add_output(ledger, path, header, sensitivity)
     known = list(entries.table_rows(ledger, output))
     if rows[: len(known)] != known or tuple(header) != output.header:
         raise DataError(
@@ -94,25 +95,34 @@ def _enter(
     found = places(ledger, path, keys, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
     run = entries.add_run(ledger, output, new_token(), sampler, imported=True)
-    # Without a capacity a row has neither that nor a share.
-    cells = ((row[2], *(row[3:5] if len(row) == 7 else (None, None)), row[-2]) for row in new)
-    entries.add_rows(ledger, run, zip(found, cells, strict=True))
+    entries.add_rows(ledger, run, zip(found, (_cells(header, row) for row in new), strict=True))
     chains.end_all(ledger)  # their states may be older than what was released
+
+
+def _cells(header: list[str], row: list[str]) -> Cells:
+    cell = dict(zip(header, row, strict=True))
+    shares = (row[3], cell["noisy_share"]) if "noisy_share" in cell else (None, None)
+    return (row[2], *shares, cell["mu"], cell.get(INTERVAL[0]))
 
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:
     """The rows of a released table, its header first, if it is the one of its record."""
     # All cells are looked at: a checksum can be forged.
-    with suppress(OSError, LookupError, ValueError, InvalidOperation, csv.Error, DataError):
+    with suppress(OSError, LookupError, ValueError, ArithmeticError, csv.Error, DataError):
         with path.open(encoding="utf-8", newline="") as stream:
             header, *rows = csv.reader(stream, strict=True)
-        (sensitivity,) = {row[-1] for row in rows}
-        for mu in {row[-2] for row in rows}:
+        column = dict(zip(header, zip(*rows, strict=True), strict=True))
+        (sensitivity,) = set(column["count_sensitivity"])
+        for mu in set(column["mu"]):
             CountNoise(Decimal(mu), Decimal(sensitivity))
-        for period in {row[1] for row in rows}:
+        for period in set(column[header[1]]):
             datetime.date.fromisoformat(period)
-        whole = {len(row) for row in rows} == {len(header)} <= {5, 7}
-        if whole and header[2] == "noisy_count" and sha256(path) == record.sha256:
+        share = [header[3], "noisy_share"] if "noisy_share" in header else []
+        known = [*header[:2], "noisy_count", *share, "mu", "count_sensitivity"]
+        whole = header == known
+        if header == [*known, *INTERVAL]:
+            whole = all(row[-2:] == interval(row[-6], row[-3]) for row in rows)
+        if whole and sha256(path) == record.sha256:
             return [header, *rows]
     file = record_of(path)
     wrong = f"is gone, but {file} says that it was released; put it back"

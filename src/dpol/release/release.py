@@ -16,7 +16,7 @@ from dpol.release import chains, entries
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.memory import draw_noise
-from dpol.release.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
+from dpol.release.noise import INTERVAL, Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
 from dpol.release.repeats import places, refuse_repeats
 from dpol.release.request import Request
@@ -61,9 +61,10 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
 
     The output has the columns entity, period, noisy_count, with a capacity also capacity and
-    noisy_share (noisy count / capacity), mu and count_sensitivity. Noisy counts may be negative.
-    Nothing is released unless every row is good. What is released is in the ledger first, in one
-    transaction; output and record are written after that, and again by any further run that
+    noisy_share (noisy count / capacity), mu and count_sensitivity, and of the share, or the count
+    without capacity, noise_sd and the ends low and high of a 95% interval. Noisy counts may be
+    negative. Nothing is released unless every row is good. What is released is in the ledger first,
+    in one transaction; output and record are written after that, and again by any further run that
     finds them missing or older than the ledger, before it judges its own rows.
 
     Args:
@@ -154,8 +155,8 @@ def _put(
     if request.memory:
         rows = list(zip(to, counts, strict=True))
         drawn = draw_noise(ledger, output, rows, request.noise, request.memory, sampler)
-        cells = cells_with(counts, request.noise, [value for value, _ in drawn])
-        chain_numbers = [number for _, number in drawn]
+        cells = cells_with(counts, request.noise, [(value, sd) for value, sd, _ in drawn])
+        chain_numbers = [number for *_, number in drawn]
     else:
         cells = noisy_cells(counts, request.noise, sampler)
     run = entries.add_run(ledger, output, token, sampler.name)
@@ -169,6 +170,8 @@ def _places(ledger: Ledger, request: Request, counts: Sequence[Count]) -> list[e
     known, adding = entries.output_at(ledger, path), choices.append or choices.again
     header = tuple(request.columns.output_header())
     sensitivity = decimal_text(request.noise.count_sensitivity)
+    if known and not known.has_interval:
+        header = header[: -len(INTERVAL)]
     if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):
         raise DataError(
             f"{path}: was released with other columns or another count sensitivity; give the same"

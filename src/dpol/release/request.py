@@ -8,7 +8,7 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol.release.memory import Memory
 from dpol.release.names import fault_of
-from dpol.release.noise import CountNoise
+from dpol.release.noise import INTERVAL, CountNoise
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class CountColumns:
     def output_header(self) -> list[str]:
         """The columns that are written."""
         share = [self.capacity, "noisy_share"] if self.capacity else []
-        return [self.entity, self.period, "noisy_count", *share, "mu", "count_sensitivity"]
+        fixed = ["mu", "count_sensitivity", *INTERVAL]
+        return [self.entity, self.period, "noisy_count", *share, *fixed]
 
 
 @dataclass(frozen=True)

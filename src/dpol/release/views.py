@@ -24,6 +24,7 @@ from typing import Any
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.privacy.chains import squared_norm
+from dpol.privacy.dp_events import dp_event_facts
 from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
 from dpol.release import chains, entries
@@ -142,9 +143,10 @@ def _record_text(
     ledger: Ledger, output: entries.Output, name: str, rows: list[list[str]], table: bytes
 ) -> bytes:
     guarantee, runs = guarantee_of(ledger, output), entries.runs_of(ledger, output)
-    levels, last = Counter(row[-2] for row in rows), runs[-1]
+    levels, last = Counter(row[output.header.index("mu")] for row in rows), runs[-1]
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
+        "dp_event": dp_event_facts(guarantee.mu),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
         "mu_over_all_outputs": entries.spent(ledger),
         "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],

@@ -1,0 +1,66 @@
+"""Entries for the public registry of differential-privacy deployments, from records of releases."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import math
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+from dpol import __version__
+from dpol.core.errors import DataError
+from dpol.core.rounding import rounded_up
+from dpol.privacy.guarantee import Guarantee
+from dpol.show.pages import load_template
+from dpol.show.words import printable
+
+_OPEN = "Which entities are in the table and for which periods; their capacities, where it has them"
+
+
+def registry_entry(path: Path) -> str:
+    """An entry of the OpenDP deployments registry, as YAML, from the record of a release.
+
+    mu-GDP implies rho-zCDP with rho = mu^2 / 2 (Dong, Roth and Su, "Gaussian Differential Privacy",
+    corollary B.6). Numbers are rounded up. What a record does not know is marked TODO.
+
+    Args:
+        path: the record, `NAME.csv.guarantee.json`.
+
+    Raises:
+        DataError: the file cannot be read, is no record of a release, or its noise is not secure.
+    """
+    names = {field.name for field in dataclasses.fields(Guarantee)}
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        guarantee = Guarantee(**{name: facts[name] for name in names & set(facts)})
+        runs, rows = len(facts["releases"]), int(facts["rows"])
+        first = datetime.date.fromisoformat(facts["releases"][0]["date"])
+        mu, over_all = guarantee.mu, float(facts["mu_over_all_outputs"])
+        four = float((guarantee.stays or ())[2])
+        if not 0 < mu < math.inf:
+            raise ValueError(f"mu is {mu}")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        wrong = "is not the record of a release; give the .csv.guarantee.json of dpol privatize"
+        raise DataError(f"{path}: {wrong}") from None
+    if guarantee.sampler != "secure":
+        raise DataError(
+            f"{path}: its noise can be reproduced, so nobody is protected; register a release that"
+            " dpol privatize made"
+        )
+    up = partial(rounded_up, digits=4)
+    return load_template("registry.yaml.j2", "dpol.release").render(
+        version=__version__,
+        name=printable(path.name),
+        unprotected="; ".join(filter(None, (_OPEN, str(guarantee.taken_as_public)))),
+        unit=str(guarantee.unit).replace("round", "period"),
+        adjacency=str(guarantee.adjacency).replace("round", "period"),
+        mechanisms=f"dpol: {guarantee.mechanism}, drawn exactly, on integers, by OpenDP",
+        rho=f"{Decimal(up(mu * mu / 2)):f}",  # YAML takes 5e-07 for text.
+        **{"runs": runs, "rows": rows, "first": first, "mu": up(mu), "one": up(mu / math.sqrt(2))},
+        **{"over_all": up(over_all), "four": up(four), "epsilon": up(guarantee.epsilon(1e-6))},
+    )
