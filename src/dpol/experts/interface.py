@@ -103,11 +103,22 @@ class Observation:
     """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,).
 
     Where noise has a memory, `fresh_scale` (n,) is the standard deviation of what is fresh in it.
+    In a live game some experts report nothing: `reported` (n,) is 0 for them, and their gain is
+    made up. `joined` (n,) says who has ever reported; None: all have. `begun` (n,) says whose noise
+    forgets the past in this round; None: nobody's.
     """
 
     gains: Floats
     noise_scale: Floats
     fresh_scale: Floats | None = None
+    reported: Floats | None = None
+    joined: NDArray[np.bool_] | None = None
+    begun: NDArray[np.bool_] | None = None
+
+    @property
+    def known(self) -> Floats | float:
+        """1 where a gain was reported, 0 where it was not."""
+        return 1.0 if self.reported is None else self.reported
 
 
 ReadsNoise = Literal["independent", "chains", "any"]

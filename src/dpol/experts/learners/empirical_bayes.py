@@ -108,13 +108,13 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         return state, state.predicted.argmax(axis=1).astype(np.int32)[:, None]
 
     def _learn(self, state: EmpiricalBayesState, seen: Observation) -> EmpiricalBayesState:
-        own = deviations_from_level(seen.gains, seen.noise_scale, state.unit)
+        own = deviations_from_level(seen, state.unit)
         fits = self.forgetting * state.fits
         filters = []
         for model, old, fit in zip(self.models, state.filters, fits, strict=True):
             following, error, variance = advance(model, old, own, seen, state.unit)
             filters.append(following)
-            gained = log_likelihood(error, variance)
+            gained = seen.known * log_likelihood(error, variance)
             fit += gained if self.pooling == "expert" else gained.sum(axis=1, keepdims=True)
         weights = posterior_weights(fits, state.shares)
         predicted = np.zeros_like(own)
