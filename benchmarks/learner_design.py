@@ -1,7 +1,7 @@
-"""How the defaults of the empirical-Bayes learner were set: on simulated streams.
+"""How the defaults of our learners were set: on simulated streams.
 
 Each row is a candidate; each number its mean gain as a share of what the best expert of every
-round would have gained, a mean over streams and replicates, at mu = inf, 1, 0.5 and 0.25.
+round would have gained, a mean over streams and replicates, at mu = inf, 1, 0.5, 0.25, 0.15, 0.1.
 Three kinds of streams: weeks of the package's simulator; streams of eight other processes,
 which break the assumptions in their own ways; and the simulator's with gains a tenth as large,
 for data on another scale. Run: python benchmarks/learner_design.py (about a minute).
@@ -15,6 +15,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +29,14 @@ from dpol.data.table import read_table
 from dpol.experts.interface import AnyAlgorithm
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.state_space import MODELS, TRENDS, StateSpaceModel
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 
 DEMO = Path(__file__).parents[1] / "config" / "demo.yaml"
-MUS = (math.inf, 1.0, 0.5, 0.25)
+MUS = (math.inf, 1.0, 0.5, 0.25, 0.15, 0.1)
 SIZES = {"A": 12, "B": 24, "C": 33, "E": 60, "F": 150, "G": 300, "H": 33, "I": 100}
 SLICES = {"67 weeks": (25, 92), "20 weeks": (65, 85)}
 SHAPES = ((10, 60), (30, 67), (150, 67), (300, 120), (40, 20))
@@ -184,14 +186,33 @@ def candidates() -> Mapping[str, AnyAlgorithm]:
     }
 
 
-def shares(algorithm: AnyAlgorithm, streams: list[GainStream], replicates: int) -> list[float]:
+def readers() -> Mapping[str, AnyAlgorithm]:
+    """Learners that read noise with memory, and what the default was compared with."""
+
+    def bank(**parameters: Any) -> AnyAlgorithm:
+        return LearnerAlone(RandomEffectsBank(**parameters))
+
+    return {
+        "empirical-bayes": LearnerAlone(EmpiricalBayesBank()),
+        "random-effects": bank(),
+        "four scales": bank(scales=(0.1, 0.3, 0.8, 2.0)),
+        "no wide scale": bank(scales=(0.15, 0.5)),
+        "persistence 0.7": bank(persistence=0.7),
+        "persistence 0.93": bank(persistence=0.93),
+        "effects half as large": bank(effect=0.25),
+    }
+
+
+def shares(
+    algorithm: AnyAlgorithm, streams: list[GainStream], noise: str, replicates: int
+) -> list[float]:
     """Mean gain over that of the best expert of every round, at every level of privacy."""
     found = []
     for mu in MUS:
         count = 1 if math.isinf(mu) else replicates
         total = []
         for stream in streams:
-            noisy = privatize(stream, "capacity", mu, seed=1, replicates=range(count))
+            noisy = privatize(stream, noise, mu, seed=1, replicates=range(count))
             own = replicate_generators(1, (), range(count), "design")
             actions = play_rounds(algorithm, noisy, own)
             gains = stream.gains[np.arange(stream.n_rounds), actions].sum(axis=1)
@@ -201,6 +222,7 @@ def shares(algorithm: AnyAlgorithm, streams: list[GainStream], replicates: int) 
 
 
 def main() -> None:
+    levels = ", ".join(f"{mu:g}" for mu in MUS)
     sets = {
         name: list(simulated((21, 22, 23, 24), slice(*weeks))) for name, weeks in SLICES.items()
     }
@@ -209,14 +231,16 @@ def main() -> None:
         dataclasses.replace(stream, gains=stream.gains / 10)
         for stream in simulated((11,), slice(*SLICES["67 weeks"]))
     ]
-    print("| candidate |", " | ".join(f"{name}, mu = inf, 1, 0.5, 0.25" for name in sets), "|")
-    print("|---|" + "---|" * len(sets))
-    for label, algorithm in candidates().items():
-        cells = [
-            " ".join(f"{share:.3f}" for share in shares(algorithm, streams, 3))
-            for streams in sets.values()
-        ]
-        print(f"| {label} |", " | ".join(cells), "|", flush=True)
+    independent = {**candidates(), "random-effects": LearnerAlone(RandomEffectsBank())}
+    for noise, rows in (("capacity", independent), ("capacity-memory", readers())):
+        print(f"\n| noise {noise} |", " | ".join(f"{it}, mu = {levels}" for it in sets), "|")
+        print("|---|" + "---|" * len(sets))
+        for label, algorithm in rows.items():
+            cells = [
+                " ".join(f"{share:.3f}" for share in shares(algorithm, streams, noise, 3))
+                for streams in sets.values()
+            ]
+            print(f"| {label} |", " | ".join(cells), "|", flush=True)
 
 
 if __name__ == "__main__":

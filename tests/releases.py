@@ -41,13 +41,23 @@ class Halted:
 
 
 def put(
-    *rows, noise=HALF, columns=WITH_BEDS, seed=1, sampler=None, to=NOISY, ledger=None, **choices
+    *rows,
+    noise=HALF,
+    columns=WITH_BEDS,
+    seed=1,
+    sampler=None,
+    to=NOISY,
+    ledger=None,
+    memory=None,
+    **choices,
 ):
-    """Release rows (hospital, week, count), with seeded noise."""
-    lines = ["hospital,week,covid,beds", *(",".join((*row, "20")) for row in rows)]
+    """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
+    lines = ["hospital,week,covid,beds", *(",".join((*row, "20")[:4]) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
     ledger = ledger and Path(ledger)
-    request = Request(Path("counts.csv"), Path(to), columns, noise, ledger, Choices(**choices))
+    request = Request(
+        Path("counts.csv"), Path(to), columns, noise, ledger, Choices(**choices), memory
+    )
     return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
 
 

@@ -45,6 +45,7 @@ SMALL = {
         "replicates": 2,
         "sweeps": {"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
     },
+    "memory": {"weeks": [1, 2], "mus": [0.5, 1], "replicates": 2},
     "audits": {"runs": 100},
     "claims": {},
 }
@@ -93,9 +94,10 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
 
 @pytest.fixture(scope="module")
 def experiment():
-    """The demonstration config with two blocks of replicates."""
+    """The demonstration config with two blocks of replicates, and the study that it leaves out."""
     loaded = load_experiment(CONFIG)
-    config = changed(loaded.config, {"replicates": 4, "block_replicates": 2})
+    more = {"replicates": 4, "block_replicates": 2, "memory": {"mus": [1]}}
+    config = changed(loaded.config, more)
     return Experiment(config, loaded.members)
 
 

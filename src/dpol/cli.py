@@ -121,6 +121,7 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
     words = "remembers all releases of all outputs (default: dpol-ledger.sqlite beside the output)"
     add("--ledger", type=Path, metavar="FILE", help=words)
     add("--append", action="store_true", help="add further periods to the output")
+    _add_memory(parser)
     _add_delta(parser)
 
     group = parser.add_argument_group("if you are asked")
@@ -132,6 +133,20 @@ def _add_privatize(parser: argparse.ArgumentParser) -> None:
         place = names if name.endswith("-entity") else group
         place.add_argument(f"--{name}", action="store_true", help=words)
     parser.set_defaults(run=_privatize, failure=2)
+
+
+def _add_memory(parser: argparse.ArgumentParser) -> None:
+    words = (
+        "noise that later counts take back in part: designed from mu and capacities, or two numbers"
+        " A,B between -1 and 1 (write --memory=-0.1,0.6 for a negative one); default: none"
+    )
+    parser.add_argument("--memory", type=_memory, default=(0, 0), metavar="MEMORY", help=words)
+    words = "protect a person who is counted in up to W periods in a row (default: 1)"
+    whole = functools.partial(_between, whole=True)
+    parser.add_argument("--unit-weeks", type=whole(1, 52), default=1, metavar="W", help=words)
+    words = "with memory: begin a new chain of noise after T periods (default: 520)"
+    most = whole(1, 2000)
+    parser.add_argument("--chain-periods", type=most, default=520, metavar="T", help=words)
 
 
 def _add_account(parser: argparse.ArgumentParser) -> None:
@@ -176,12 +191,15 @@ def _write(options: argparse.Namespace) -> None:
 
 def _privatize(options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
+    from dpol.release.memory import Memory
     from dpol.release.noise import CountNoise
     from dpol.release.release import release
     from dpol.release.request import Choices, CountColumns, Request
     from dpol.release.text import describe
 
-    given = vars(options)
+    given, memory = vars(options), None
+    if options.memory != (0, 0) or options.unit_weeks > 1:
+        memory = Memory(options.memory, options.unit_weeks, options.chain_periods)
     request = Request(
         options.table,
         options.output,
@@ -189,6 +207,7 @@ def _privatize(options: argparse.Namespace) -> None:
         CountNoise(options.mu, options.count_sensitivity),
         options.ledger,
         Choices(**{field.name: given[field.name] for field in dataclasses.fields(Choices)}),
+        memory,
     )
     try:
         done = release(request, SecureNoise())
@@ -223,6 +242,17 @@ def _decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def _memory(text: str) -> tuple[Decimal, Decimal] | None:
+    """The numbers (a, b) of a memory; None if they are to be designed."""
+    if text == "designed":
+        return None
+    numbers = ["0", "0"] if text == "none" else text.split(",")
+    if len(numbers) != 2:
+        wrong = f"must be designed, none, or two numbers such as 0.2,0.6, got {text!r}"
+        raise argparse.ArgumentTypeError(wrong)
+    return _decimal(numbers[0]), _decimal(numbers[1])
 
 
 def _between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:

@@ -166,7 +166,7 @@ def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
 
 @pytest.mark.parametrize(
     ("name", "file"),
-    [(name, VERBATIM) for name in ("config", "icu", "panel", "beyond")]
+    [(name, VERBATIM) for name in ("config", "icu", "panel", "beyond", "admissions")]
     + [(name, PANEL) for name in ("panel", "beyond")],  # it lacks the columns of the others
 )
 def test_no_shipped_config_is_stopped_by_real_weeks(name: str, file: Path) -> None:

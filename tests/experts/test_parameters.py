@@ -62,6 +62,13 @@ BROKEN = [
     ("ridge", {"penalties": {"weak": 0}}, "penalties.weak must be a number from 1e-9 to 1e9"),
     ("empirical-bayes", {"pooling": "none"}, "pooling must be expert or common, got 'none'"),
     ("empirical-bayes", {"forgetting": 0}, "forgetting must be a number in (0, 1], got 0"),
+    ("random-effects", {"scales": []}, "scales must be a list of numbers above 0"),
+    ("random-effects", {"scales": 0.5}, "scales must be a list of numbers above 0, got 0.5"),
+    ("random-effects", {"scales": [0.5, 0]}, "scales must be a number in (0, inf), got 0"),
+    ("random-effects", {"scales": [0.5, 0.5]}, "a scale is listed twice"),
+    ("random-effects", {"effect": 0}, "effect must be a number in (0, inf), got 0"),
+    ("random-effects", {"persistence": 1}, "persistence must be a number in [0, 1), got 1"),
+    ("random-effects", {"forgetting": 1.1}, "forgetting must be a number in (0, 1], got 1.1"),
     *((family, {"models": it}, message) for family in ("kalman", "empirical-bayes") for it, message
       in [
         ([], "models must be a list of state-space models"),

@@ -101,10 +101,13 @@ def test_the_scale_that_learners_see_is_that_of_the_noise(stream, checks):
 
 def test_the_record_names_the_memory(stream):
     told = privatize(stream, "capacity-memory", MU, seed=1, replicates=1, memory=PAIR).guarantee
-    assert told.mechanism.endswith("(memory a = 0.2, b = 0.6)")
+    assert (told.memory, told.as_dict()["memory"]) == ("a = 0.2, b = 0.6",) * 2
     assert told.mu == pytest.approx(MU, rel=0.01)
     designed = privatize(stream, "capacity-memory", MU, seed=1, replicates=1).guarantee
-    assert "memory a = 0, b = 0." in designed.mechanism
+    assert designed.memory.startswith("a = 0, b = 0.")
+    assert (
+        "memory" not in privatize(stream, "capacity", MU, seed=1, replicates=1).guarantee.as_dict()
+    )
 
 
 def test_learners_that_take_noise_as_independent_are_refused(stream):

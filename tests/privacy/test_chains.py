@@ -139,8 +139,9 @@ def test_a_stay_longer_than_the_game_is_a_whole_game():
     assert memory.mu(np.ones(2), 3, 8) == pytest.approx(memory.mu(np.ones(2), 3, 3))
 
 
-def test_the_reference_table_of_designs():
+def test_the_reference_table_of_designs(monkeypatch):
     """Best predictor's deviation with independent noise, and with the best b at a = 0."""
+    monkeypatch.setattr("dpol.privacy.chains.REFERENCE", (1e-4, 0.98))
     b = np.arange(100) / 100
     for stay, level, none, best in [
         (1, 0.0566, 0.0235, 0.0203),
@@ -174,7 +175,9 @@ def test_designs_depend_on_the_size_of_the_noise_alone():
         memory = designed(levels, stay)
         assert not memory.a.any()
         assert memory.b[1] == memory.b[3]
-        assert (np.diff(memory.b[[0, 1, 2, 4]]) > 0).all()
+        rising = np.diff(memory.b[[0, 1, 2, 4]])
+        assert (rising > 0).all() if stay == 1 else (rising >= 0).all()
+        assert memory.b[4] > 0.5
         np.testing.assert_allclose(memory.b, memory.b.round(2))
         memory.norm(stay)  # covers stays
 

@@ -11,10 +11,14 @@ import json
 import os
 import shutil
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DpolError
 from dpol.core.files import sha256
+from dpol.release.memory import Memory
+from dpol.release.noise import in_steps
 from dpol.release.release import release
 from dpol.release.request import Choices, Request
 from releases import HALF, LEDGER, NOISY, RECORD, TWICE, WITH_BEDS, ask, output, record
@@ -39,7 +43,8 @@ def run(folder, week):
     table = folder.parent / f"{week}.csv"
     lines = "".join(f"h{i},{week},{CANARY},99999\n" for i in range(ROWS))
     table.write_text("hospital,week,covid,beds\n" + lines)
-    request = Request(table, folder / NOISY, WITH_BEDS, HALF, choices=Choices(append=True))
+    choices, memory = Choices(append=True), Memory((Decimal("0.2"), Decimal("0.6")))
+    request = Request(table, folder / NOISY, WITH_BEDS, HALF, choices=choices, memory=memory)
     try:
         release(request, Sampler())
     except DpolError as error:
@@ -104,7 +109,20 @@ def views_of(folder):
     wrong = [] if table == ledger else ["table and ledger differ"]
     if record(folder / RECORD)["sha256"] != sha256(folder / NOISY):
         wrong.append("the record is that of another table")
-    return wrong
+    return wrong + states_of(folder)
+
+
+def states_of(folder):
+    """What is wrong with the memories in the ledger, compared with the noise of its rows."""
+    expected = {}
+    rows = "SELECT chain, noisy_count FROM release ORDER BY number"
+    for chain, noisy in ask(rows, folder / LEDGER):
+        steps = Fraction(noisy) * 10**HALF.decimals - in_steps(CANARY, HALF.decimals)
+        u = expected.get(chain, Fraction(0))
+        expected[chain] = Fraction("0.6") * u + Fraction("-0.4") * steps
+    found = ask("SELECT number, u FROM chain", folder / LEDGER)
+    right = {chain: Fraction(u) for chain, u in found} == expected
+    return [] if right else ["a memory is not that of the rows"]
 
 
 def raw_counts(folder):

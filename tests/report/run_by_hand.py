@@ -36,6 +36,7 @@ STUDIES: dict[str, Any] = {
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
     "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
+    "memory": {"mus": [1]},
     "audits": {},
     "claims": {},
     "comparison": {

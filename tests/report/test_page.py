@@ -86,7 +86,7 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
-    assert len(images) == 9
+    assert len(images) == 10
     for attrs in images:
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
         assert len(attrs["alt"]) > 80
@@ -102,7 +102,7 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
 
 def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
     regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
-    assert len(regions) == 9 + len(Elements(whole).of("table"))
+    assert len(regions) == 10 + len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
         assert attrs.get("aria-label") or attrs.get("aria-labelledby")
@@ -110,7 +110,7 @@ def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
 
 def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
     names = {"average-gain"} | {it.name for study in load_studies().values() for it in study.tables}
-    assert len(names) == 8
+    assert len(names) == 9
     assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
     for name in names:
         assert (folder / f"tables/{name}.fragment.html").read_text() in whole

@@ -18,12 +18,14 @@ from dpol.studies.study import code_of, schemas_of
 
 ROOT = Path(__file__).parents[2]
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-EXPERIMENT = load_experiment(ROOT / "config/config.yaml")
+EXPERIMENT, BEYOND = (load_experiment(ROOT / f"config/{it}.yaml") for it in ("config", "beyond"))
 EVERY = [*SECTIONS, *map(load_study, STUDIES)]
 
 
 def block(section):
-    return EXPERIMENT.main() if section in SECTIONS else EXPERIMENT.config.block(section.name)
+    if section in SECTIONS:
+        return EXPERIMENT.main()
+    return EXPERIMENT.config.block(section.name) or BEYOND.config.block(section.name)
 
 
 @pytest.fixture(params=STUDIES)
@@ -38,7 +40,7 @@ def section(request: pytest.FixtureRequest):
 
 def test_its_name_is_that_of_its_folder_and_its_block(study):
     assert study.folder.name == study.name
-    assert isinstance(block(study), study.settings), "config/config.yaml runs every study"
+    assert isinstance(block(study), study.settings), "config.yaml or beyond.yaml runs every study"
 
 
 def test_every_result_table_has_a_schema(section):

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from dpol.data.simulator import simulate_hospitals
+from dpol.data.simulator import ADULT_SUSPECTED, simulate_hospitals
 from dpol.data.stream import GainStream, read_stream
 from dpol.data.table import write_table
 from pipeline import ROOT, Done, fail, snakemake, succeed, write_config
@@ -79,6 +79,38 @@ def test_other_columns_and_states_of_the_hospital_table(tmp_path: Path) -> None:
     assert stream.capacity is not None
     assert stream.capacity[5, 0] == beds
     assert set(summary_of(tmp_path, "icu")["unit"]) == {"one person in one round"}
+
+
+@workflow
+def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
+    """Sums of a week: suppressed from 1 to 3, missing ones not carried into another week."""
+    count = "previous_day_admission_adult_covid_confirmed_7_day_sum"
+    table = simulate_hospitals({"NM": 8}, 12, datetime.date(2020, 8, 9), 3)
+    table = table.rename(columns={ADULT_SUSPECTED: count})
+    table.loc[table["collection_week"] == table["collection_week"][40], count] = ""
+    write_table(table, tmp_path / "data/raw/hhs-admissions-nm-pa-ca-2020-08-09--2023-06-04.csv.gz")
+    config = yaml.safe_load((ROOT / "config/admissions.yaml").read_text())
+    config["dataset"]["cleaning"]["min_total_cases"] = 10  # the weeks are few
+    smaller = {
+        "dataset": config["dataset"],
+        "streams": {"NM": config["streams"]["NM"]},
+        "privacy": {"levels": {"mu-1": 1}},
+        "suites": {"ours": config["suites"]["ours"]},
+        "comparison": None,
+        "memory": {**config["memory"], "mus": [0.1], "replicates": 3},
+        "report": {"algorithms": ["empirical-bayes"], "envelope": "kalman", "noise": "capacity"},
+    }
+    assert "fetch_dataset" not in succeed(play(tmp_path, "admissions", **smaller))
+    stream = stream_of(tmp_path, "admissions", "NM")
+    reported = table.drop_duplicates().pivot(index="collection_week", columns="hospital_pk")
+    texts = reported[count][list(stream.entities)].to_numpy()
+    assert {"-999999", "NA", ""} <= set(texts.ravel())
+    counts = pd.DataFrame(texts).fillna("NA").replace({"-999999": "2", "NA": "0", "": "0"})
+    assert stream.capacity is not None
+    shares = np.minimum(counts.to_numpy(dtype=float) / stream.capacity, 1.0)
+    np.testing.assert_allclose(stream.gains, shares, rtol=1e-12)
+    gains = pd.read_parquet(tmp_path / "results/admissions/memory.parquet")
+    assert set(gains["unit"]) == {"one person in one round"}
 
 
 @workflow

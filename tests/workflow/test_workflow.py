@@ -326,6 +326,7 @@ def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
         ("studies/claims/statements.yaml", jobs_of("claims")),
         ("studies/labels/figures.py", {"labels_shown", "render_report"}),
         ("lazy/accounting.py", MAIN | jobs_of("lazy", "convex", "audits", "claims")),
+        ("experts/learners/empirical_bayes.py", jobs_of("memory")),
         ("studies/registry.py", {"render_report"}),
         ("config/docs.py", set()),
     ],

@@ -23,7 +23,7 @@ for study, block in settings.studies():
             point=point_of(POINTS),
             seed=settings.seed,
             delta=settings.privacy.delta,
-            code=code_of(study.run),
+            code=code_of(study.run, *study.modules(block)),
         message:
             f"{study.title}: {{wildcards.point}}"
         script:

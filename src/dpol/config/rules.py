@@ -211,9 +211,13 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             allowed = f"no private suite plays it with {system.noise} noise"
             allowed += did_you_mean(system.algorithm, known)
             yield Problem((*place, "algorithm"), system.algorithm, allowed)
-        for family in dict.fromkeys((system.learners, compared.paper.learners)):
-            if family not in {member.family for member in found}:
-                allowed = f"no private suite plays this family with {system.noise} noise"
+        independent = NOISES[system.noise].independent or system.noise
+        for family, noise in {
+            compared.paper.learners: independent,
+            system.learners: system.noise,
+        }.items():
+            if (family, noise) not in {(member.family, its) for member, its in runs}:
+                allowed = f"no private suite plays this family with {noise} noise"
                 yield Problem((*place, "learners"), family, allowed)
         if not NOISES[system.noise].none_at_infinity:
             yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")

@@ -88,6 +88,7 @@ _LEARNERS: Mapping[str, str | Entry] = {
     "rw-ftpl": "dpol.experts.learners.leader:LeaderBank",
     "kalman": "dpol.experts.learners.state_space:KalmanBank",
     "empirical-bayes": "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
+    "random-effects": "dpol.experts.learners.random_effects:RandomEffectsBank",
 }
 _ALGORITHMS: Mapping[str, str | Entry] = {
     "rw-ftpl": "dpol.experts.ftpl:RandomWalkFTPL",
@@ -97,6 +98,7 @@ _ALGORITHMS: Mapping[str, str | Entry] = {
     "ridge": _LEARNERS["ridge"],
     "kalman": _LEARNERS["kalman"],
     "empirical-bayes": _LEARNERS["empirical-bayes"],
+    "random-effects": _LEARNERS["random-effects"],
     "bayesian-average": Entry(
         "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
         defaults={"pooling": "common", "forgetting": 1.0},

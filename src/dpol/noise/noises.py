@@ -41,6 +41,7 @@ class Noise:
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: how noise depends on earlier noise: not at all, by `Chains`, or by `SumsMemory`.
+        independent: name of the independent noise of its kind; its own if empty.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Noise:
     none_at_infinity: bool = True
     central: bool = False
     memory: MemoryKind = "none"
+    independent: str = ""
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """The largest sensitivity of a round that the noise hides, and its unit."""
@@ -136,6 +138,7 @@ MEMORY = Noise(
     needs_capacities=True,
     on_counts=True,
     memory="chains",
+    independent=CAPACITY.name,
 )
 SUMS = Noise(
     "capacity-prefix-sums",
@@ -145,6 +148,7 @@ SUMS = Noise(
     needs_capacities=True,
     on_counts=True,
     memory="sums",
+    independent=CAPACITY.name,
 )
 
 NOISES: dict[str, Noise] = {

@@ -221,22 +221,23 @@ def _guarantee(
 ) -> Guarantee:
     sensitivity, unit = NOISES[noise].sensitivity(stream)
     return Guarantee(
-        mechanism=f"{noise} Gaussian noise on every gain vector{_remembered(memory)}",
+        mechanism=f"{noise} Gaussian noise on every gain vector",
         **neighbours_of(stream).as_fields(partial(_mu_of_rounds, stream, fresh, memory)),
         sensitivity=sensitivity,
         sensitivity_unit=unit,
         mu=achieved_mu(stream, fresh, memory),
         model="local",
         sampler="seeded",
+        memory=_remembered(memory),
     )
 
 
 def _remembered(memory: NoiseMemory | None) -> str:
-    """What a record says of a memory of one number."""
+    """What a record says of a memory."""
     if not isinstance(memory, Chains):
-        return ""
+        return "" if memory is None else "made for prefix sums"
     ends = (f"{name} = {_span(own)}" for name, own in (("a", memory.a), ("b", memory.b)))
-    return f" (memory {', '.join(ends)})"
+    return ", ".join(ends)
 
 
 def _span(values: Floats) -> str:

@@ -39,6 +39,7 @@ class Guarantee:
             None where no persons are counted, and for guarantees of another kind.
         carried: for data in which a missing count repeats the last one: in how many further rounds
             a person of the unit may be counted thereby, and the mu of that person, at most.
+        memory: how noise depends on earlier noise; empty for independent noise.
 
     Raises:
         ValueError: mu is negative, or not a number without `epsilon_delta`.
@@ -69,6 +70,7 @@ class Guarantee:
     taken_as_public: str = ""
     stays: tuple[float, ...] | None = None
     carried: tuple[int, float] | None = None
+    memory: str = ""
 
     def __post_init__(self) -> None:
         for name in ("epsilon_delta", "stays", "carried"):
@@ -104,18 +106,19 @@ class Guarantee:
             "taken_as_public": self.taken_as_public,
         }
 
-    def stay_columns(self) -> dict[str, float]:
-        """What longer stays and carrying forward cost, as columns of the summary."""
+    def stay_columns(self) -> dict[str, float | str]:
+        """What longer stays and carrying forward cost, and the memory of the noise, as columns."""
         stays = self.stays or (math.nan,) * len(STAYS)
         weeks, mu = self.carried or (math.nan, math.nan)
         columns = {f"mu_{v}_week{'s' * (v > 1)}": it for v, it in zip(STAYS, stays, strict=True)}
-        return columns | {"carried_weeks": float(weeks), "mu_carried": mu}
+        carried = {"carried_weeks": float(weeks), "mu_carried": mu}
+        return {**columns, **carried, "noise_memory": self.memory}
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for storing beside a result; without stays if the unit is no person's."""
+        """Plain values, for storing beside a result; without stays and memory if there are none."""
         facts = dataclasses.asdict(self)
-        for name in ("stays", "carried"):  # audits draw by records of labels, which have neither
-            if facts[name] is None:
+        for name in ("stays", "carried", "memory"):  # audits draw by records that have none of them
+            if not facts[name]:
                 del facts[name]
         return {key: list(it) if isinstance(it, tuple) else it for key, it in facts.items()}
 

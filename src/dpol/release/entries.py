@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import math
 import os
@@ -135,12 +136,18 @@ def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     return [Run(*row) for row in found]
 
 
-def add_rows(ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]]) -> None:
-    """Release rows."""
+def add_rows(
+    ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]], chains: Iterable[int | None] = ()
+) -> None:
+    """Release rows; each is of a chain, see `dpol.release.chains`, or of none."""
+    numbered = zip(rows, itertools.chain(chains, itertools.repeat(None)), strict=False)
     ledger.connection.executemany(
         "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
-        " noisy_share, mu) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((run, at.name, at.entity, at.period, at.version, *cells) for at, cells in rows),
+        " noisy_share, mu, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (run, at.name, at.entity, at.period, at.version, *cells, chain)
+            for (at, cells), chain in numbered
+        ),
     )
 
 

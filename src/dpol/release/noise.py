@@ -92,6 +92,17 @@ class CountNoise:
         """k, in steps: the least integer that is at least sqrt(2) S / mu + 1."""
         return math.isqrt(math.ceil(self._variance(self.decimals)) - 1) + 2
 
+    def scale_with_memory(self, squared_norm: Fraction, squared_error: int) -> int:
+        """k, in steps, of fresh noise: at least sqrt(2) (S N + E) / mu + 1, and below that + 2.
+
+        Args:
+            squared_norm: N^2; one person moves a chain N times as far as one count.
+            squared_error: E^2; in steps, what rounding adds to that.
+        """
+        shift = self._variance(self.decimals) * squared_norm
+        error = Fraction(2 * squared_error) / Fraction(self.mu) ** 2
+        return math.ceil(_root_above(shift) + _root_above(error)) + 1
+
     @property
     def standard_deviation(self) -> float:
         """Of the noise, in persons."""
@@ -106,9 +117,13 @@ class CountNoise:
 
 
 def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler) -> list[Cells]:
-    """Some counts with noise, each as it is released."""
+    """Some counts with independent noise, each as it is released."""
+    return cells_with(counts, noise, sampler.discrete_gaussian(noise.scale, len(counts)))
+
+
+def cells_with(counts: Sequence[Count], noise: CountNoise, draws: Sequence[int]) -> list[Cells]:
+    """Some counts, each as it is released with the noise given for it, in steps."""
     m, mu = noise.decimals, decimal_text(noise.mu)
-    draws = sampler.discrete_gaussian(noise.scale, len(counts))
     cells: list[Cells] = []
     for count, draw in zip(counts, draws, strict=True):
         noisy = f"{Decimal(in_steps(count.count, m) + draw).scaleb(-m):f}"
@@ -133,3 +148,9 @@ def in_steps(number: str, decimals: int) -> int:
 def decimal_text(number: Decimal) -> str:
     """A number without exponent and without zeros at its end."""
     return f"{number.normalize():f}"
+
+
+def _root_above(number: Fraction) -> Fraction:
+    """The square root of a number from 0 on, rounded up to a multiple of 2^-64."""
+    whole = math.ceil(number * 2**128)
+    return Fraction(math.isqrt(whole - 1) + 1 if whole else 0, 2**64)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
-from dpol.release import entries
+from dpol.release import chains, entries
 from dpol.release.ledger import Ledger, new_token
 from dpol.release.noise import CountNoise
 from dpol.release.repeats import places
@@ -97,6 +97,7 @@ def _enter(
     # Without a capacity a row has neither that nor a share.
     cells = ((row[2], *(row[3:5] if len(row) == 7 else (None, None)), row[-2]) for row in new)
     entries.add_rows(ledger, run, zip(found, cells, strict=True))
+    chains.end_all(ledger)  # their states may be older than what was released
 
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:

@@ -12,14 +12,20 @@ from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
-from dpol.release import entries
+from dpol.release import chains, entries
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
-from dpol.release.noise import Count, CountNoise, decimal_text, noisy_cells
+from dpol.release.memory import draw_noise
+from dpol.release.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
 from dpol.release.repeats import places, refuse_repeats
 from dpol.release.request import Request
-from dpol.release.views import guarantee_of, record_of, temporary_files, write_views
+from dpol.release.views import (
+    guarantee_of,
+    record_of,
+    temporary_files,
+    write_views,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,8 @@ class Release:
         guarantee: of the whole table: an entity's period that was released twice counts twice.
         mu_over_all_outputs: the largest mu of an entity's period over all outputs of the ledger.
         noise: noise of the rows that were added.
+        parts: the chains of the table, where noise has memory.
+        remembers: whether the ledger has begun to hold memories of noise.
     """
 
     output: Path
@@ -45,6 +53,8 @@ class Release:
     guarantee: Guarantee
     mu_over_all_outputs: float
     noise: CountNoise
+    parts: Sequence[chains.Part]
+    remembers: bool
 
 
 def release(request: Request, sampler: NoiseSampler) -> Release:
@@ -69,6 +79,8 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     output, choices, token = request.output, request.choices, new_token()
     try:
         counts = read_counts(request.table, request.columns, choices)
+        if request.memory:
+            counts.sort(key=lambda count: count.period)  # the order of a chain
         first = not book.exists()
         if first:
             _rehearse(book, request, counts, sampler)
@@ -78,12 +90,16 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         with transaction(ledger):
             take_in(ledger, output, choices)
         with transaction(ledger):
+            remembered = chains.any_chain(ledger)
             known = _put(ledger, request, counts, sampler, token)
         with transaction(ledger):
             write_views(ledger, known, output)
             rows = sum(run.rows for run in entries.runs_of(ledger, known))
             guarantee, over_all = guarantee_of(ledger, known), entries.spent(ledger)
-    return Release(output, book, first, len(counts), rows, guarantee, over_all, request.noise)
+            remembers = chains.any_chain(ledger) and not remembered
+            parts = chains.parts_of(ledger, known)
+    done = output, book, first, len(counts), rows, guarantee, over_all, request.noise
+    return Release(*done, parts, remembers)
 
 
 def _with_files(request: Request) -> tuple[Request, Path]:
@@ -134,9 +150,16 @@ def _put(
         raise DataError(f"{error}{more}") from None
     sensitivity = decimal_text(request.noise.count_sensitivity)
     output = known or entries.add_output(ledger, path, request.columns.output_header(), sensitivity)
-    cells = noisy_cells(counts, request.noise, sampler)
+    chain_numbers: list[int] = []
+    if request.memory:
+        rows = list(zip(to, counts, strict=True))
+        drawn = draw_noise(ledger, output, rows, request.noise, request.memory, sampler)
+        cells = cells_with(counts, request.noise, [value for value, _ in drawn])
+        chain_numbers = [number for _, number in drawn]
+    else:
+        cells = noisy_cells(counts, request.noise, sampler)
     run = entries.add_run(ledger, output, token, sampler.name)
-    entries.add_rows(ledger, run, zip(to, cells, strict=True))
+    entries.add_rows(ledger, run, zip(to, cells, strict=True), chain_numbers)
     return output
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.release.memory import Memory
 from dpol.release.names import fault_of
 from dpol.release.noise import CountNoise
 
@@ -88,6 +89,10 @@ class Request:
         noise: the noise of every count.
         ledger: the ledger of all outputs; by default `LEDGER_NAME` beside the output.
         choices: what is meant where a release would stop and ask.
+        memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
+
+    Raises:
+        DataError: a memory is to be designed for entities without capacity.
     """
 
     table: Path
@@ -96,3 +101,11 @@ class Request:
     noise: CountNoise
     ledger: Path | None = None
     choices: Choices = Choices()
+    memory: Memory | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory and not self.memory.numbers and not self.columns.capacity:
+            raise DataError(
+                "a designed memory needs the capacity of each entity; give its column with"
+                " --capacity, or two numbers such as --memory 0,0.5"
+            )

@@ -15,10 +15,14 @@ from dpol.show.words import counted, printable
 
 def describe(done: Release, delta: float) -> list[str]:
     """What was done and what is guaranteed, line by line; guarantees rounded to the safe side."""
+    own = [part.terms.standard_deviation for part in done.parts]
     text = load_template("done.txt.j2", "dpol.release").render(
         done=done,
         delta=delta,
         mu=done.guarantee.mu,
+        deviation=max(own, default=done.noise.standard_deviation),
+        unit=done.guarantee.unit.replace("round", "period").capitalize(),
+        memory=any(part.terms.a != part.terms.b for part in done.parts),
         root2=math.sqrt(2),
         record=record_of(done.output),
         shown=lambda path: printable(str(path)),  # A name may hold line ends.

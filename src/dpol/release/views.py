@@ -13,17 +13,20 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
+from dpol.privacy.chains import squared_norm
+from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
-from dpol.release import entries
+from dpol.release import chains, entries
 from dpol.release.ledger import Ledger
 
 
@@ -103,18 +106,30 @@ def temporary_files(path: Path) -> list[Path]:
 def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
     """The guarantee of an output: an entity's period that was released twice counts twice."""
     samplers = {run.sampler for run in entries.runs_of(ledger, output)}
-    mu = entries.spent(ledger, output)
+    mu, memories = entries.spent(ledger, output), chains.memories_of(ledger, output)
+    stay = min(weeks for *_, weeks in memories)
+    memory = "with memory " if any(a != b for a, b, _ in memories) else ""
     return Guarantee(
-        mechanism="discrete Gaussian noise on every count, capacity calibration",
-        adjacency=ONE_PERSON,
-        unit=UNIT,
+        mechanism=f"discrete Gaussian noise {memory}on every count, capacity calibration",
+        adjacency=STAY.format(stay) if stay > 1 else ONE_PERSON,
+        unit=STAY_UNIT.format(stay) if stay > 1 else UNIT,
         sensitivity=math.sqrt(2.0) * float(Decimal(output.count_sensitivity)),
         sensitivity_unit="L2, persons",
         mu=mu,
         model="local",
         sampler="secure" if samplers == {"secure"} else "seeded",
-        stays=tuple(mu * math.sqrt(stay) for stay in STAYS),
+        stays=tuple(mu * _growth(memories, periods) for periods in STAYS),
     )
+
+
+def _growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
+    """How much larger mu is for a person who is counted in so many periods, in a row or not."""
+    growth = (
+        # For stays shorter than the unit, the errors by rounding shrink no faster than this.
+        max(squared_norm(a, b, periods) / squared_norm(a, b, weeks), Fraction(periods, weeks))
+        for a, b, weeks in memories
+    )
+    return math.sqrt(max(growth))
 
 
 def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
@@ -142,4 +157,13 @@ def _record_text(
         "rows": len(rows),
         "ledger": {"id": ledger.id, "output": output.id, "run": last.number, "token": last.token},
     }
+    if parts := chains.parts_of(ledger, output):
+        facts["chains"] = [_part(part) for part in parts]
     return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def _part(part: chains.Part) -> dict[str, Any]:
+    """What a receiver needs to know of a chain; its state is secret."""
+    facts = {**part._asdict(), **part.terms._asdict()}
+    del facts["terms"]
+    return facts | {name: float(facts[name]) for name in ("a", "b", "mu")}

@@ -69,6 +69,7 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "rw-meta": LineStyle(BLUE, _SOLID, "o", 1.7),
     "rw-meta-floor-0": LineStyle(BLUE, _DASH_DOT, "<"),
     "rw-meta-kalman": LineStyle(BLUE, _DASHED, ">"),
+    "random-effects": LineStyle(GREEN, _DASH_DOT_DOT, "P", 1.9),
     "empirical-bayes": LineStyle(PURPLE, _SOLID, "*", 1.9),
     "bayesian-average": LineStyle(PURPLE, _DASHED, "h"),
     "exponential-weights": LineStyle(SKY, _SOLID, "d"),

@@ -12,6 +12,7 @@ STUDIES = (
     "lazy",
     "convex",
     "labels",
+    "memory",
     "audits",
     "claims",
 )

@@ -101,6 +101,11 @@ def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
     return ()
 
 
+def no_modules(settings: Any) -> tuple[str, ...]:
+    """What a study watches whose settings name no algorithm."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """What of the results of a run is shown together, on the page and by one job.
@@ -144,11 +149,14 @@ class Study(Section):
             result table.
         collect: "module:function" that takes (frames, settings, facts), the rows of all points in
             order, and returns the result tables; without it the rows are the tables.
+        modules: dotted names of the modules that these settings name, such as an algorithm's;
+            `run` does not import them itself.
     """
 
     points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
     run: str
     collect: str = ""
+    modules: Callable[[Any], Sequence[str]] = no_modules
 
 
 def schemas_of(section: Section) -> Mapping[str, Schema]:

@@ -111,3 +111,22 @@ def test_rows_are_streams_levels_and_systems_in_order_each_once():
     keys = list(zip(frame["stream"], frame["mu"], frame["algorithm"], strict=True))
     names = ["meta", "meta", "bayes", "bayes"]
     assert keys == [(s, mu, name) for s in ("nm", "pa") for mu in LEVELS.values() for name in names]
+
+
+def test_the_papers_learners_stand_under_independent_noise_beside_a_memory():
+    """They cannot read noise with memory; ours gains 17.25 with it, its own best learner 17.4."""
+    ours = OURS.model_copy(update={"noise": "capacity-memory"})
+    facts = {"family": "kalman", "origin": "ours"}
+    found = [
+        *cells(),
+        cell("bayes", "capacity-memory", INF, [18.0, 18.0], origin="ours"),
+        cell("bayes", "capacity-memory", 1.0, [17.0, 17.5], origin="ours"),
+        cell("kalman-a", "capacity-memory", INF, [18.5, 18.5], **facts),
+        cell("kalman-a", "capacity-memory", 1.0, [17.3, 17.5], **facts),
+    ]
+    comparison = COMPARISON.model_copy(update={"ours": ours})
+    levels = {"none": INF, "low": 1.0}
+    frame = ablate(found, comparison, main(levels))
+    losses = [row(frame, 1.0, ours)[term] for term in TERMS]
+    # Without noise ridge-a has 17, under capacity noise 16.
+    assert losses == pytest.approx([1.0, -1.4, 0.15, -0.25, 0.75])

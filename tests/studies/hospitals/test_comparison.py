@@ -89,12 +89,12 @@ def test_differences_are_of_replicates_of_one_number():
 
 
 def test_all_intervals_of_the_table_are_counted():
-    # A level: 12 pairs, 13 means. The aims: 3 pairs, all of means that are there already.
+    # A level: 12 pairs, 13 means. The aims: 5 pairs, all of means that are there already.
     frame = table()
-    assert len(frame) == 3 * 12 + 3
-    assert set(frame["ci_comparisons"]) == {3 * 12 + 3 + 3 * 13}
+    assert len(frame) == 3 * 12 + 5
+    assert set(frame["ci_comparisons"]) == {3 * 12 + 5 + 3 * 13}
     both = table([*cells(), *cells("pa")])
-    assert set(both["ci_comparisons"]) == {2 * (3 * 12 + 3 + 3 * 13)}
+    assert set(both["ci_comparisons"]) == {2 * (3 * 12 + 5 + 3 * 13)}
 
 
 def test_streams_are_not_mixed():
@@ -142,19 +142,20 @@ def test_an_aim_against_the_papers_way_at_another_level():
 
 
 def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
+    """Those of both systems, each under the noise of its system."""
     rows = table().query("kind == 'aim-learner'")
-    assert rows["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
-    assert set(rows["other_noise"]) == {"isotropic"}
-    assert rows["difference"].tolist() == [0.0, 1.0]
+    assert rows["other_algorithm"].tolist() == ["kalman-a", "kalman-b", "ridge-a", "ridge-b"]
+    assert rows["other_noise"].tolist() == ["capacity"] * 2 + ["isotropic"] * 2
+    assert rows["difference"].tolist() == [-1.5, -0.5, 0.0, 1.0]
     assert set(rows["other_mu"]) == {INF}
 
 
 @pytest.mark.parametrize(
     ("spread", "paper", "learner"),
-    [(1.0, "undecided", "undecided"), (0.01, "reached", "undecided")],
+    [(1.0, "undecided", "undecided"), (0.01, "reached", "not reached")],
 )
 def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
-    """Ours is 0 and 1 above the learners, 3 above the paper's way."""
+    """Ours is 0 and 1 above ridge, 1.5 and 0.5 below kalman, 3 above the paper's way."""
     frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
     verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
     aims = {"aim-paper": {paper}, "aim-learner": {learner}}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.noise import NOISES
 from dpol.studies.hospitals.comparison import (
     HalfWidth,
     by_stream,
@@ -27,7 +28,8 @@ def ablate(cells: Sequence[Played], comparison: Comparison, main: Hospitals) -> 
     """Loss of each system against the best of the paper's learners without noise, in parts.
 
     "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
-    is what the best of the paper's learners loses to the system's noise; `learner_loss` what the
+    is what the best of the paper's learners loses to the system's noise (for noise with memory, to
+    independent noise of its kind, as they know no other); `learner_loss` what the
     best of the system's learners (the oracle selector) loses to it under the same noise;
     `selection_loss` what the system loses to the oracle; `total_loss` is their sum. A negative
     loss is a gain. `own_noise_loss` is what the system itself loses to the noise.
@@ -72,7 +74,8 @@ def _losses(
     """The losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
     reference = _best(cells, paper.learners, paper.noise, math.inf)
-    noisy = _best(cells, paper.learners, system.noise, mu)
+    independent = NOISES[system.noise].independent or system.noise
+    noisy = _best(cells, paper.learners, independent, mu)
     oracle = _best(cells, system.learners, system.noise, mu)
     row: dict[str, Any] = {
         "algorithm": system.algorithm,

@@ -95,8 +95,10 @@ def _pairs(cells: Sequence[Played], of: Comparison, levels: Mapping[str, float])
             yield "aim-paper", ours, find_cell(cells, of.paper, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
-        for cell in family_cells(cells, of.paper.learners, of.paper.noise, mu):
-            yield "aim-learner", ours, cell
+        systems = of.ours, *of.ablations, of.paper
+        for family, noise in {it.learners: it.noise for it in systems}.items():
+            for cell in family_cells(cells, family, noise, mu):
+                yield "aim-learner", ours, cell
 
 
 def find_cell(cells: Sequence[Played], system: System, mu: float) -> Played:

@@ -28,7 +28,8 @@ _ABOUT = (
 )
 _ABOUT_LOSSES = (
     "Noise + learner + selection = total loss; negative: a gain. Noise: what the best of"
-    " the paper's learners loses to the noise of the system. Learner: what the best of"
+    " the paper's learners loses to the noise of the system; for noise with memory, to"
+    " independent noise of its kind, as they know no other. Learner: what the best of"
     " the system's learners, the oracle selector, loses to it under the same noise."
     " Selection: what the system loses to the oracle; an average of learners can be above"
     " it. Own noise: what the system itself loses to noise; not part of the sum.",
@@ -117,8 +118,7 @@ def _aim(aim: pd.DataFrame) -> Line:
     paper, *others = _amounts(row)
     against = "the paper's way"
     if row["kind"] == "aim-learner":
-        several = f"the best of the paper's {len(aim)} learners"
-        against = several if len(aim) > 1 else "the paper's learner"
+        against = f"the best of {len(aim)} learners" if len(aim) > 1 else "the learner"
         paper = Entry(paper.text, (row["other_algorithm"],))
     label = f"Aim: ours at {mu_title(row['mu'])} is at or above {against} {at}"
     notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()

@@ -102,7 +102,8 @@ class Aim(Settings):
     ours: Label
     """Privacy level of ours."""
     against: Literal["paper", "best-learner"]
-    """`paper`: the paper's way. `best-learner`: the best of its learners in hindsight."""
+    """`paper`: the paper's way. `best-learner`: the best in hindsight of the learners of all
+    systems, each under the noise of its system."""
     at: Label
     """Privacy level of what ours is compared with."""
 

@@ -1,0 +1,253 @@
+"""Effects that stay and deviations that fade, of every expert, read through noise with memory.
+
+A linear mixed model, filtered round by round. Models of this kind: Laird and Ware, "Random-effects
+models for longitudinal data" (1982); their filters: Harvey, "Forecasting, Structural Time Series
+Models and the Kalman Filter" (1989), chapter 3. All of it is a function of the noisy gains and of
+public numbers, hence post-processing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.learners.empirical_bayes import log_likelihood, posterior_weights
+from dpol.experts.parameters import check_number
+from dpol.privacy.chains import Chains
+
+LEVEL_BEFORE = 0.1
+"""What the shared level is taken for before any data, as a share of the gain range."""
+
+LEVEL_FLOOR = 0.003
+"""The least that it is taken for, likewise."""
+
+SMALLEST = 0.05
+"""Smaller experts are taken to be so large, as a share of the median capacity."""
+
+GROWTH = (0.0, 0.5)
+"""Powers of the shared level that deviations grow with."""
+
+BY_SIZE = ((0.0, 0.1), (0.5, 0.5))
+"""Powers of the capacity that deviations fall with, each with the standard deviation of what
+lasts one round only, over that of a deviation: as if all were equal, and as counts vary."""
+
+
+@dataclass(frozen=True)
+class EffectsFilter:
+    """What one model predicts for the next round.
+
+    The state of an expert is its effect and its deviation, both in units of the model's scale, and
+    what is left of earlier noise, in units of fresh noise.
+
+    Args:
+        growth: power of the level that the scale grows with.
+        stationary: (n,) long-run variance of the deviation.
+        transient: (n,) variance of what lasts one round only.
+        means: effect, deviation and noise, (R, n) each.
+        covariance: of effect and effect, effect and deviation, effect and noise, deviation and
+            deviation, deviation and noise, noise and noise, (R, n) each.
+    """
+
+    growth: float
+    stationary: Floats
+    transient: Floats
+    means: tuple[Floats, ...]
+    covariance: tuple[Floats, ...]
+
+    def scale(self, level: Floats | float, unit: float) -> Floats:
+        """(R, 1) gain that a deviation of 1 stands for; a tenth of the range at a level of that."""
+        return np.asarray(0.1 * unit * (level / (0.1 * unit)) ** self.growth)
+
+
+@dataclass(frozen=True)
+class RandomEffectsState:
+    """What the average of the models carries from round to round.
+
+    Args:
+        filters: prediction of every model.
+        fits: (K, R, n) log likelihood of each expert's gains so far; older rounds count less.
+        shares: (K, R, 1) estimated share of the experts that follow each model.
+        predicted: (R, n) averaged prediction of how far gains will lie above the level.
+        spread: (R, n) its variance.
+        noise: (R, n) averaged prediction of what is left of earlier noise, over fresh noise.
+        memory: (a, b) of the noise, (n,) each.
+        unit: the gain range.
+    """
+
+    filters: tuple[EffectsFilter, ...]
+    fits: Floats
+    shares: Floats
+    predicted: Floats
+    spread: Floats
+    noise: Floats
+    memory: tuple[Floats, Floats]
+    unit: float
+
+
+@dataclass(frozen=True)
+class RandomEffectsBank(LearnerBank[RandomEffectsState]):
+    """One learner: lasting effects and fading deviations, averaged over how large they are.
+
+    A gain is modelled as m + s (p + x + r): a level m that all experts share, an effect p that
+    stays, a deviation x of which `persistence` is left a round later, and r, which lasts one round.
+    The models differ in how large x is (`scales`), in whether s grows with the level (`GROWTH`),
+    and in whether small experts differ more (`BY_SIZE`). Each expert weighs them as in
+    `EmpiricalBayesBank`. The level of a round is the precision-weighted mean of the noisy gains
+    minus what was predicted above it; the noise of that mean is neglected. Where noise has a
+    memory of one number (`Chains`), what is left of earlier noise is part of the state. Action 0
+    in round 1.
+
+    Args:
+        scales: standard deviations of the deviation, one model for each, in units of s.
+        effect: standard deviation of the effect where the deviation's is 1; it grows with the root
+            of the latter.
+        persistence: what is left of the deviation a round later, in [0, 1).
+        forgetting: in (0, 1]; 1 forgets nothing.
+
+    Raises:
+        ValueError: a parameter is out of range, or a scale is listed twice.
+    """
+
+    scales: tuple[float, ...] = (0.15, 0.5, 1.5)
+    effect: float = 0.5
+    persistence: float = 0.85
+    forgetting: float = 0.97
+
+    reads_noise: ClassVar[ReadsNoise] = "chains"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scales, tuple) or not self.scales:
+            raise ValueError(f"scales must be a list of numbers above 0, got {self.scales!r}")
+        for scale in self.scales:
+            check_number("scales", scale, "(0, inf)")
+        if len(set(self.scales)) < len(self.scales):
+            raise ValueError(f"a scale is listed twice: {self.scales}")
+        check_number("effect", self.effect, "(0, inf)")
+        check_number("persistence", self.persistence, "[0, 1)")
+        check_number("forgetting", self.forgetting, "(0, 1]")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("random-effects",)
+
+    def init(self, setup: LocalSetup) -> RandomEffectsState:
+        shape, unit = (setup.n_replicates, setup.n_experts), setup.gain_range
+        relative, independent = np.ones(shape[1]), np.zeros(shape[1])
+        if setup.capacity is not None:
+            first = setup.capacity[0]
+            relative = np.maximum(first / np.median(first), SMALLEST)
+        zeros, filters = np.zeros(shape), []
+        for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
+            own = scale**2 * relative ** (-2 * power)
+            effect, deviation = (
+                np.broadcast_to(it, shape) for it in (self.effect**2 / scale * own, own)
+            )
+            start = (zeros,) * 3, (effect, zeros, zeros, deviation, zeros, zeros)
+            filters.append(EffectsFilter(growth, own, brief**2 * own, *start))
+        weights = np.full((len(filters), *shape), 1 / len(filters))
+        predicted, spread, noise = _averages(filters, weights, LEVEL_BEFORE * unit, unit)
+        memory = independent, independent
+        if isinstance(setup.memory, Chains):
+            memory = setup.memory.a, setup.memory.b
+        return RandomEffectsState(
+            filters=tuple(filters),
+            fits=np.zeros_like(weights),
+            shares=weights[:, :, :1],
+            predicted=predicted,
+            spread=spread,
+            noise=noise,
+            memory=memory,
+            unit=unit,
+        )
+
+    def step(
+        self, state: RandomEffectsState, observation: Observation | None
+    ) -> tuple[RandomEffectsState, Actions]:
+        if observation is not None:
+            state = self._learn(state, observation)
+        return state, state.predicted.argmax(axis=1).astype(np.int32)[:, None]
+
+    def _learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
+        fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
+        level = _level(state, seen, fresh)
+        above, fits, filters = seen.gains - level, self.forgetting * state.fits, []
+        for old, fit in zip(state.filters, fits, strict=True):
+            scale = old.scale(level, state.unit)
+            following, error, variance = self._advance(old, above, scale, fresh, state.memory)
+            filters.append(following)
+            fit += log_likelihood(error, variance)
+        weights = posterior_weights(fits, state.shares)
+        shares = (weights.sum(axis=2, keepdims=True) + 1) / (above.shape[1] + len(filters))
+        averages = _averages(filters, weights, level, state.unit)
+        kept = state.memory, state.unit
+        return RandomEffectsState(tuple(filters), fits, shares, *averages, *kept)
+
+    def _advance(
+        self,
+        old: EffectsFilter,
+        above: Floats,
+        scale: Floats,
+        fresh: Floats,
+        memory: tuple[Floats, Floats],
+    ) -> tuple[EffectsFilter, Floats, Floats]:
+        """Learn from a round: the next prediction, and the (R, n) innovations and their variance.
+
+        The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1), and z also
+        moves u, what is left of noise: u' = a u + (a - b) z. Written out, as that is fast.
+        """
+        (p, x, u), (pp, px, pu, xx, xu, uu) = old.means, old.covariance
+        (a, b), kept = memory, self.persistence
+        seen_p = scale * (pp + px) + fresh * pu
+        seen_x = scale * (px + xx) + fresh * xu
+        seen_u = scale * (pu + xu) + fresh * uu
+        variance = scale * (seen_p + seen_x) + fresh * seen_u + fresh**2
+        variance += scale**2 * old.transient
+        error = above - scale * (p + x) - fresh * u
+        gain_p, gain_x = seen_p / variance, kept * seen_x / variance
+        gain_u = (a * seen_u + (a - b) * fresh) / variance
+        moved_p, moved_x = gain_p * variance, gain_x * variance
+        means = p + gain_p * error, kept * x + gain_x * error, a * u + gain_u * error
+        covariance = (
+            pp - gain_p * moved_p,
+            kept * px - gain_x * moved_p,
+            a * pu - gain_u * moved_p,
+            kept**2 * xx + (1 - kept**2) * old.stationary - gain_x * moved_x,
+            kept * a * xu - gain_u * moved_x,
+            a**2 * uu + (a - b) ** 2 - gain_u**2 * variance,
+        )
+        following = dataclasses.replace(old, means=means, covariance=covariance)
+        return following, error, variance
+
+
+def _level(state: RandomEffectsState, seen: Observation, fresh: Floats) -> Floats:
+    """(R, 1) level of a round, from all noisy gains."""
+    weights = 1 / (seen.noise_scale**2 + state.spread)
+    weights /= weights.sum(axis=1, keepdims=True)
+    left = seen.gains - state.predicted - fresh * state.noise
+    level = (weights * left).sum(axis=1, keepdims=True)
+    return np.asarray(np.maximum(level, LEVEL_FLOOR * state.unit))
+
+
+def _averages(
+    filters: Sequence[EffectsFilter], weights: Floats, level: Floats | float, unit: float
+) -> tuple[Floats, Floats, Floats]:
+    """(R, n) each: `predicted`, `spread` and `noise` of a state, if the level stays as it is."""
+    predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
+    own = []
+    for weight, it in zip(weights, filters, strict=True):
+        scale = it.scale(level, unit)
+        own.append(scale * (it.means[0] + it.means[1]))
+        pp, px, _, xx, _, _ = it.covariance
+        predicted += weight * own[-1]
+        spread += weight * (scale**2 * (pp + 2 * px + xx))
+        noise += weight * it.means[2]
+    for weight, mean in zip(weights, own, strict=True):
+        spread += weight * (mean - predicted) ** 2
+    return predicted, spread, noise

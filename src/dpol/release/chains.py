@@ -1,0 +1,154 @@
+"""Chains of noise with memory, as they are kept in a ledger."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpol.release.entries import Output
+from dpol.release.ledger import Ledger
+
+_ROWS = "release JOIN run ON run.number = release.run"
+_WITH_CHAINS = f"{_ROWS} LEFT JOIN chain ON chain.number = release.chain"
+_TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
+
+
+class Terms(NamedTuple):
+    """What is public of a chain.
+
+    Args:
+        a: of the memory, decimal text; see `dpol.release.memory`.
+        b: likewise.
+        unit_weeks: in how many periods in a row one person may be counted.
+        chain_periods: the most releases of the chain.
+        mu: of a person of that unit, decimal text.
+        decimals: the noise has steps of 10^-decimals persons.
+        scale: of the fresh noise, in steps.
+    """
+
+    a: str
+    b: str
+    unit_weeks: int
+    chain_periods: int
+    mu: str
+    decimals: int
+    scale: int
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of all noise on a count, in persons, in the long run; less at the start of a chain."""
+        a, b = float(self.a), float(self.b)
+        return self.scale / 10.0**self.decimals * math.hypot(1, (a - b) / math.sqrt(1 - a * a))
+
+
+class Chain(NamedTuple):
+    """A chain that may go on.
+
+    Args:
+        number: in the ledger.
+        terms: what is public of it.
+        u: its secret state: what is remembered, in steps.
+        last: the period that it released last; empty if none yet.
+        releases: how many it made.
+    """
+
+    number: int
+    terms: Terms
+    u: Fraction
+    last: str
+    releases: int
+
+
+class Part(NamedTuple):
+    """The rows of an output that one chain released: those of its entity, one after the other.
+
+    Args:
+        entity: its name in the first row.
+        first_row: counted over the whole output, from 1.
+        first_period: the earliest.
+        releases: how many rows.
+        terms: what is public of the chain.
+    """
+
+    entity: str
+    first_row: int
+    first_period: str
+    releases: int
+    terms: Terms
+
+
+def live_chain(ledger: Ledger, output: Output, entity: int) -> Chain | None:
+    """The chain of an entity's last row in an output, if it has one whose state is known."""
+    found = ledger.execute(
+        f"SELECT chain.number, {_TERMS}, u, period, (SELECT COUNT(*) FROM release AS one"
+        " WHERE one.entity = release.entity AND one.chain = chain.number)"
+        f" FROM {_WITH_CHAINS} WHERE run.output = ? AND release.entity = ?"
+        " ORDER BY release.number DESC LIMIT 1",
+        *(output.number, entity),
+    ).fetchone()
+    if found is None or found[8] is None:
+        return None
+    return Chain(found[0], Terms(*found[1:8]), Fraction(found[8]), *found[9:])
+
+
+def add_chain(ledger: Ledger, output: Output, entity: int, terms: Terms) -> Chain:
+    """Begin a chain of an entity in an output; the one before, if there is one, has ended."""
+    end = "UPDATE chain SET u = NULL WHERE output = ? AND entity = ? AND u IS NOT NULL"
+    ledger.execute(end, output.number, entity)
+    number = ledger.insert(
+        "INSERT INTO chain (output, entity, a, b, unit_weeks, chain_periods, mu, decimals, scale,"
+        " u) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '0')",
+        *(output.number, entity, *terms),
+    )
+    return Chain(number, terms, Fraction(0), "", 0)
+
+
+def keep_state(ledger: Ledger, chain: Chain) -> None:
+    """Remember the state of a chain."""
+    ledger.execute("UPDATE chain SET u = ? WHERE number = ?", str(chain.u), chain.number)
+
+
+def end_all(ledger: Ledger) -> None:
+    """No chain may go on: the ledger, or a newer copy of it, was lost."""
+    ledger.execute("UPDATE chain SET u = NULL")
+
+
+def any_chain(ledger: Ledger) -> bool:
+    """Whether a chain that remembers something was ever begun."""
+    return ledger.execute("SELECT 1 FROM chain WHERE a != b LIMIT 1").fetchone() is not None
+
+
+def first_capacity(ledger: Ledger, output: Output, entity: int) -> str | None:
+    """The capacity in the first row of an entity in an output."""
+    found = ledger.execute(
+        f"SELECT capacity FROM {_ROWS} WHERE run.output = ? AND entity = ?"
+        " ORDER BY release.number LIMIT 1",
+        *(output.number, entity),
+    ).fetchone()
+    return None if found is None else str(found[0])
+
+
+def parts_of(ledger: Ledger, output: Output) -> list[Part]:
+    """The chains of an output, in the order of their first rows."""
+    found = ledger.execute(
+        f"SELECT text, row, MIN(period), COUNT(*), {_TERMS} FROM (SELECT release.*,"
+        f" ROW_NUMBER() OVER (ORDER BY release.number) AS row FROM {_ROWS} WHERE run.output = ?)"
+        " AS release JOIN chain ON chain.number = release.chain"
+        " JOIN name ON name.number = release.name GROUP BY chain.number ORDER BY row",
+        output.number,
+    )
+    return [Part(name, row, first, n, Terms(*terms)) for name, row, first, n, *terms in found]
+
+
+def memories_of(ledger: Ledger, output: Output) -> set[tuple[Fraction, Fraction, int]]:
+    """(a, b) of the rows of an output, and in how many periods in a row a person may be counted.
+
+    Rows without memory have (0, 0), and one period.
+    """
+    found = ledger.execute(
+        "SELECT DISTINCT IFNULL(a, '0'), IFNULL(b, '0'), IFNULL(unit_weeks, 1)"
+        f" FROM {_WITH_CHAINS} WHERE run.output = ?",
+        output.number,
+    )
+    return {(Fraction(a), Fraction(b), weeks) for a, b, weeks in found}

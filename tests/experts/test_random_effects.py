@@ -1,0 +1,209 @@
+"""The learner of random effects: against dense Gaussian conditioning, and its properties."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from dpol.experts.learners import random_effects
+from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.learners.random_effects import (
+    BY_SIZE,
+    GROWTH,
+    LEVEL_BEFORE,
+    LEVEL_FLOOR,
+    RandomEffectsBank,
+)
+from dpol.experts.play import play_rounds
+from dpol.privacy.chains import Chains
+from steps import final_state
+
+BANK = RandomEffectsBank(scales=(0.2, 0.9), effect=0.4, persistence=0.7, forgetting=0.9)
+MODELS = tuple(itertools.product(GROWTH, BY_SIZE, BANK.scales))
+CHAINS = Chains(np.array([0.0, 0.2, 0.0, -0.3, 0.5]), np.array([0.6, 0.6, 0.9, 0.4, 0.5]))
+
+
+@pytest.fixture
+def play_with(make_noisy):
+    """6 rounds of 5 hospitals and 2 replicates; capacities differ and change by week."""
+
+    def made(memory=None, size=1.0):
+        rng = np.random.default_rng(4)
+        capacity = rng.uniform(20, 300, 5) * rng.uniform(0.8, 1.2, (6, 5))
+        fresh = size * 10 / capacity
+        law = memory or Chains(np.zeros(5), np.zeros(5))
+        noise = np.stack([law.noise(rng.standard_normal((6, 5))) for _ in range(2)])
+        level = size * np.array([[0.1], [0.3], [0.2], [0.02], [0.0], [0.1]])
+        own = np.exp(0.3 * rng.standard_normal(5) + 0.2 * rng.standard_normal((6, 5)))
+        return dataclasses.replace(
+            make_noisy(level * own + fresh * noise, fresh * law.deviations(6, 5)),
+            gain_range=size,
+            memory=memory,
+            fresh_scale=None if memory is None else fresh,
+            capacity=capacity,
+        )
+
+    return made
+
+
+# --- A plain version: Gaussian conditioning on the whole history, loops over everything ---
+
+
+def scale_at(level, growth):
+    return 0.1 * (np.asarray(level) / 0.1) ** growth
+
+
+def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
+    """Of one expert, given rounds 1..t: mean and variance of p + x, mean of u, log density."""
+    growth, (power, brief), size = model
+    t, (a, b) = len(above), memory
+    lag = np.subtract.outer(np.arange(t + 1), np.arange(t))
+    left = np.where(lag > 0, (a - b) * a ** np.maximum(lag - 1.0, 0), 0)  # u by draws
+    noise = fresh[:, None] * (np.eye(t) + left[:t])
+    of_noise, with_left = noise @ noise.T, noise @ left[t]
+    if not correlated:  # as if u came from draws of its own
+        own = fresh[:, None] * left[:t]
+        of_noise, with_left = np.diag(fresh**2) + own @ own.T, own @ left[t]
+    share = relative ** (-2 * power)
+    lag = np.abs(np.subtract.outer(np.arange(t + 1), np.arange(t + 1)))
+    law = share * (BANK.effect**2 * size + size**2 * BANK.persistence**lag)
+    scale = scale_at(levels, growth)
+    seen = np.outer(scale, scale) * (law[:t, :t] + np.eye(t) * share * (size * brief) ** 2)
+    seen += of_noise
+    ahead, solved = scale * law[t, :t], np.linalg.solve(seen, above)
+    variance = law[t, t] - ahead @ np.linalg.solve(seen, ahead)
+    density = -0.5 * (above @ solved + np.linalg.slogdet(seen)[1])
+    return ahead @ solved, variance, with_left @ solved, density
+
+
+def by_loops(noisy, r, **broken):
+    """Predicted, spread, noise (n,) and shares (K,) of a replicate after all rounds."""
+    relative = noisy.capacity[0] / np.median(noisy.capacity[0])
+    memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
+    rounds, n, count = noisy.n_rounds, noisy.n_experts, len(MODELS)
+    fresh = noisy.noise_scale if noisy.memory is None else noisy.fresh_scale
+    gains, levels, densities = noisy.gains[r], [], np.zeros((rounds + 1, count, n))
+    predicted, noise, shares = np.zeros(n), np.zeros(n), np.full(count, 1 / count)
+    priors = [
+        [conditioned(it, own, [], np.zeros(0), np.zeros(0), (0, 0))[1] for own in relative]
+        for it in MODELS
+    ]
+    spread = (scale_at(LEVEL_BEFORE, np.array(MODELS, dtype=object)[:, 0].astype(float)) ** 2) @ (
+        np.array(priors) / count
+    )
+    for t in range(1, rounds + 1):
+        precision = 1 / (noisy.noise_scale[t - 1] ** 2 + spread)
+        level = precision @ (gains[t - 1] - predicted - fresh[t - 1] * noise) / precision.sum()
+        levels.append(max(level, LEVEL_FLOOR))
+        means, variances, lefts = np.empty((3, count, n))
+        for k, i in itertools.product(range(count), range(n)):
+            above, law = gains[:t, i] - levels, (memory.a[i], memory.b[i])
+            found = conditioned(MODELS[k], relative[i], levels, above, fresh[:t, i], law, **broken)
+            means[k, i], variances[k, i], lefts[k, i], densities[t, k, i] = found
+        factors = BANK.forgetting ** np.arange(t)[::-1]
+        logs = np.tensordot(factors, np.diff(densities[: t + 1], axis=0), 1)
+        logs += np.log(shares)[:, None]
+        weights = np.exp(logs - logs.max(axis=0))
+        weights /= weights.sum(axis=0)
+        shares = (weights.sum(axis=1) + 1) / (n + count)
+        scale = np.array([scale_at(levels[-1], it[0]) for it in MODELS])[:, None]
+        predicted = (weights * scale * means).sum(axis=0)
+        parts = scale**2 * variances + (scale * means - predicted) ** 2
+        spread, noise = (weights * parts).sum(axis=0), (weights * lefts).sum(axis=0)
+    return predicted, spread, noise, shares
+
+
+@pytest.mark.parametrize("memory", [None, CHAINS], ids=["independent", "chains"])
+def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
+    noisy = play_with(memory)
+    state = final_state(BANK, noisy)
+    for r in range(noisy.n_replicates):
+        predicted, spread, noise, shares = by_loops(noisy, r)
+        np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
+        np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
+        np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(state.shares[:, r, 0], shares, rtol=1e-8)
+    assert state.shares.max() < 0.9
+
+
+def test_another_law_of_the_noise_is_told_apart(play_with):
+    noisy = play_with(CHAINS)
+    predicted = final_state(BANK, noisy).predicted[0]
+    other = dataclasses.replace(noisy, memory=Chains(CHAINS.a + 0.1, CHAINS.b))
+    wrong = by_loops(noisy, 0, correlated=False), by_loops(other, 0)
+    for mistaken in (*wrong, by_loops(dataclasses.replace(noisy, memory=None), 0)):
+        assert abs(mistaken[0] / predicted - 1).max() > 1e-3
+
+
+# --- Properties ---
+
+
+def test_the_order_of_the_hospitals_does_not_matter(play_with):
+    noisy, order = play_with(CHAINS), np.array([3, 0, 4, 1, 2])
+    moved = dataclasses.replace(
+        noisy,
+        **{name: getattr(noisy, name)[..., order] for name in ("initial", "gains", "noise_scale")},
+        **{name: getattr(noisy, name)[:, order] for name in ("fresh_scale", "capacity")},
+        memory=Chains(CHAINS.a[order], CHAINS.b[order]),
+    )
+    expected = final_state(RandomEffectsBank(), noisy).predicted[:, order]
+    np.testing.assert_allclose(final_state(RandomEffectsBank(), moved).predicted, expected)
+
+
+def test_the_unit_of_the_gains_does_not_matter(play_with):
+    expected = 4 * final_state(RandomEffectsBank(), play_with(CHAINS)).predicted
+    found = final_state(RandomEffectsBank(), play_with(CHAINS, size=4.0)).predicted
+    np.testing.assert_allclose(found, expected)
+
+
+def test_without_capacities_all_hospitals_are_of_one_size(play_with):
+    noisy = play_with()
+    alike = dataclasses.replace(noisy, capacity=np.full_like(noisy.capacity, 50.0))
+    unknown = dataclasses.replace(noisy, capacity=None)
+    states = [final_state(RandomEffectsBank(), it) for it in (alike, unknown, noisy)]
+    np.testing.assert_array_equal(states[0].predicted, states[1].predicted)
+    assert (states[1].predicted != states[2].predicted).all()
+
+
+def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(play_with):
+    noisy = play_with(CHAINS)
+    alone = dataclasses.replace(noisy, initial=noisy.initial[1:2], gains=noisy.gains[1:2])
+    expected = final_state(RandomEffectsBank(), noisy).predicted[1:2]
+    np.testing.assert_array_equal(final_state(RandomEffectsBank(), alone).predicted, expected)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
+def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
+    gains = size * np.random.default_rng(0).random((2, 150, 10))
+    state = final_state(RandomEffectsBank(), make_noisy(gains, noise))
+    for array in (state.predicted, state.fits, state.spread):
+        assert np.isfinite(array).all()
+    assert (state.shares > 0).all()
+    assert (state.spread >= 0).all()
+
+
+def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy, crowd):
+    gains = np.tile([0.1, 0.3, 0.2], (1, 10, 1))
+    actions = play_rounds(LearnerAlone(RandomEffectsBank()), make_noisy(gains), crowd(1))
+    assert actions.tolist() == [[0] + [1] * 9]
+
+
+def test_scatter_is_averaged_and_what_lasts_is_followed(make_noisy, monkeypatch):
+    """How much of the last round's differences is expected again, of scatter and of what lasts."""
+    rng = np.random.default_rng(0)
+    scatter = 0.2 * np.exp(0.3 * rng.standard_normal((20, 40, 20)))
+    lasting = np.repeat(scatter[:, :1], 40, axis=1)
+
+    def expected_again(gains):
+        last = gains[:, -1] - gains[:, -1].mean(axis=1, keepdims=True)
+        predicted = final_state(RandomEffectsBank(), make_noisy(gains)).predicted
+        return (last * predicted).sum() / (last**2).sum()
+
+    assert expected_again(scatter) < 0.6
+    assert expected_again(lasting) > 0.95
+    monkeypatch.setattr(random_effects, "BY_SIZE", ((0.0, 0.0), (0.5, 0.0)))
+    assert expected_again(scatter) > 0.8
