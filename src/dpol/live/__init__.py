@@ -1,1 +1,1 @@
-"""Running it every week: noisy reports are collected into a log, and decisions are replayed from it."""
+"""Running it every week: reports are collected into a log, decisions are replayed from it."""

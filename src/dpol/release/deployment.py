@@ -29,6 +29,14 @@ class Entity(Settings):
     """A name to show; without it the identifier is shown."""
     capacity: Annotated[float, Field(gt=0, le=1e9)] | Literal["reported"] = "reported"
     """What its counts are a share of (beds): a public number, or `reported` with every count."""
+    since: datetime.date | None = None
+    """From this date on it reports and may be chosen; without it from the first period on."""
+    until: datetime.date | None = None
+    """From this date on it does not; its past still counts. Without it it stays."""
+
+    def takes_part(self, period: datetime.date) -> bool:
+        """Whether it reports, and may be chosen, in a period that starts at a date."""
+        return (self.since or period) <= period and (self.until is None or period < self.until)
 
 
 class Columns(Settings):

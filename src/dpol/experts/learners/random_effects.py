@@ -17,7 +17,14 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LearnerBank,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.experts.learners.empirical_bayes import log_likelihood, posterior_weights
 from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
@@ -77,6 +84,8 @@ class RandomEffectsState:
         predicted: (R, n) averaged prediction of how far gains will lie above the level.
         spread: (R, n) its variance.
         noise: (R, n) averaged prediction of what is left of earlier noise, over fresh noise.
+        weights: (K, R, n) of the models in these averages.
+        level: (R, 1) of the last round.
         memory: (a, b) of the noise, (n,) each.
         unit: the gain range.
     """
@@ -87,6 +96,8 @@ class RandomEffectsState:
     predicted: Floats
     spread: Floats
     noise: Floats
+    weights: Floats
+    level: Floats
     memory: tuple[Floats, Floats]
     unit: float
 
@@ -163,6 +174,8 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             predicted=predicted,
             spread=spread,
             noise=noise,
+            weights=weights,
+            level=np.full((shape[0], 1), LEVEL_BEFORE * unit),
             memory=memory,
             unit=unit,
         )
@@ -176,7 +189,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
     def _learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
         fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
-        level = _level(state, seen, fresh)
+        level = state.level if seen.silent else _level(state, seen, fresh)
         above, fits, filters = seen.gains - level, self.forgetting * state.fits, []
         for old, fit in zip(state.filters, fits, strict=True):
             scale = old.scale(level, state.unit)
@@ -186,8 +199,14 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         weights = posterior_weights(fits, state.shares)
         shares = (weights.sum(axis=2, keepdims=True) + 1) / (above.shape[1] + len(filters))
         averages = _averages(filters, weights, level, state.unit)
-        kept = state.memory, state.unit
+        kept = weights, level, state.memory, state.unit
         return RandomEffectsState(tuple(filters), fits, shares, *averages, *kept)
+
+    def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
+        brief = np.zeros_like(state.spread)
+        for weight, it in zip(state.weights, state.filters, strict=True):
+            brief += weight * it.scale(state.level, state.unit) ** 2 * it.transient
+        return Forecast(state.predicted, state.level, state.spread + brief)
 
     def _advance(
         self,

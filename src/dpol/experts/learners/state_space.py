@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LearnerBank,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
@@ -231,7 +238,7 @@ def shared_level(seen: Observation, unit: float) -> Floats:
     The weights, 1 / (noise variance + `BETWEEN_VARIANCE`), are equal without noise.
     """
     weights = seen.known / (seen.noise_scale**2 + unit**2 * BETWEEN_VARIANCE)
-    weights /= weights.sum()
+    weights /= 1.0 if seen.silent else weights.sum()
     return np.asarray((seen.gains * weights).sum(axis=1, keepdims=True))
 
 
@@ -293,6 +300,9 @@ class KalmanBank(LearnerBank[KalmanState]):
             state = KalmanState(filters, unit)
         columns = [it.means[0].argmax(axis=1) for it in state.filters]
         return state, np.stack(columns, axis=1).astype(np.int32)
+
+    def forecast(self, state: KalmanState, place: int) -> Forecast:
+        return Forecast(state.filters[place].means[0])
 
 
 def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
