@@ -80,7 +80,7 @@ class Decision:
         outlooks: of all entities, in the order of the deployment.
         spent: what the releases cost a person.
         algorithm: as in the deployment.
-        randomness: seed and key that all random numbers of the algorithm were drawn from.
+        randomness: seed and keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
         releases: how many releases were read, superseded ones included.
         last_received: number in the log of the last report that was read.
@@ -95,7 +95,7 @@ class Decision:
     outlooks: tuple[Outlook, ...]
     spent: Spent
     algorithm: str | Mapping[str, Any]
-    randomness: str
+    randomness: Mapping[str, Any]
     dpol: str
     releases: int
     last_received: int
@@ -128,11 +128,11 @@ def read_decision(path: Path) -> Decision:
         DataError: the file cannot be read, or is no decision.
     """
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         del facts["missing"]
-        outlooks = tuple(Outlook(**it) for it in facts.pop("outlooks"))
-        own = {"outlooks": outlooks, "spent": Spent(**facts.pop("spent"))}
-        return Decision(named=tuple(facts.pop("named")), **own, **facts)
+        facts["named"], facts["spent"] = tuple(facts["named"]), Spent(**facts["spent"])
+        facts["outlooks"] = tuple(Outlook(**it) for it in facts["outlooks"])
+        return Decision(**facts)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
             f"{path}: is not a decision of dpol ({error}); put it back as it was, or move it away"

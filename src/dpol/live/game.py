@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.errors import ConfigError
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.interface import (
     Algorithm,
@@ -22,8 +23,9 @@ from dpol.experts.interface import (
     Observation,
     can_read,
 )
-from dpol.experts.registry import label_of
+from dpol.experts.registry import label_of, make_members
 from dpol.privacy.chains import Chains
+from dpol.release.deployment import Deployment
 
 LEVEL_CHANGE = 0.02
 """Standard deviation of a period's change of the level before any was seen, in gain ranges."""
@@ -114,6 +116,11 @@ class Game:
             raise ValueError(wrong)
         if len(self.entities) < 2:
             raise ValueError(f"at least 2 entities are needed, got {len(self.entities)}")
+
+    @property
+    def ranks(self) -> bool:
+        """Whether `decide` ranks all experts; False before the first period."""
+        return self.played is not None and self.algorithm.forecast(self.played.state) is not None
 
     def learn(
         self,
@@ -211,6 +218,25 @@ def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
     if not can_read(algorithm.reads_noise, "chains" if memory else "none"):
         return f"{label} takes noise as independent, and this noise has a memory; take another one"
     return ""
+
+
+def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
+    """The algorithm that a deployment decides with.
+
+    Raises:
+        ConfigError: it is unknown or several, or cannot play a live game.
+    """
+    try:
+        members = make_members(deployment.algorithm)
+        if len(members) > 1:
+            labels = ", ".join(member.label for member in members)
+            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
+        algorithm: LocalAlgorithm[Any] = members[0].algorithm
+        if wrong := unfit(algorithm, deployment.noise.memory != "none"):
+            raise ValueError(wrong)
+    except ValueError as error:
+        raise ConfigError(f"deployment {deployment.name}: algorithm: {error}") from None
+    return algorithm
 
 
 def _start(

@@ -199,8 +199,8 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         weights = posterior_weights(fits, state.shares)
         shares = (weights.sum(axis=2, keepdims=True) + 1) / (above.shape[1] + len(filters))
         averages = _averages(filters, weights, level, state.unit)
-        kept = weights, level, state.memory, state.unit
-        return RandomEffectsState(tuple(filters), fits, shares, *averages, *kept)
+        now = *averages, weights, level
+        return RandomEffectsState(tuple(filters), fits, shares, *now, state.memory, state.unit)
 
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
         brief = np.zeros_like(state.spread)
