@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, config, privatize
+from dpol.cli import account, config, live, privatize
 from dpol.core.errors import DpolError
 from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = config, privatize, account
+_COMMANDS = config, privatize, account, live
 """Modules; `add` of each adds its commands, in the order of the help."""
 
 

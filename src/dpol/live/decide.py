@@ -235,7 +235,7 @@ def _first(capacity: Floats) -> Floats:
     """(n,) first capacities; the median of these for who has not reported."""
     there = ~np.isnan(capacity)
     first = capacity[there.argmax(axis=0), np.arange(capacity.shape[1])]
-    return np.where(there.any(axis=0), first, np.nanmedian(first))
+    return np.asarray(np.where(there.any(axis=0), first, np.nanmedian(first)))
 
 
 def _memory(panel: _Panel) -> Chains | None:
@@ -263,15 +263,14 @@ def _new_chains(panel: _Panel) -> Iterable[tuple[tuple[int, int], bool]]:
 
 def _outlooks(deployment: Deployment, panel: _Panel, choice: Choice) -> tuple[Outlook, ...]:
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    last: dict[int, tuple[int, Released]] = {}
+    last: dict[int, Released] = {}
     reports = dict.fromkeys(range(len(panel.names)), 0)
-    for (number, place), row in sorted(panel.latest.items()):
-        last[place] = number, row
+    for (_, place), row in sorted(panel.latest.items()):
+        last[place] = row
         reports[place] += 1
-    outlooks = []
+    outlooks, end = [], deployment.period_of(panel.rounds - 1)
     for place, (name, entity) in enumerate(deployment.entities.items()):
-        number, row = last.get(place, (-1, None))
-        end = deployment.period_of(panel.rounds - 1)
+        row = last.get(place)
         share, low, high = _interval(choice, place)
         outlooks.append(
             Outlook(
@@ -286,7 +285,7 @@ def _outlooks(deployment: Deployment, panel: _Panel, choice: Choice) -> tuple[Ou
                 noise=row.noise if row else None,
                 last_report=row.period if row else None,
                 reports=reports[place],
-                missing=entity.takes_part(end) and number < panel.rounds - 1,
+                missing=entity.takes_part(end) and (panel.rounds - 1, place) not in panel.latest,
             )
         )
     return tuple(outlooks)

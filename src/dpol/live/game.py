@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,12 +231,12 @@ def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
         if len(members) > 1:
             labels = ", ".join(member.label for member in members)
             raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
-        algorithm: LocalAlgorithm[Any] = members[0].algorithm
+        algorithm: Any = members[0].algorithm
         if wrong := unfit(algorithm, deployment.noise.memory != "none"):
             raise ValueError(wrong)
+        return cast("LocalAlgorithm[Any]", algorithm)
     except ValueError as error:
         raise ConfigError(f"deployment {deployment.name}: algorithm: {error}") from None
-    return algorithm
 
 
 def _start(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpol.core.errors import DataError, OutputError
 from dpol.core.files import sha256, write_text
@@ -128,7 +128,7 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
         folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as base:
             base.execute("PRAGMA synchronous = EXTRA")
-            _begin(base, "IMMEDIATE" if new else "DEFERRED")
+            _patiently(base, "BEGIN IMMEDIATE" if new else "BEGIN")
             if new:
                 _make(base, path, folder / DEPLOYMENT_NAME, deployment)
             yield Log(path, base, *_agreed(base, folder / DEPLOYMENT_NAME))
@@ -157,7 +157,9 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         read_deployment(deployment or copy)
         if deployment is not None and not copy.exists():
             write_text(copy, deployment.read_text(encoding="utf-8"))
-        for statement in path_of_script().read_text(encoding="utf-8").split("\n\n"):
+        for statement in (
+            Path(__file__).with_name("log.sql").read_text(encoding="utf-8").split("\n\n")
+        ):
             base.execute(statement)
         base.execute("INSERT INTO deployment VALUES (?)", (sha256(copy),))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -167,11 +169,6 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
             f"{deployment}: is another deployment than {copy}, which this folder began with; take"
             " that one, or another folder"
         )
-
-
-def path_of_script() -> Path:
-    """The tables, as SQL."""
-    return Path(__file__).with_name("log.sql")
 
 
 def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:
@@ -193,10 +190,6 @@ def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:
     return read_deployment(copy), str(known)
 
 
-def _begin(base: sqlite3.Connection, kind: str) -> None:
-    _patiently(base, f"BEGIN {kind}")
-
-
 def _patiently(base: sqlite3.Connection, statement: str) -> None:
     """Execute, and wait while another run holds the log, so that Ctrl-C still works."""
     end = time.monotonic() + _PATIENCE
@@ -209,8 +202,3 @@ def _patiently(base: sqlite3.Connection, statement: str) -> None:
             if not busy or time.monotonic() > end:
                 raise
         time.sleep(0.05)
-
-
-def noise_columns(row: Released) -> dict[str, Any]:
-    """What an export says of the noise of a row."""
-    return {"noise_sd": row.noise, "fresh_sd": row.fresh}
