@@ -265,12 +265,12 @@ def _outlooks(deployment: Deployment, panel: _Panel, choice: Choice) -> tuple[Ou
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
     last: dict[int, Released] = {}
     reports = dict.fromkeys(range(len(panel.names)), 0)
-    for (_, place), row in sorted(panel.latest.items()):
-        last[place] = row
+    for (_, place), it in sorted(panel.latest.items()):
+        last[place] = it
         reports[place] += 1
     outlooks, end = [], deployment.period_of(panel.rounds - 1)
     for place, (name, entity) in enumerate(deployment.entities.items()):
-        row = last.get(place)
+        row: Released | None = last.get(place)
         share, low, high = _interval(choice, place)
         outlooks.append(
             Outlook(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.files import sha256, write_text
+from dpol.core.files import atomic_path, sha256
 from dpol.release.deployment import Deployment, read_deployment
 
 LOG_NAME = "log.sqlite"
@@ -156,10 +156,10 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
             raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
         read_deployment(deployment or copy)
         if deployment is not None and not copy.exists():
-            write_text(copy, deployment.read_text(encoding="utf-8"))
-        for statement in (
-            Path(__file__).with_name("log.sql").read_text(encoding="utf-8").split("\n\n")
-        ):
+            with atomic_path(copy) as temporary:
+                temporary.write_bytes(deployment.read_bytes())
+        script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
+        for statement in script.split("\n\n"):
             base.execute(statement)
         base.execute("INSERT INTO deployment VALUES (?)", (sha256(copy),))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")

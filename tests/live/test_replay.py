@@ -1,0 +1,98 @@
+"""Decisions of the commands are those of the pipeline, from the same noisy numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from dpol.core.randomness import replicate_generators
+from dpol.experts.play import play_rounds
+from dpol.experts.registry import make_members
+from dpol.live.decide import check, decide
+from dpol.noise import NoisyGains
+from dpol.privacy.chains import Chains
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.release.noise import CountNoise
+from dpol.release.views import record_of
+from weekly import DESIGNED, MU, agreed, day, released
+
+RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
+
+
+def panel(weeks=16, n=9, seed=3):
+    """(T, n) counts and capacities of hospitals that differ and move."""
+    rng = np.random.default_rng(seed)
+    capacity = np.round(rng.uniform(15, 300, n)) * np.ones((weeks, 1))
+    capacity[weeks // 2 :, 0] += 3
+    level = 0.15 + 0.1 * np.sin(np.arange(weeks) / 5)[:, None]
+    share = level + rng.normal(0, 0.02, n) + rng.normal(0, 0.03, (weeks, n)).cumsum(axis=0) / 2
+    return np.round(np.clip(share, 0, 1) * capacity), capacity
+
+
+def noisy_gains(folder, names, capacity, memory):
+    """The same noisy numbers as the pipeline has them."""
+    weeks, n = capacity.shape
+    gains, chains = np.full((weeks, n), np.nan), {}
+    for output in folder.glob("holder-*/noisy.csv"):
+        with output.open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                number = [day(it) for it in range(weeks)].index(row["period"])
+                gains[number, names.index(row["entity"])] = float(row["noisy_share"])
+        for part in json.loads(record_of(output).read_text()).get("chains", ()):
+            chains[part["entity"]] = part
+    scale, kept = CountNoise(MU).standard_deviation / capacity, None
+    fresh = None
+    if memory:
+        parts = [chains[name] for name in names]
+        kept = Chains(*(np.array([part[key] for part in parts]) for key in "ab"))
+        steps = np.array([part["scale"] / 10.0 ** part["decimals"] for part in parts])
+        fresh = steps / capacity
+        scale = fresh * kept.deviations(weeks, n)
+    z = replicate_generators(0, ("test",), [0], "initial noise").standard_normal(n)
+    gains = gains[None]
+    more = {"memory": kept, "fresh_scale": fresh, "capacity": capacity}
+    return NoisyGains(z * scale[0], gains, scale, 1.0, NO_PRIVACY, **more)
+
+
+def replayed(folder, algorithm, counts, capacity, memory, *, holders=3, step=1):
+    """Decisions of the commands and of the pipeline, week by week from the second one on."""
+    names = [f"H{it:03}" for it in range(capacity.shape[1])]
+    kind = {"memory": "designed"} if memory else {}
+    deployment = agreed(folder, names, algorithm=algorithm, noise=kind)
+    named = {}
+    own = {"memory": DESIGNED if memory else None, "holders": holders}
+    for weeks in released(folder, deployment, counts, capacity, names, **own):
+        if weeks % step == 0:
+            decision = decide(folder / "coordinator")
+            assert decision.period == day(weeks)
+            named[weeks] = names.index(decision.named[0])
+    source = noisy_gains(folder, names, capacity, memory)
+    (member,) = make_members(algorithm)
+    generators = replicate_generators(1, ("unused",), [0], "unused")
+    actions = play_rounds(member.algorithm, source, generators)[0]
+    return named, {weeks: actions[weeks] for weeks in named if weeks < len(actions)}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "memory"),
+    [
+        ("empirical-bayes", False),
+        ("empirical-bayes", True),
+        ("random-effects", False),
+        ("random-effects", True),
+        ("rw-ftpl", False),
+        ("rw-ftpl", True),
+        ("persistence", False),
+        (RIDGE, False),
+    ],
+    ids=str,
+)
+def test_decisions_are_the_pipelines(tmp_path, algorithm, memory):
+    named, played = replayed(tmp_path, algorithm, *panel(), memory)
+    assert len(played) == 15
+    assert {weeks: named[weeks] for weeks in played} == played
+    assert len(set(played.values())) > 1, "a test that any constant passes"
+    check(tmp_path / "coordinator")
