@@ -46,7 +46,7 @@ def agreed(folder, entities="ABC", **keys):
     return path
 
 
-def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", **record):
+def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=None):
     """A report by hand: rows are (entity, number of the period, noisy count[, capacity])."""
     lines = ["entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity"]
     for entity, number, count, *rest in rows:
@@ -62,7 +62,7 @@ def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", **record
         "ledger": {"id": ledger, "output": output},
         "mechanism": "discrete Gaussian noise",
     }
-    record_of(path).write_text(json.dumps(facts | record))
+    record_of(path).write_text(json.dumps(facts | (record or {})))
     return path
 
 

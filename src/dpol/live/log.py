@@ -155,7 +155,7 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         if deployment is None and not copy.exists():
             raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
         read_deployment(deployment or copy)
-        if deployment is not None and not copy.exists():
+        if deployment is not None:  # a copy that is there was never used
             with atomic_path(copy) as temporary:
                 temporary.write_bytes(deployment.read_bytes())
         script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
