@@ -8,6 +8,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -16,6 +17,10 @@ from dpol.cli import main
 from dpol.core.errors import DataError
 from dpol.live.decide import check, decide
 from dpol.live.decision import read_decision
+from dpol.live.log import open_log
+from dpol.privacy.chains import chain_norm
+from dpol.release.memory import Memory, terms_of
+from dpol.release.noise import CountNoise
 from weekly import agreed, collected, day, report
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
@@ -216,29 +221,26 @@ def test_an_algorithm_that_does_not_rank_cannot_name_several(world):
 
 def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path):
     """The chain of the corrected week is new; back in the old one, what is left is unknown."""
-    from decimal import Decimal
-
-    from dpol.release.memory import Memory, terms_of
-    from dpol.release.noise import CountNoise
-
     numbers = (Decimal(0), Decimal("0.6"))
     terms = terms_of(CountNoise(Decimal("0.5")), numbers, Memory(numbers))._asdict()
     part = {**terms, "a": 0.0, "b": 0.6, "mu": 0.5, "entity": "A", "first_period": day(0)}
     deployment = agreed(tmp_path, corrections=True, noise={"memory": "designed"})
-    rows = [("A", it, str(40 + it), "200") for it in (0, 1, 2, 1, 3)]
+    rows = [("A", week, str(40 + it), "200") for it, week in enumerate((0, 1, 2, 1, 3))]
     chains = [part | {"first_row": 1, "releases": 3}, part | {"first_row": 4, "releases": 2}]
     done = collected(
         tmp_path / "s", tmp_path / "a.csv", deployment, rows, record={"chains": chains}
     )
     assert (done.taken, done.corrections) == (5, 1)
+    with open_log(tmp_path / "s") as log:
+        own = {(row.period, row.version): row for _, row in log.releases("entity = 'A'")}
+    assert [own[day(it), 1].chain for it in range(4)] == ["L/O/1"] * 3 + ["L/O/4"]
+    assert own[day(2), 1].noise == pytest.approx(own[day(2), 1].fresh * (1 + 0.6**2) ** 0.5)
     rows = [("B", it, "20", "200") for it in range(4)]
     collected(tmp_path / "s", tmp_path / "b.csv", deployment, rows, output="B")
     decision = decide(tmp_path / "s")
     assert decision.named == ("A",)
     assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
     # A stay's mu grows as noise with memory makes it grow.
-    from dpol.privacy.chains import chain_norm
-
     growth = float(chain_norm(0.0, 0.6, 8) / chain_norm(0.0, 0.6, 1))
     assert decision.spent.mu_of_stay == pytest.approx(decision.spent.mu * growth)
     assert growth > 8**0.5

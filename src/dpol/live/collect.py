@@ -196,15 +196,19 @@ def _check_noise(deployment: Deployment, noise: CountNoise, terms: Terms) -> Non
 
 def _terms(noise: CountNoise, part: dict[str, Any] | None, report: Report) -> tuple[Terms, str]:
     """What is public of the noise of a row, and the name of its chain; empty if it has none."""
-    mu = decimal_text(noise.mu)
     if part is None:
-        return Terms("0", "0", 1, 1, mu, noise.decimals, noise.scale), ""
+        return _independent(noise), ""
     numbers = (Decimal(str(part["a"])), Decimal(str(part["b"])))
     weeks, periods = int(part["unit_weeks"]), int(part["chain_periods"])
     terms = _expected(noise, numbers, weeks, periods)
     if (int(part["scale"]), int(part["decimals"])) != (terms.scale, terms.decimals):
         raise DataError("the scale of its noise, in the record, does not fit mu and memory")
     return terms, f"{report.ledger}/{report.output}/{part['first_row']}"
+
+
+@cache
+def _independent(noise: CountNoise) -> Terms:
+    return Terms("0", "0", 1, 1, decimal_text(noise.mu), noise.decimals, noise.scale)
 
 
 @cache
