@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpol.core.randomness import replicate_generators
@@ -19,6 +22,11 @@ from dpol.release.noise import CountNoise
 from dpol.release.views import record_of
 from weekly import DESIGNED, MU, agreed, day, released
 
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
+PANEL = FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
+COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
+BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
 
 
@@ -96,3 +104,31 @@ def test_decisions_are_the_pipelines(tmp_path, algorithm, memory):
     assert {weeks: named[weeks] for weeks in played} == played
     assert len(set(played.values())) > 1, "a test that any constant passes"
     check(tmp_path / "coordinator")
+
+
+def real_panel():
+    """(T, n) counts and beds of New Mexico, holes repeated; suppressed counts are taken as 2."""
+    if not PANEL.exists():
+        pytest.skip(f"{PANEL.name} is not in {FOLDER} (DPOL_REAL_DATA names another folder)")
+    table = pd.read_csv(PANEL, dtype={"hospital_pk": str}).query("state == 'NM'")
+    found = [
+        table.pivot_table(index="collection_week", columns="hospital_pk", values=it, dropna=False)
+        for it in (COUNT, BEDS)
+    ]
+    counts, beds = (it.ffill().bfill() for it in (found[0].replace(-999999, 2), found[1]))
+    there = (beds > 1).all() & counts.notna().all()
+    return counts.loc[:, there].to_numpy(), beds.loc[:, there].to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "memory"),
+    [("empirical-bayes", False), ("empirical-bayes", True), ("random-effects", True)],
+)
+def test_decisions_on_the_real_panel_are_the_pipelines(tmp_path, algorithm, memory):
+    counts, beds = real_panel()
+    assert len(counts) == 67
+    assert counts.shape[1] > 25
+    named, played = replayed(tmp_path, algorithm, counts, beds, memory, holders=1)
+    assert len(played) == 66
+    assert {weeks: named[weeks] for weeks in played} == played
+    assert len(set(played.values())) > 3
