@@ -234,6 +234,12 @@ def test_nothing_begins_without_a_good_deployment(tmp_path):
     assert collected(tmp_path / "s", tmp_path / "1.csv", agreed(tmp_path), [A0]).taken == 1
 
 
+def test_who_leaves_has_come_before(tmp_path):
+    entities = {"A": {"since": day(3), "until": day(3)}, "B": {}}
+    with pytest.raises(ConfigError, match=f"entities.A.until.* must be after since .{day(3)}"):
+        collect([], tmp_path / "s", agreed(tmp_path, entities))
+
+
 def test_a_file_that_is_no_log_is_refused(world):
     world.put(A0)
     (world.folder / "log.sqlite").write_text("no database, and long enough to be looked at" * 99)

@@ -207,7 +207,7 @@ def stream(rng, weeks=30, n=20):
 
 @pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects"])
 def test_nine_of_ten_true_shares_lie_in_the_interval(spec):
-    """4,800 of 40 streams: between 86% and 96%, which half as wide an interval (55-75%) misses.
+    """4,800 of 40 streams: between 88% and 96%; half as wide an interval holds about 65%.
 
     The models are not the one that draws, so no exact coverage is due.
     """
@@ -224,5 +224,5 @@ def test_nine_of_ten_true_shares_lie_in_the_interval(spec):
                 inside.append(error < 1.645)
                 half.append(error < 1.645 / 2)
             game = game.learn(week, gains[week], scale[week])
-    assert 0.86 < np.mean(inside) < 0.96, np.mean(inside)
-    assert np.mean(half) < 0.80, np.mean(half)
+    assert 0.88 < np.mean(inside) < 0.96
+    assert np.mean(half) < 0.80

@@ -36,7 +36,7 @@ class Setup:
 
     Args:
         n_replicates: R, the number of replicates.
-        n_rounds: T, the number of rounds.
+        n_rounds: T, the number of rounds; 0 in a live game, which has no end.
         n_experts: n, the number of experts.
         gain_range: r, upper end of the gains' range.
     """

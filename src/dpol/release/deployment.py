@@ -113,9 +113,12 @@ class Deployment(Settings):
 
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
-        for name in self.entities:
+        for name, entity in self.entities.items():
             if fault := fault_of(name):
                 yield Problem(("entities", name), name, f"is a name that {fault}")
+            if entity.since and entity.until and entity.until <= entity.since:
+                wrong = f"must be after since ({entity.since})"
+                yield Problem(("entities", name, "until"), str(entity.until), wrong)
         if self.names >= len(self.entities):
             allowed = f"must be below the number of entities ({len(self.entities)})"
             yield Problem(("names",), self.names, allowed)
