@@ -47,9 +47,7 @@ def joint(model, rounds, scale):
 
 def history(noisy):
     """(T, R, n) deviations from the shared level."""
-    return np.array(
-        [deviations_from_level(it.gains, it.noise_scale, 1.0) for it in observations(noisy)]
-    )
+    return np.array([deviations_from_level(it, 1.0) for it in observations(noisy)])
 
 
 def likelihoods_and_predictions(models, noisy):

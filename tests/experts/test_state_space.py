@@ -90,9 +90,9 @@ def test_one_round_of_a_trend_by_hand():
 
 def test_the_shared_level_by_hand():
     """Weights 1 / (0.03 + 0.01) and 1 / (0 + 0.01) of the gains 1 and 6: the level is 5."""
-    own = deviations_from_level(np.array([[1.0, 6.0]]), np.sqrt([0.03, 0.0]), 1.0)
+    own = deviations_from_level(Observation(np.array([[1.0, 6.0]]), np.sqrt([0.03, 0.0])), 1.0)
     np.testing.assert_allclose(own, [[-4.0, 1.0]])
-    own = deviations_from_level(np.array([[1.0, 2.0, 6.0]]), np.zeros(3), 1.0)
+    own = deviations_from_level(Observation(np.array([[1.0, 2.0, 6.0]]), np.zeros(3)), 1.0)
     np.testing.assert_allclose(own, [[-2.0, -1.0, 3.0]])
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dpol.config.errors import did_you_mean, nearest
 from dpol.config.models import Config
+from dpol.core.refusals import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.experts.learners.leader import LeaderBank
 from dpol.privacy.guarantee import Origin
 
@@ -43,3 +50,6 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     ) -> tuple[Floats, Actions]:
         cumulative, actions = LeaderBank().step(state, observation)
         return cumulative, actions[:, 0]
+
+    def forecast(self, state: Floats) -> Forecast:
+        return Forecast(state)

@@ -36,7 +36,7 @@ class Setup:
 
     Args:
         n_replicates: R, the number of replicates.
-        n_rounds: T, the number of rounds.
+        n_rounds: T, the number of rounds; 0 in a live game, which has no end.
         n_experts: n, the number of experts.
         gain_range: r, upper end of the gains' range.
     """
@@ -103,11 +103,42 @@ class Observation:
     """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,).
 
     Where noise has a memory, `fresh_scale` (n,) is the standard deviation of what is fresh in it.
+    In a live game some experts report nothing: `reported` (n,) is 0 for them, and their gain is
+    made up. `joined` (n,) says who has ever reported; None: all have. `begun` (n,) says whose noise
+    forgets the past in this round; None: nobody's.
     """
 
     gains: Floats
     noise_scale: Floats
     fresh_scale: Floats | None = None
+    reported: Floats | None = None
+    joined: NDArray[np.bool_] | None = None
+    begun: NDArray[np.bool_] | None = None
+
+    @property
+    def known(self) -> Floats | float:
+        """1 where a gain was reported, 0 where it was not."""
+        return 1.0 if self.reported is None else self.reported
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody reported anything."""
+        return self.reported is not None and not self.reported.any()
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a local algorithm expects of the next round.
+
+    Args:
+        scores: (R, n) what the action is the largest of.
+        level: (R, 1) of the last round, if scores are how far the next gains will lie above it.
+        variance: (R, n) of the gains around that, without noise; None if there is no level.
+    """
+
+    scores: Floats
+    level: Floats | None = None
+    variance: Floats | None = None
 
 
 ReadsNoise = Literal["independent", "chains", "any"]
@@ -167,12 +198,19 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
     """An algorithm that sees noisy gains only; their guarantee holds for its actions."""
 
     model = "local"
+    needs_all_rounds: ClassVar[bool] = False
+    """Whether `init` reads the number of rounds, or the noise of rounds after the first."""
+
+    def forecast(self, state: State) -> Forecast | None:
+        """What is expected of the next round; None if the state does not tell."""
+        return None
 
 
 class BatchedAlgorithm(LocalAlgorithm[State]):
     """A local algorithm whose batches amplify the central guarantee of its actions."""
 
     one_round = True
+    needs_all_rounds = True
 
     @abstractmethod
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
@@ -223,6 +261,10 @@ class LearnerBank(ABC, Generic[State]):
     @abstractmethod
     def step(self, state: State, observation: Observation | None) -> tuple[State, Actions]:
         """The state and the (R, m) actions of the next round."""
+
+    def forecast(self, state: State, place: int) -> Forecast | None:
+        """What one of its learners expects of the next round; None if the state does not tell."""
+        return None
 
     def single(self, place: int) -> tuple[LearnerBank[Any], int]:
         """A bank that holds one of its learners, and the learner's place in it.

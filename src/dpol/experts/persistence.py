@@ -7,27 +7,36 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpol.core.randomness import ReplicateGenerators
-from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.privacy.guarantee import Origin
 
 
 @dataclass(frozen=True)
-class Persistence(LocalAlgorithm[int]):
+class Persistence(LocalAlgorithm[Floats]):
     """The expert with the largest noisy gain of the last round; expert 0 in round 1.
 
-    A floor: who learns should beat who remembers one number. State: the number of replicates.
+    A floor: who learns should beat who remembers one number. State: (R, n) gains of that round.
     """
 
     origin: ClassVar[Origin] = "standard"
     reads_noise: ClassVar[ReadsNoise] = "any"
 
-    def init(self, setup: LocalSetup) -> int:
-        return setup.n_replicates
+    def init(self, setup: LocalSetup) -> Floats:
+        return np.zeros((setup.n_replicates, setup.n_experts))
 
     def step(
-        self, state: int, observation: Observation | None, generators: ReplicateGenerators
-    ) -> tuple[int, Actions]:
-        if observation is None:
-            return state, np.zeros(state, dtype=np.int32)
-        return state, observation.gains.argmax(axis=1).astype(np.int32)
+        self, state: Floats, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[Floats, Actions]:
+        last = state if observation is None else observation.gains
+        return last, last.argmax(axis=1).astype(np.int32)
+
+    def forecast(self, state: Floats) -> Forecast:
+        return Forecast(state)

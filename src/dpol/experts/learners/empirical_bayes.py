@@ -13,14 +13,21 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LearnerBank,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.experts.learners.state_space import (
     MODELS,
     Filter,
     StateSpaceModel,
     advance,
     as_models,
-    deviations_from_level,
+    shared_level,
     start,
 )
 from dpol.experts.parameters import check_number
@@ -38,14 +45,18 @@ class EmpiricalBayesState:
         fits: (K, R, n) log likelihood of each expert's gains so far, or (K, R, 1) of all
             experts' together; older rounds count less, if they are forgotten.
         shares: (K, R, 1) estimated share of the experts that follow each model.
+        weights: of the models in that average, in the shape of `fits`.
         predicted: (R, n) averaged prediction of the next deviations.
+        level: (R, 1) of the last round.
         unit: the gain range.
     """
 
     filters: tuple[Filter, ...]
     fits: Floats
     shares: Floats
+    weights: Floats
     predicted: Floats
+    level: Floats
     unit: float
 
 
@@ -92,11 +103,14 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
 
     def init(self, setup: LocalSetup) -> EmpiricalBayesState:
         replicates, n, count = setup.n_replicates, setup.n_experts, len(self.models)
+        each = n if self.pooling == "expert" else 1
         return EmpiricalBayesState(
             filters=tuple(start(model, setup) for model in self.models),
-            fits=np.zeros((count, replicates, n if self.pooling == "expert" else 1)),
+            fits=np.zeros((count, replicates, each)),
             shares=np.full((count, replicates, 1), 1 / count),
+            weights=np.full((count, replicates, each), 1 / count),
             predicted=np.zeros((replicates, n)),
+            level=np.zeros((replicates, 1)),
             unit=setup.gain_range,
         )
 
@@ -108,13 +122,14 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         return state, state.predicted.argmax(axis=1).astype(np.int32)[:, None]
 
     def _learn(self, state: EmpiricalBayesState, seen: Observation) -> EmpiricalBayesState:
-        own = deviations_from_level(seen.gains, seen.noise_scale, state.unit)
+        level = state.level if seen.silent else shared_level(seen, state.unit)
+        own = seen.gains - level
         fits = self.forgetting * state.fits
         filters = []
         for model, old, fit in zip(self.models, state.filters, fits, strict=True):
             following, error, variance = advance(model, old, own, seen, state.unit)
             filters.append(following)
-            gained = log_likelihood(error, variance)
+            gained = seen.known * log_likelihood(error, variance)
             fit += gained if self.pooling == "expert" else gained.sum(axis=1, keepdims=True)
         weights = posterior_weights(fits, state.shares)
         predicted = np.zeros_like(own)
@@ -124,7 +139,15 @@ class EmpiricalBayesBank(LearnerBank[EmpiricalBayesState]):
         if self.pooling == "expert":
             count, n = len(weights), weights.shape[2]
             shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + count)
-        return EmpiricalBayesState(tuple(filters), fits, shares, predicted, state.unit)
+        kept = weights, predicted, level, state.unit
+        return EmpiricalBayesState(tuple(filters), fits, shares, *kept)
+
+    def forecast(self, state: EmpiricalBayesState, place: int) -> Forecast:
+        spread = np.zeros_like(state.predicted)
+        for weight, model, it in zip(state.weights, self.models, state.filters, strict=True):
+            own = it.covariance[0, 0] + state.unit**2 * model.transient_variance
+            spread += weight * (own + (it.means[0] - state.predicted) ** 2)
+        return Forecast(state.predicted, state.level, spread)
 
 
 def log_likelihood(error: Floats, variance: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
+    Forecast,
     LearnerBank,
     LocalAlgorithm,
     LocalSetup,
@@ -91,6 +92,9 @@ class LearnerAlone(LocalAlgorithm[Any]):
     ) -> tuple[Any, Actions]:
         state, actions = self.bank.step(state, observation)
         return state, actions[:, self.place]
+
+    def forecast(self, state: Any) -> Forecast | None:
+        return self.bank.forecast(state, self.place)
 
 
 def each_alone(bank: LearnerBank[Any]) -> tuple[LearnerAlone, ...]:

@@ -17,7 +17,14 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LearnerBank,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.experts.learners.empirical_bayes import log_likelihood, posterior_weights
 from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
@@ -77,6 +84,8 @@ class RandomEffectsState:
         predicted: (R, n) averaged prediction of how far gains will lie above the level.
         spread: (R, n) its variance.
         noise: (R, n) averaged prediction of what is left of earlier noise, over fresh noise.
+        weights: (K, R, n) of the models in these averages.
+        level: (R, 1) of the last round.
         memory: (a, b) of the noise, (n,) each.
         unit: the gain range.
     """
@@ -87,6 +96,8 @@ class RandomEffectsState:
     predicted: Floats
     spread: Floats
     noise: Floats
+    weights: Floats
+    level: Floats
     memory: tuple[Floats, Floats]
     unit: float
 
@@ -163,6 +174,8 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             predicted=predicted,
             spread=spread,
             noise=noise,
+            weights=weights,
+            level=np.full((shape[0], 1), LEVEL_BEFORE * unit),
             memory=memory,
             unit=unit,
         )
@@ -176,42 +189,53 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
     def _learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
         fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
-        level = _level(state, seen, fresh)
+        level = state.level if seen.silent else _level(state, seen, fresh)
         above, fits, filters = seen.gains - level, self.forgetting * state.fits, []
         for old, fit in zip(state.filters, fits, strict=True):
             scale = old.scale(level, state.unit)
-            following, error, variance = self._advance(old, above, scale, fresh, state.memory)
+            following, error, variance = self._advance(old, above, scale, seen, state.memory)
             filters.append(following)
-            fit += log_likelihood(error, variance)
+            fit += seen.known * log_likelihood(error, variance)
         weights = posterior_weights(fits, state.shares)
         shares = (weights.sum(axis=2, keepdims=True) + 1) / (above.shape[1] + len(filters))
         averages = _averages(filters, weights, level, state.unit)
-        kept = state.memory, state.unit
-        return RandomEffectsState(tuple(filters), fits, shares, *averages, *kept)
+        now = *averages, weights, level
+        return RandomEffectsState(tuple(filters), fits, shares, *now, state.memory, state.unit)
+
+    def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
+        brief = np.zeros_like(state.spread)
+        for weight, it in zip(state.weights, state.filters, strict=True):
+            brief += weight * it.scale(state.level, state.unit) ** 2 * it.transient
+        return Forecast(state.predicted, state.level, state.spread + brief)
 
     def _advance(
         self,
         old: EffectsFilter,
         above: Floats,
         scale: Floats,
-        fresh: Floats,
+        seen: Observation,
         memory: tuple[Floats, Floats],
     ) -> tuple[EffectsFilter, Floats, Floats]:
         """Learn from a round: the next prediction, and the (R, n) innovations and their variance.
 
         The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1), and z also
-        moves u, what is left of noise: u' = a u + (a - b) z. Written out, as that is fast.
+        moves u, what is left of noise: u' = a u + (a - b) z. A round without a report leaves u as
+        it is. Written out, as that is fast.
         """
+        fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
         (p, x, u), (pp, px, pu, xx, xu, uu) = old.means, old.covariance
-        (a, b), kept = memory, self.persistence
+        if seen.begun is not None:  # nothing is left of earlier noise
+            u, pu, xu, uu = (np.where(seen.begun, 0.0, it) for it in (u, pu, xu, uu))
+        known, kept = seen.known, self.persistence
+        a, echo = known * memory[0] + (1 - known), known * (memory[0] - memory[1])
         seen_p = scale * (pp + px) + fresh * pu
         seen_x = scale * (px + xx) + fresh * xu
         seen_u = scale * (pu + xu) + fresh * uu
         variance = scale * (seen_p + seen_x) + fresh * seen_u + fresh**2
         variance += scale**2 * old.transient
         error = above - scale * (p + x) - fresh * u
-        gain_p, gain_x = seen_p / variance, kept * seen_x / variance
-        gain_u = (a * seen_u + (a - b) * fresh) / variance
+        gain_p, gain_x = known * seen_p / variance, known * kept * seen_x / variance
+        gain_u = known * (a * seen_u + echo * fresh) / variance
         moved_p, moved_x = gain_p * variance, gain_x * variance
         means = p + gain_p * error, kept * x + gain_x * error, a * u + gain_u * error
         covariance = (
@@ -220,7 +244,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             a * pu - gain_u * moved_p,
             kept**2 * xx + (1 - kept**2) * old.stationary - gain_x * moved_x,
             kept * a * xu - gain_u * moved_x,
-            a**2 * uu + (a - b) ** 2 - gain_u**2 * variance,
+            a**2 * uu + echo**2 - gain_u**2 * variance,
         )
         following = dataclasses.replace(old, means=means, covariance=covariance)
         return following, error, variance
@@ -228,7 +252,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
 def _level(state: RandomEffectsState, seen: Observation, fresh: Floats) -> Floats:
     """(R, 1) level of a round, from all noisy gains."""
-    weights = 1 / (seen.noise_scale**2 + state.spread)
+    weights = seen.known / (seen.noise_scale**2 + state.spread)
     weights /= weights.sum(axis=1, keepdims=True)
     left = seen.gains - state.predicted - fresh * state.noise
     level = (weights * left).sum(axis=1, keepdims=True)

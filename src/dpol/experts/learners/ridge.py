@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, Forecast, LearnerBank, LocalSetup, Observation
 from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
@@ -101,13 +101,19 @@ class RidgeBank(LearnerBank[RidgeState]):
             for w, old in zip(self.windows, state.sums, strict=True)
         )
         recent = (*state.recent, gains)[-max(self.windows) :]
-        columns = [
-            (total + slope_share(min(len(recent), w), w, penalty) * aged).argmax(axis=1)
-            for w, (total, aged) in zip(self.windows, sums, strict=True)
-            for penalty in self.penalties.values()
-        ]
-        actions = np.stack(columns, axis=1).astype(np.int32)
-        return RidgeState(sums, recent, state.grid), actions
+        state = RidgeState(sums, recent, state.grid)
+        columns = [scores.argmax(axis=1) for scores in self._scores(state)]
+        return state, np.stack(columns, axis=1).astype(np.int32)
+
+    def forecast(self, state: RidgeState, place: int) -> Forecast:
+        return Forecast(next(itertools.islice(self._scores(state), place, None)))
+
+    def _scores(self, state: RidgeState) -> Iterator[Floats]:
+        """(R, n) of each learner in turn: proportional to its predictions."""
+        rounds = len(state.recent)
+        for w, (total, aged) in zip(self.windows, state.sums, strict=True):
+            for penalty in self.penalties.values():
+                yield total + (slope_share(min(rounds, w), w, penalty) * aged if rounds else 0.0)
 
 
 def _slide(old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> Sums:

@@ -15,9 +15,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LearnerBank,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
@@ -164,16 +172,18 @@ def advance(
         unit: the gain range, whose square the model's variances are in.
     """
     if state.memory is not None and seen.fresh_scale is not None:
-        return _advance_chains(model, state, state.memory, deviations, seen.fresh_scale, unit)
+        return _advance_chains(model, state, state.memory, deviations, seen, unit)
     transition, covariance = model.transition, state.covariance
     variance = covariance[0, 0] + seen.noise_scale**2 + unit**2 * model.transient_variance
-    gain = covariance[0] / variance
+    gain = seen.known * covariance[0] / variance
     left = covariance - gain[:, None] * covariance[0]
     ahead = np.einsum("ij,jkn,lk->iln", transition, left, transition)
     ahead += unit**2 * model.disturbance[:, :, None]
     error = deviations - state.means[0]
     filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
     means = [_combine(row, filtered) for row in transition]
+    if seen.joined is not None:  # who never reported is as before round 1
+        ahead = np.where(seen.joined, ahead, covariance)
     return Filter(tuple(means), ahead), error, variance
 
 
@@ -182,40 +192,59 @@ def _advance_chains(
     state: Filter,
     memory: Chains,
     deviations: Floats,
-    fresh: Floats,
+    seen: Observation,
     unit: float,
 ) -> tuple[Filter, Floats, Floats]:
     """The same where u, what is left of earlier noise, is part of the state.
 
     A deviation is seen as d + fresh (z + u), z ~ N(0, 1), and z also moves u: u' = a u + (a - b) z.
+    A round without a report leaves u as it is.
     """
-    covariance, d = state.covariance, len(model.transition)
+    state = state if seen.begun is None else _forget(state, seen.begun)
+    covariance, d, known = state.covariance, len(model.transition), seen.known
+    fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
+    fades, echo = known * memory.a + (1 - known), known * (memory.a - memory.b)
     transition, disturbance = np.zeros((2, *covariance.shape))
     transition[:d, :d] = model.transition[:, :, None]
     disturbance[:d, :d] = unit**2 * model.disturbance[:, :, None]
-    transition[d, d], disturbance[d, d] = memory.a, (memory.a - memory.b) ** 2
-    seen = covariance[:, 0] + fresh * covariance[:, d]
-    variance = seen[0] + fresh * seen[d] + fresh**2 + unit**2 * model.transient_variance
-    gain = np.einsum("ijn,jn->in", transition, seen)
-    gain[d] += (memory.a - memory.b) * fresh
-    gain /= variance
+    transition[d, d], disturbance[d, d] = fades, echo**2
+    shown = covariance[:, 0] + fresh * covariance[:, d]
+    variance = shown[0] + fresh * shown[d] + fresh**2 + unit**2 * model.transient_variance
+    gain = np.einsum("ijn,jn->in", transition, shown)
+    gain[d] += echo * fresh
+    gain *= known / variance
     ahead = np.einsum("ijn,jkn,lkn->iln", transition, covariance, transition) + disturbance
     ahead -= gain[:, None] * gain * variance
     error = deviations - state.means[0] - fresh * state.means[d]
     moved = [_combine(row, state.means[:d]) for row in model.transition]
-    moved.append(memory.a * state.means[d])
+    moved.append(fades * state.means[d])
     means = tuple(mean + own * error for mean, own in zip(moved, gain, strict=True))
+    if seen.joined is not None:
+        ahead = np.where(seen.joined, ahead, covariance)
     return Filter(means, ahead, memory), error, variance
 
 
-def deviations_from_level(gains: Floats, noise_scale: Floats, unit: float) -> Floats:
-    """(R, n) gains minus their precision-weighted mean of every replicate.
+def _forget(state: Filter, begun: NDArray[np.bool_]) -> Filter:
+    """The state where some noise begins anew: nothing is left of what was before."""
+    covariance = state.covariance.copy()
+    covariance[-1, :, begun] = covariance[:, -1, begun] = 0.0
+    means = (*state.means[:-1], np.where(begun, 0.0, state.means[-1]))
+    return Filter(means, covariance, state.memory)
+
+
+def shared_level(seen: Observation, unit: float) -> Floats:
+    """(R, 1) precision-weighted mean of what was reported in a round.
 
     The weights, 1 / (noise variance + `BETWEEN_VARIANCE`), are equal without noise.
     """
-    weights = 1 / (noise_scale**2 + unit**2 * BETWEEN_VARIANCE)
-    weights /= weights.sum()
-    return np.asarray(gains - (gains * weights).sum(axis=1, keepdims=True))
+    weights = seen.known / (seen.noise_scale**2 + unit**2 * BETWEEN_VARIANCE)
+    weights /= 1.0 if seen.silent else weights.sum()
+    return np.asarray((seen.gains * weights).sum(axis=1, keepdims=True))
+
+
+def deviations_from_level(seen: Observation, unit: float) -> Floats:
+    """(R, n) gains minus their shared level."""
+    return np.asarray(seen.gains - shared_level(seen, unit))
 
 
 @dataclass(frozen=True)
@@ -263,7 +292,7 @@ class KalmanBank(LearnerBank[KalmanState]):
     ) -> tuple[KalmanState, Actions]:
         if observation is not None:
             unit = state.unit
-            own = deviations_from_level(observation.gains, observation.noise_scale, unit)
+            own = deviations_from_level(observation, unit)
             filters = tuple(
                 advance(model, old, own, observation, unit)[0]
                 for model, old in zip(self.models, state.filters, strict=True)
@@ -271,6 +300,9 @@ class KalmanBank(LearnerBank[KalmanState]):
             state = KalmanState(filters, unit)
         columns = [it.means[0].argmax(axis=1) for it in state.filters]
         return state, np.stack(columns, axis=1).astype(np.int32)
+
+    def forecast(self, state: KalmanState, place: int) -> Forecast:
+        return Forecast(state.filters[place].means[0])
 
 
 def as_models(specs: object) -> tuple[StateSpaceModel, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, get_args
@@ -15,20 +15,8 @@ from pydantic import BaseModel, ValidationError
 from dpol.core.errors import ConfigError
 from dpol.core.settings import MISSING, TRUTH_VALUE, Problem
 
-RENAMED = {
-    "amplification": "it is batching now",
-    "audit": "it is audits now",
-    "distributions": "it is labels now",
-    "suites.*.calibrations": "it is noises now",
-    "report.calibration": "it is noise now",
-    "comparison.*.calibration": "it is noise now",
-    "convex.families": "logistic losses are gone, remove it",
-    "convex.steps": "logistic losses are gone, remove it",
-    "convex.largest_logistic": "logistic losses are gone, remove it",
-    "dataset.source.page_size": "a table is read with one request, remove it",
-}
-"""Keys of earlier versions (`*` is any text), and what has become of them."""
-
+NOTHING: Mapping[str, str] = {}
+"""Where no key was renamed."""
 _KINDS = {
     "list_": "must be a list, such as [a, b]",
     "dict_": "must be a block of keys",
@@ -57,19 +45,27 @@ def nearest(name: object, known: Iterable[str]) -> str:
     return did_you_mean(name, known) or f"; known: {', '.join(known)}"
 
 
-def refusal(place: str, problems: Sequence[Problem]) -> ConfigError:
-    """One error that lists all problems of the config that was read from `place`."""
+def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError:
+    """One error that lists all problems of the file `place`; `manual` explains its keys."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     lines = "\n".join(f"  {problem}" for problem in problems)
-    return ConfigError(f"{place}: {count}\n{lines}\nconfig/README.md explains every key.")
+    return ConfigError(f"{place}: {count}\n{lines}\n{manual} explains every key.")
 
 
-def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """The problems in a validation error."""
-    return [_problem(detail, model) for detail in error.errors(include_url=False)]
+def problems_of(
+    error: ValidationError, model: type[BaseModel], renamed: Mapping[str, str] = NOTHING
+) -> list[Problem]:
+    """The problems in a validation error.
+
+    Args:
+        error: what pydantic found.
+        model: what was validated.
+        renamed: keys of earlier versions (`*` is any text), and what has become of them.
+    """
+    return [_problem(detail, model, renamed) for detail in error.errors(include_url=False)]
 
 
-def _problem(detail: Any, model: type[BaseModel]) -> Problem:
+def _problem(detail: Any, model: type[BaseModel], renamed: Mapping[str, str]) -> Problem:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     location, fields = _location(model, detail["loc"])
     if kind == TRUTH_VALUE:
@@ -84,7 +80,7 @@ def _problem(detail: Any, model: type[BaseModel]) -> Problem:
         return Problem(location, value, f"must be {expected}{did_you_mean(value, options)}")
     problem = Problem(location, MISSING if kind == "missing" else value, _allowed(detail))
     if kind == "extra_forbidden":
-        now = [text for old, text in RENAMED.items() if fnmatchcase(problem.key, old)]
+        now = [text for old, text in renamed.items() if fnmatchcase(problem.key, old)]
         told = f"; {now[0]}" if now else nearest(location[-1], fields)
         return replace(problem, allowed=f"unknown key{told}")
     return problem

@@ -1,0 +1,91 @@
+"""`dpol collect`, `dpol decide` and `dpol export`: what a coordinator runs every week."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+from pathlib import Path
+
+from dpol.cli.options import Commands
+from dpol.core.errors import DpolError
+
+_COLLECT = """\
+Take the noisy tables that holders have sent into the log of a folder. Each comes with its record,
+TABLE.guarantee.json, and is checked against it, the deployment and the log. Tables may repeat what
+was collected before. What is refused is told line by line; the rest is taken."""
+
+_DECIDE = """\
+Decide for a period from all that was collected before it. Writes decisions/PERIOD.json and .csv in
+the folder. A decision that is written stays as it is; what is reported late counts from the next
+one on."""
+
+
+def add(commands: Commands) -> None:
+    """Add the commands."""
+    words = "take in noisy tables that were reported"
+    parser = commands.add_parser("collect", help=words, description=_COLLECT, allow_abbrev=False)
+    parser.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="noisy tables")
+    words = "of the coordinator; holds the log and the decisions"
+    parser.add_argument("--into", type=Path, required=True, metavar="FOLDER", help=words)
+    words = "what is agreed on; needed the first time, then a copy is in the folder"
+    parser.add_argument("--deployment", type=Path, metavar="FILE", help=words)
+    parser.set_defaults(run=_collect, failure=1)
+
+    words = "decide for a period from the reports collected"
+    parser = commands.add_parser("decide", help=words, description=_DECIDE, allow_abbrev=False)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="that reports are collected in")
+    words = "its first day (default: the first period after the last one reported)"
+    parser.add_argument("--period", type=_date, metavar="DATE", help=words)
+    words = "write nothing: make a decision again and compare with what was written"
+    parser.add_argument("--check", action="store_true", help=words)
+    parser.set_defaults(run=_decide, failure=1)
+
+    words = "write all that was collected to one table"
+    parser = commands.add_parser("export", help=words, description=words, allow_abbrev=False)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="that reports are collected in")
+    words = "the table: .csv or .parquet"
+    parser.add_argument("--to", type=Path, required=True, metavar="TABLE", help=words)
+    parser.set_defaults(run=_export, failure=1)
+
+
+def _collect(options: argparse.Namespace) -> None:
+    from dpol.live.collect import collect
+
+    done = collect(options.reports, options.into, options.deployment)
+    for it in done:
+        if it.taken or it.known or not it.refused:
+            more = f", {it.corrections} of them corrections" if it.corrections else ""
+            print(f"{it.file}: {it.taken} new{more}, {it.known} known")
+    refused = [line for it in done for line in it.refused]
+    if refused:
+        sys.stdout.flush()
+        print(*refused, sep="\n", file=sys.stderr)
+        raise DpolError(f"refused: {len(refused)}, see above; all else is collected")
+
+
+def _decide(options: argparse.Namespace) -> None:
+    from dpol.live.decide import check, decide
+
+    if options.check:
+        decision = check(options.folder, options.period)
+        print(f"{decision.period}: comes out again: {', '.join(decision.named)}")
+        return
+    decision = decide(options.folder, options.period)
+    print(f"{decision.period}: {', '.join(decision.named)}")
+    if decision.missing:
+        print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
+
+
+def _export(options: argparse.Namespace) -> None:
+    from dpol.live.export import export
+
+    print(f"{options.to}: {export(options.folder, options.to)} releases")
+
+
+def _date(text: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        wrong = f"must be a date such as 2021-01-31, got {text!r}"
+        raise argparse.ArgumentTypeError(wrong) from None

@@ -1,0 +1,340 @@
+"""Deciding for a period: all that was reported before it is played again."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from hashlib import sha256
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol import __version__
+from dpol.core.errors import DataError
+from dpol.core.files import write_text
+from dpol.core.imports import load
+from dpol.core.randomness import Floats
+from dpol.live.decision import Decision, Outlook, Spent, read_decision
+from dpol.live.game import Choice, Game, algorithm_of
+from dpol.live.log import Log, Released, open_log
+from dpol.privacy.chains import Chains, squared_norm
+from dpol.release.deployment import Deployment
+
+WIDTH = 1.6448536269514722
+"""Half the width of a 90% interval, in standard deviations."""
+_CLOSE = 1e-9
+_PAGE = "dpol.live.page"
+
+
+def decide(folder: Path, period: datetime.date | None = None) -> Decision:
+    """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
+
+    Args:
+        folder: of the coordinator.
+        period: its start; None: the first one after the last that was reported.
+
+    Raises:
+        DataError: as `open_log`; no decision can be made; or the period was decided already, from
+            other reports.
+        OutputError: the decision cannot be written.
+    """
+    with open_log(folder) as log:
+        decision = _decided(log, _number(log, period))
+        _write(log, folder, decision)
+    if find_spec(_PAGE):
+        load(f"{_PAGE}:write_page")(folder, decision)
+    return decision
+
+
+def check(folder: Path, period: datetime.date | None = None) -> Decision:
+    """Make a decision again from what it was made from, and compare.
+
+    Args:
+        folder: of the coordinator.
+        period: as for `decide`.
+
+    Raises:
+        DataError: as `open_log`; there is no such decision, the log has lost or changed what it
+            was made from, or it is not what comes out.
+    """
+    with open_log(folder) as log:
+        number = _number(log, period)
+        path = _path(folder, log.deployment.period_of(number).isoformat())
+        before = read_decision(path)
+        again = _decided(log, number, before.last_received)
+    if before.log_sha256 != again.log_sha256:
+        raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
+    if before.dpol != again.dpol:
+        again = Decision(**{**vars(again), "dpol": before.dpol})
+    if place := _difference(asdict(before), asdict(again)):
+        raise DataError(f"{path}: does not say what comes out again: {place}")
+    return before
+
+
+def _number(log: Log, period: datetime.date | None) -> int:
+    """The number of the period to decide for."""
+    last: str | None = log.connection.execute("SELECT MAX(period) FROM release").fetchone()[0]
+    if last is None:
+        raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
+    if period is None:
+        return (log.deployment.number_of(datetime.date.fromisoformat(last)) or 0) + 1
+    number = log.deployment.number_of(period)
+    if number is None:
+        it = log.deployment.periods
+        raise DataError(f"no period starts at {period}: every {it.days} days from {it.first} on")
+    return number
+
+
+def _path(folder: Path, period: str) -> Path:
+    return folder / "decisions" / f"{period}.json"
+
+
+def _write(log: Log, folder: Path, decision: Decision) -> None:
+    """Write a decision, unless it is there; one that differs is never overwritten."""
+    path, text = _path(folder, decision.period), decision.as_json()
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        before = read_decision(path)
+        if before.log_sha256 != decision.log_sha256:
+            late = [
+                f"{row.entity} for {row.period}"
+                for report, row in log.releases("period < ?", decision.period)
+                if report > before.last_received
+            ]
+            came = f"came since: {', '.join(late)}" if late else "the log has other rows than then"
+            raise DataError(
+                f"{path}: is decided already, and stays: {came}; what came late counts from the"
+                " next decision on"
+            )
+        raise DataError(
+            f"{path}: is decided already, with another version of dpol or on another machine, and"
+            " stays; dpol decide --check says whether both agree"
+        )
+    for file, content in ((path.with_suffix(".csv"), decision.as_csv()), (path, text)):
+        if not file.exists():
+            write_text(file, content)
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """What was reported in T periods by n entities; `latest` has the row that counts of each."""
+
+    latest: dict[tuple[int, int], Released]
+    rounds: int
+    names: tuple[str, ...]
+
+    def array(self, kind: str, missing: float) -> Floats:
+        """(T, n) values of an attribute of the rows."""
+        out = np.full((self.rounds, len(self.names)), missing)
+        for place, row in self.latest.items():
+            out[place] = float(getattr(row, kind))
+        return out
+
+
+def _panel(deployment: Deployment, rows: Iterable[Released], rounds: int) -> _Panel:
+    names = tuple(deployment.entities)
+    column, latest = {name: place for place, name in enumerate(names)}, {}
+    numbers = {deployment.period_of(number).isoformat(): number for number in range(rounds)}
+    for row in rows:  # versions in order: the last one counts
+        latest[numbers[row.period], column[row.entity]] = row
+    return _Panel(latest, rounds, names)
+
+
+def _decided(log: Log, number: int, last_received: int | None = None) -> Decision:
+    """The decision for a period, from reports up to a number in the log; None: from all."""
+    deployment, period = log.deployment, log.deployment.period_of(number)
+    received = math.inf if last_received is None else last_received
+    found = [it for it in log.releases("period < ?", period.isoformat()) if it[0] <= received]
+    if not found:
+        raise DataError(f"{log.path}: nothing was reported before {period}; decide for a later one")
+    rows = [row for _, row in found]
+    panel = _panel(deployment, rows, number)
+    among = np.array([it.takes_part(period) for it in deployment.entities.values()])
+    try:
+        choice = _choice(deployment, panel, among)
+    except ValueError as error:
+        raise DataError(f"{log.path}: {error}") from None
+    if len(choice.ranked) < min(deployment.names, among.sum()):
+        raise DataError(
+            f"{log.path}: {deployment.algorithm} does not rank, and the deployment names"
+            f" {deployment.names}; name 1, or take another algorithm"
+        )
+    named = choice.ranked[: deployment.names]
+    return Decision(
+        deployment=deployment.name,
+        deployment_sha256=log.sha256,
+        period=period.isoformat(),
+        last_period=deployment.period_of(number - 1).isoformat(),
+        named=tuple(panel.names[place] for place in named),
+        outlooks=_outlooks(deployment, panel, choice),
+        spent=_spent(deployment, rows),
+        algorithm=deployment.algorithm,
+        randomness=_randomness(deployment, number),
+        dpol=__version__,
+        releases=len(rows),
+        last_received=max(report for report, _ in found),
+        log_sha256=_digest(log.sha256, rows),
+    )
+
+
+def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:
+    """What all random numbers of a decision are drawn from, see `dpol.core.randomness`."""
+    name = deployment.name
+    return {
+        "seed": deployment.seed,
+        "key": [name, number, 0, "decision"],
+        "initial_noise": [name, 0, "initial noise"],
+    }
+
+
+def _choice(deployment: Deployment, panel: _Panel, among: NDArray[np.bool_]) -> Choice:
+    """Whom to choose among some; who does not rank plays with these only."""
+    everybody = np.arange(len(among))
+    game = _replayed(deployment, panel, everybody)
+    if game.ranks or among.all():
+        return game.decide(among)
+    (places,) = among.nonzero()
+    choice = _replayed(deployment, panel, places).decide()
+    return Choice(tuple(int(places[it]) for it in choice.ranked))
+
+
+def _replayed(deployment: Deployment, panel: _Panel, places: NDArray[np.intp]) -> Game:
+    """The game of some entities after all periods."""
+    shares, noise = panel.array("noisy_share", np.nan)[:, places], panel.array("noise", np.nan)
+    capacity, fresh = panel.array("capacity", np.nan), panel.array("fresh", np.nan)
+    memory, begun = _memory(panel), np.zeros(noise.shape, dtype=bool)
+    if memory is not None:
+        memory = Chains(memory.a[places], memory.b[places])
+        for (number, place), old in _new_chains(panel):
+            begun[number, place] = True
+            if old:  # what is left of its noise is unknown here
+                fresh[number, place] = noise[number, place]
+    game = Game(
+        algorithm_of(deployment),
+        tuple(panel.names[place] for place in places),
+        capacity=_first(capacity)[places],
+        memory=memory,
+        seed=deployment.seed,
+        name=deployment.name,
+    )
+    for number in range(panel.rounds):
+        own = (fresh[number, places], begun[number, places]) if memory else (None, None)
+        game = game.learn(
+            number, shares[number], noise[number, places], fresh_scale=own[0], begun=own[1]
+        )
+    return game
+
+
+def _first(capacity: Floats) -> Floats:
+    """(n,) first capacities; the median of these for who has not reported."""
+    there = ~np.isnan(capacity)
+    first = capacity[there.argmax(axis=0), np.arange(capacity.shape[1])]
+    return np.asarray(np.where(there.any(axis=0), first, np.nanmedian(first)))
+
+
+def _memory(panel: _Panel) -> Chains | None:
+    """The memory of each entity's last chain; None if all noise is independent."""
+    a, b = panel.array("a", np.nan), panel.array("b", np.nan)
+    if not (a[~np.isnan(a)] != b[~np.isnan(b)]).any():
+        return None
+    there = ~np.isnan(a)
+    last = len(a) - 1 - there[::-1].argmax(axis=0)
+    each = np.arange(a.shape[1])
+    return Chains(*(np.where(there.any(axis=0), it[last, each], 0.0) for it in (a, b)))
+
+
+def _new_chains(panel: _Panel) -> Iterable[tuple[tuple[int, int], bool]]:
+    """Where an entity's chain is not that of its last report, and whether it had begun before.
+
+    It had where a correction, which is of a chain of its own, stands between reports.
+    """
+    before: dict[int, str] = {}
+    for (number, place), row in sorted(panel.latest.items()):
+        if row.place == 1 or before.get(place) != row.chain:
+            yield (number, place), row.place > 1
+        before[place] = row.chain
+
+
+def _outlooks(deployment: Deployment, panel: _Panel, choice: Choice) -> tuple[Outlook, ...]:
+    ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
+    last: dict[int, Released] = {}
+    reports = dict.fromkeys(range(len(panel.names)), 0)
+    for (_, place), it in sorted(panel.latest.items()):
+        last[place] = it
+        reports[place] += 1
+    outlooks, end = [], deployment.period_of(panel.rounds - 1)
+    for place, (name, entity) in enumerate(deployment.entities.items()):
+        row: Released | None = last.get(place)
+        share, low, high = _interval(choice, place)
+        outlooks.append(
+            Outlook(
+                entity=name,
+                title=entity.title or name,
+                rank=ranks.get(place) if len(ranks) > 1 else None,
+                named=ranks.get(place, math.inf) <= deployment.names,
+                share=share,
+                low=low,
+                high=high,
+                noisy_share=float(row.noisy_share) if row else None,
+                noise=row.noise if row else None,
+                last_report=row.period if row else None,
+                reports=reports[place],
+                missing=entity.takes_part(end) and (panel.rounds - 1, place) not in panel.latest,
+            )
+        )
+    return tuple(outlooks)
+
+
+def _interval(choice: Choice, place: int) -> tuple[float | None, float | None, float | None]:
+    """The predicted share of an entity, and the ends of its 90% interval."""
+    if choice.share is None or choice.deviation is None:
+        return None, None, None
+    share, width = float(choice.share[place]), WIDTH * float(choice.deviation[place])
+    return share, share - width, share + width
+
+
+def _spent(deployment: Deployment, rows: Sequence[Released]) -> Spent:
+    """What releases cost one person: a period that was released twice counts twice."""
+    periods = groupby(rows, key=lambda row: (row.entity, row.period))
+    squares = [sum(Fraction(row.mu) ** 2 for row in versions) for _, versions in periods]
+    mu, stay = math.sqrt(max(squares)), deployment.longest_stay
+    memories = {(Fraction(it.a), Fraction(it.b), it.unit_weeks) for it in rows}
+    growth = max(
+        max(squared_norm(a, b, stay) / squared_norm(a, b, weeks), Fraction(stay, weeks))
+        for a, b, weeks in memories
+    )
+    return Spent(
+        mu=mu,
+        unit_weeks=min(weeks for *_, weeks in memories),
+        mu_of_stay=mu * math.sqrt(growth),
+        longest_stay=stay,
+        corrections=sum(row.version > 1 for row in rows),
+    )
+
+
+def _digest(deployment: str, rows: Sequence[Released]) -> str:
+    """The checksum of a deployment's and of rows."""
+    digest = sha256(deployment.encode())
+    for row in rows:
+        digest.update(repr(tuple(row)).encode())
+    return digest.hexdigest()
+
+
+def _difference(before: Any, again: Any, place: str = "") -> str:
+    """Where two plain values differ, numbers by more than rounding; empty if nowhere."""
+    if isinstance(before, dict) and isinstance(again, dict) and before.keys() == again.keys():
+        pairs = [(f"{place}.{key}", before[key], again[key]) for key in before]
+    elif isinstance(before, list | tuple) and len(before) == len(again):
+        both = enumerate(zip(before, again, strict=True))
+        pairs = [(f"{place}[{index}]", *pair) for index, pair in both]
+    elif isinstance(before, float) and isinstance(again, float):
+        return "" if abs(before - again) <= _CLOSE else f"{place[1:]}: {before}, not {again}"
+    else:
+        return "" if before == again else f"{place[1:]}: {before!r}, not {again!r}"
+    return next(filter(None, (_difference(a, b, where) for where, a, b in pairs)), "")

@@ -1,0 +1,299 @@
+"""A game that goes on: an algorithm that learns a period at a time, whoever reports.
+
+The steps are those of experiments (`dpol.experts.play`), with one replicate. How many rounds there
+will be is not known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.errors import ConfigError
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.experts.interface import (
+    Algorithm,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    can_read,
+)
+from dpol.experts.registry import label_of, make_members
+from dpol.privacy.chains import Chains
+from dpol.release.deployment import Deployment
+
+LEVEL_CHANGE = 0.02
+"""Standard deviation of a period's change of the level before any was seen, in gain ranges."""
+_LEAST_NOISE = 1e-9
+
+
+@dataclass(frozen=True)
+class Played:
+    """Where a game stands.
+
+    Args:
+        period: the last one learned.
+        state: of the algorithm.
+        action: its choice for the next period.
+        joined: (n,) who has ever reported.
+        mean: precision-weighted mean of the shares that were reported last.
+        scale: standard deviation of its noise.
+        level: that the algorithm saw last, and in which period; None if it tells none.
+        change: sum of the squared changes of the level so far, each over its periods.
+        changes: their number.
+    """
+
+    period: int
+    state: Any
+    action: int
+    joined: NDArray[np.bool_]
+    mean: float
+    scale: float
+    level: tuple[float, int] | None = None
+    change: float = 0.0
+    changes: int = 0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a game would choose for the next period.
+
+    Args:
+        ranked: experts, best first; one only where the algorithm does not rank.
+        share: (n,) predicted true shares; None where the algorithm predicts none.
+        deviation: (n,) standard deviation of the true shares around that, likewise.
+    """
+
+    ranked: tuple[int, ...]
+    share: Floats | None = None
+    deviation: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A live game; a value: `learn` returns the next one.
+
+    Who reports nothing in a period is left out by learners that filter. For all others the gain is
+    filled with the precision-weighted mean of those who report, and the noise with that mean's. A
+    period without any report keeps the last mean.
+
+    Args:
+        algorithm: a local one that does not need to know the number of rounds.
+        entities: identifiers of the n experts.
+        capacity: (n,) first capacities, for algorithms that read them.
+        memory: of the noise; None for independent noise.
+        seed: root of the algorithm's random numbers.
+        name: these are keyed by it, and by the period.
+        played: where the game stands; None before the first period.
+
+    Raises:
+        ValueError: the algorithm cannot play a live game, or not on noise with this memory.
+
+    >>> import dpol
+    >>> game = Game(dpol.LearnerAlone(dpol.EmpiricalBayesBank()), ("north", "south", "west"))
+    >>> noise = np.array([0.01, 0.01, 0.01])
+    >>> for period in range(4):
+    ...     game = game.learn(period, np.array([0.2, 0.3, np.nan]), noise)
+    >>> [game.entities[place] for place in game.decide().ranked]
+    ['south', 'west', 'north']
+    """
+
+    algorithm: LocalAlgorithm[Any]
+    entities: tuple[str, ...]
+    capacity: Floats | None = None
+    memory: Chains | None = None
+    seed: int = 0
+    name: str = "live"
+    played: Played | None = None
+
+    def __post_init__(self) -> None:
+        if wrong := unfit(self.algorithm, self.memory is not None):
+            raise ValueError(wrong)
+        if len(self.entities) < 2:
+            raise ValueError(f"at least 2 entities are needed, got {len(self.entities)}")
+
+    @property
+    def ranks(self) -> bool:
+        """Whether `decide` ranks all experts; False before the first period."""
+        return self.played is not None and self.algorithm.forecast(self.played.state) is not None
+
+    def learn(
+        self,
+        period: int,
+        shares: Floats,
+        noise_scale: Floats,
+        *,
+        fresh_scale: Floats | None = None,
+        begun: NDArray[np.bool_] | None = None,
+    ) -> Game:
+        """The game after a period; periods in between that are left out had no reports.
+
+        Args:
+            period: its number, above that of the last one.
+            shares: (n,) noisy shares; NaN: no report.
+            noise_scale: (n,) standard deviation of their noise.
+            fresh_scale: (n,) of what is fresh in it; None if all is.
+            begun: (n,) whose noise forgets the past in this period; None: nobody's.
+
+        Raises:
+            ValueError: the period is over, an array has another shape, or the noise of a report is
+                no number from 0 on.
+        """
+        reported = ~np.isnan(shares)
+        scale = np.where(reported, noise_scale, 1.0)
+        if shares.shape != (n := (len(self.entities),)) or scale.shape != n:
+            raise ValueError(f"shares and noise_scale must have shape {n}, got {shares.shape}")
+        if not ((scale >= 0) & np.isfinite(scale) & (np.isfinite(shares) | ~reported)).all():
+            raise ValueError("shares and their noise_scale must be finite, noise from 0 on")
+        if self.played is None:
+            if not reported.any():
+                return self
+            before = _start(self, period, *_mean(shares, scale, reported), shares, scale)
+        else:
+            before = self.played
+            if period <= before.period:
+                raise ValueError(f"period {period} must be above the last one, {before.period}")
+            nobody, one = np.zeros(n, dtype=bool), np.ones(n)
+            for silent in range(before.period + 1, period):
+                before = _step(self, before, silent, Round(one, one, nobody))
+        seen = Round(shares, scale, reported, fresh_scale, begun)
+        return dataclasses.replace(self, played=_step(self, before, period, seen))
+
+    def decide(self, among: NDArray[np.bool_] | None = None) -> Choice:
+        """The choice for the period after the last one.
+
+        Args:
+            among: (n,) who may be chosen; None: all.
+
+        Raises:
+            ValueError: fewer than two have ever reported, or the algorithm does not rank and its
+                only choice is not among them.
+        """
+        it, n = self.played, len(self.entities)
+        if it is None or it.joined.sum() < 2:
+            count = 0 if it is None else int(it.joined.sum())
+            raise ValueError(f"two entities must have reported before a decision, not {count}")
+        among = np.ones(n, dtype=bool) if among is None else among
+        forecast = self.algorithm.forecast(it.state)
+        if forecast is None:
+            if not among[it.action]:
+                raise ValueError(
+                    f"{label_of(self.algorithm)} names one entity of all, and"
+                    f" {self.entities[it.action]} is not among those that may be chosen"
+                )
+            return Choice((it.action,))
+        order = np.argsort(-forecast.scores[0], kind="stable")
+        ranked = tuple(order[among[order]].tolist())
+        if forecast.level is None or forecast.variance is None:
+            return Choice(ranked)
+        change = (it.change + LEVEL_CHANGE**2) / (it.changes + 1)
+        ahead = 1 if it.level is None else it.period + 1 - it.level[1]
+        share = forecast.level[0] + forecast.scores[0]
+        return Choice(ranked, share, np.sqrt(forecast.variance[0] + ahead * change))
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What was reported in a period: the arguments of `Game.learn`, and (n,) who did."""
+
+    shares: Floats
+    noise_scale: Floats
+    reported: NDArray[np.bool_]
+    fresh_scale: Floats | None = None
+    begun: NDArray[np.bool_] | None = None
+
+
+def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
+    """Why an algorithm cannot play a live game; empty if it can."""
+    label = label_of(algorithm)
+    if not isinstance(algorithm, LocalAlgorithm):
+        return f"{label} needs raw counts; take a local algorithm, such as empirical-bayes"
+    if algorithm.needs_all_rounds:
+        return f"{label} must know beforehand how many rounds there will be; take another one"
+    if not can_read(algorithm.reads_noise, "chains" if memory else "none"):
+        return f"{label} takes noise as independent, and this noise has a memory; take another one"
+    return ""
+
+
+def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
+    """The algorithm that a deployment decides with.
+
+    Raises:
+        ConfigError: it is unknown or several, or cannot play a live game.
+    """
+    try:
+        members = make_members(deployment.algorithm)
+        if len(members) > 1:
+            labels = ", ".join(member.label for member in members)
+            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
+        algorithm: Any = members[0].algorithm
+        if wrong := unfit(algorithm, deployment.noise.memory != "none"):
+            raise ValueError(wrong)
+        return cast("LocalAlgorithm[Any]", algorithm)
+    except ValueError as error:
+        raise ConfigError(f"deployment {deployment.name}: algorithm: {error}") from None
+
+
+def _start(
+    game: Game, period: int, mean: float, scale: float, shares: Floats, noise_scale: Floats
+) -> Played:
+    """The game before its first period."""
+    n = len(game.entities)
+    first = np.where(np.isnan(shares), scale, noise_scale)[None]
+    capacity = None if game.capacity is None else game.capacity[None]
+    key = replicate_generators(game.seed, (game.name,), [0], "initial noise")
+    setup = LocalSetup(1, 0, n, 1.0, key.standard_normal(n) * first, first, game.memory, capacity)
+    state, actions = game.algorithm.step(
+        game.algorithm.init(setup), None, _generators(game, period - 1)
+    )
+    nobody = np.zeros(n, dtype=bool)
+    return Played(period - 1, state, int(actions[0]), nobody, mean, scale)
+
+
+def _step(game: Game, before: Played, period: int, seen: Round) -> Played:
+    """The game one period later."""
+    mean, scale = before.mean, before.scale
+    if seen.reported.any():
+        mean, scale = _mean(seen.shares, seen.noise_scale, seen.reported)
+    joined = before.joined | seen.reported
+    noise = np.where(seen.reported, seen.noise_scale, scale)
+    fresh = None
+    if game.memory is not None:
+        own = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
+        fresh = np.where(seen.reported, own, scale)
+    all_report = bool(seen.reported.all())
+    observation = Observation(
+        np.where(seen.reported, seen.shares, mean)[None],
+        noise,
+        fresh,
+        None if all_report else seen.reported.astype(float),
+        None if joined.all() else joined,
+        seen.begun,
+    )
+    state, actions = game.algorithm.step(before.state, observation, _generators(game, period))
+    forecast = None if observation.silent else game.algorithm.forecast(state)
+    level, change, changes = before.level, before.change, before.changes
+    if forecast is not None and forecast.level is not None:
+        level = float(forecast.level[0, 0]), period
+        if before.level is not None:
+            change += (level[0] - before.level[0]) ** 2 / (period - before.level[1])
+            changes += 1
+    action = int(actions[0])
+    return Played(period, state, action, joined, mean, scale, level, change, changes)
+
+
+def _generators(game: Game, period: int) -> ReplicateGenerators:
+    """The random numbers of the choice that is made after a period."""
+    return replicate_generators(game.seed, (game.name, period + 1), [0], "decision")
+
+
+def _mean(shares: Floats, scale: Floats, reported: NDArray[np.bool_]) -> tuple[float, float]:
+    """Precision-weighted mean of what was reported, and the standard deviation of its noise."""
+    precision = 1 / np.maximum(scale[reported], _LEAST_NOISE) ** 2
+    mean = float((precision * shares[reported]).sum() / precision.sum())
+    return mean, 1 / math.sqrt(precision.sum())

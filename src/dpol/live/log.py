@@ -1,0 +1,204 @@
+"""The log of a coordinator: every noisy row that was collected, in one SQLite file.
+
+It is all the state there is: decisions are replayed from it. Rows are only ever added.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from dpol.core.errors import DataError, OutputError
+from dpol.core.files import atomic_path, sha256
+from dpol.release.deployment import Deployment, read_deployment
+
+LOG_NAME = "log.sqlite"
+"""The name of the log in a coordinator's folder."""
+DEPLOYMENT_NAME = "deployment.yaml"
+"""The name of the deployment's copy there."""
+
+_APPLICATION = 0x64706F6D
+_VERSION = 1
+_PATIENCE = 300.0  # Seconds that a run waits for another one.
+
+
+class Released(NamedTuple):
+    """A row of the log, see log.sql."""
+
+    entity: str
+    period: str
+    version: int
+    noisy_count: str
+    capacity: str
+    noisy_share: str
+    mu: str
+    count_sensitivity: str
+    chain: str
+    place: int
+    a: str
+    b: str
+    unit_weeks: int
+    scale: int
+    decimals: int
+
+    @property
+    def fresh(self) -> float:
+        """Standard deviation of what is fresh in the noise on the share."""
+        return self.scale / 10.0**self.decimals / float(self.capacity)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of all noise on the share."""
+        a, b = float(self.a), float(self.b)
+        kept = (a - b) ** 2 * (1 - a ** (2 * (self.place - 1))) / (1 - a**2)
+        return self.fresh * math.sqrt(1 + kept)
+
+
+@dataclass(frozen=True)
+class Log:
+    """An open log.
+
+    Args:
+        path: its file.
+        connection: to the database.
+        deployment: that its reports are of.
+        sha256: of the deployment's file.
+    """
+
+    path: Path
+    connection: sqlite3.Connection
+    deployment: Deployment
+    sha256: str
+
+    def add_report(self, *values: str) -> int:
+        """Enter a report (checksum, file, ledger, output, mechanism); its number."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        found = self.connection.execute(
+            "INSERT INTO report (sha256, file, ledger, output, mechanism, received)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (*values, now),
+        )
+        return int(found.lastrowid or 0)
+
+    def add_releases(self, report: int, rows: list[Released]) -> None:
+        """Enter rows of a report."""
+        fields = ", ".join(("report", *Released._fields))
+        marks = ", ".join("?" * (1 + len(Released._fields)))
+        insert = f"INSERT INTO release ({fields}) VALUES ({marks})"
+        self.connection.executemany(insert, ((report, *row) for row in rows))
+
+    def releases(self, where: str = "1", *values: str | int) -> list[tuple[int, Released]]:
+        """Rows with the numbers of their reports, by entity, period and version."""
+        found = self.connection.execute(
+            f"SELECT report, {', '.join(Released._fields)} FROM release WHERE {where}"
+            " ORDER BY entity, period, version",
+            values,
+        )
+        return [(row[0], Released(*row[1:])) for row in found]
+
+
+@contextmanager
+def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False) -> Iterator[Log]:
+    """Open the log of a folder; with `new` it is made if there is none, and may be added to.
+
+    What is added in the block is added as a whole or not at all; one such block at a time, the
+    others wait. The deployment is copied into the folder when the log is made.
+
+    Args:
+        folder: of the coordinator.
+        deployment: the file; None: the copy in the folder.
+        new: whether rows may be added.
+
+    Raises:
+        DataError: there is no log or deployment, the file is no log, or the deployment is another
+            one than that of the log.
+        OutputError: the log cannot be written, or another run holds it too long.
+    """
+    path = folder / LOG_NAME
+    if not new and not path.exists():
+        raise DataError(f"{path}: there is no log yet; make one with dpol collect --into {folder}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as base:
+            base.execute("PRAGMA synchronous = EXTRA")
+            _patiently(base, "BEGIN IMMEDIATE" if new else "BEGIN")
+            if new:
+                _make(base, path, folder / DEPLOYMENT_NAME, deployment)
+            yield Log(path, base, *_agreed(base, folder / DEPLOYMENT_NAME))
+            _patiently(base, "COMMIT")
+    except OSError as error:
+        raise OutputError(f"{error.filename}: {error.strerror}; choose another folder") from error
+    except sqlite3.Error as error:
+        what = getattr(error, "sqlite_errorname", "")
+        if what.startswith("SQLITE_BUSY"):
+            held = f"another run has held the log for {_PATIENCE / 60:.0f} minutes"
+            raise OutputError(f"{path}: {held}; wait until it has ended, and run again") from error
+        if what.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+            raise DataError(f"{path}: {_NO_LOG}") from error
+        wrong = f"{path}: {error}; nothing was added; check the disk, and run again"
+        raise OutputError(wrong) from error
+
+
+_NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
+
+
+def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | None) -> None:
+    """Make the tables of a new log, and agree on the deployment."""
+    if not base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+        if deployment is None and not copy.exists():
+            raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
+        read_deployment(deployment or copy)
+        if deployment is not None:  # a copy that is there was never used
+            with atomic_path(copy) as temporary:
+                temporary.write_bytes(deployment.read_bytes())
+        script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
+        for statement in script.split("\n\n"):
+            base.execute(statement)
+        base.execute("INSERT INTO deployment VALUES (?)", (sha256(copy),))
+        base.execute(f"PRAGMA application_id = {_APPLICATION}")
+        base.execute(f"PRAGMA user_version = {_VERSION}")
+    if deployment is not None and sha256(deployment) != sha256(copy):
+        raise DataError(
+            f"{deployment}: is another deployment than {copy}, which this folder began with; take"
+            " that one, or another folder"
+        )
+
+
+def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:
+    """The deployment that a log began with, and the checksum of its file."""
+    (application,) = base.execute("PRAGMA application_id").fetchone()
+    (version,) = base.execute("PRAGMA user_version").fetchone()
+    if application != _APPLICATION:
+        raise DataError(f"{copy.with_name(LOG_NAME)}: {_NO_LOG}")
+    if version != _VERSION:
+        raise DataError(
+            f"{copy.with_name(LOG_NAME)}: was written by another version of dpol; run that one"
+        )
+    (known,) = base.execute("SELECT sha256 FROM deployment").fetchone()
+    if not copy.exists() or sha256(copy) != known:
+        raise DataError(
+            f"{copy}: is missing, or was changed after the first report was collected; put it back"
+            " as it was, or begin another folder"
+        )
+    return read_deployment(copy), str(known)
+
+
+def _patiently(base: sqlite3.Connection, statement: str) -> None:
+    """Execute, and wait while another run holds the log, so that Ctrl-C still works."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            base.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+            if not busy or time.monotonic() > end:
+                raise
+        time.sleep(0.05)

@@ -1,0 +1,42 @@
+-- The log of a coordinator: what was collected, all of it public. Rows are only ever added.
+CREATE TABLE deployment (sha256 TEXT NOT NULL);
+
+-- `received` is universal time. No decision depends on it.
+CREATE TABLE report (
+    number INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, file TEXT NOT NULL, received TEXT NOT NULL,
+    ledger TEXT NOT NULL, output TEXT NOT NULL, mechanism TEXT NOT NULL
+);
+
+CREATE INDEX report_output ON report (ledger, output);
+
+-- Numbers are the text that was released. A version above 1 supersedes the one before. The row is
+-- number `place` of its chain of noise, from 1; the chain's fresh noise is `scale` steps of
+-- 10^-decimals persons, its memory (a, b). Rows without a chain have a = b.
+CREATE TABLE release (
+    number INTEGER PRIMARY KEY, report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL,
+    period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
+    capacity TEXT NOT NULL, noisy_share TEXT NOT NULL, mu TEXT NOT NULL,
+    count_sensitivity TEXT NOT NULL, chain TEXT NOT NULL, place INTEGER NOT NULL, a TEXT NOT NULL,
+    b TEXT NOT NULL, unit_weeks INTEGER NOT NULL, scale INTEGER NOT NULL,
+    decimals INTEGER NOT NULL, UNIQUE (entity, period, version)
+);
+
+CREATE INDEX release_report ON release (report);
+
+CREATE TRIGGER deployment_kept BEFORE DELETE ON deployment
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER deployment_same BEFORE UPDATE ON deployment
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER report_kept BEFORE DELETE ON report
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER report_same BEFORE UPDATE ON report
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER release_kept BEFORE DELETE ON release
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER release_same BEFORE UPDATE ON release
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END

@@ -1,0 +1,151 @@
+"""The public file that says what is run every week: `deployment.yaml`, the same for all.
+
+Hospitals noise their counts as it says, and the coordinator decides as it says. It holds no secret.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from dpol.core.errors import ConfigError
+from dpol.core.refusals import problems_of, refusal
+from dpol.core.settings import AlgorithmSpec, Label, Problem, Settings
+from dpol.core.yaml_files import read_yaml
+from dpol.release.names import fault_of
+
+MANUAL = "docs/reference/deployment.md"
+MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
+
+
+class Entity(Settings):
+    """Somebody who reports: a hospital."""
+
+    title: str = ""
+    """A name to show; without it the identifier is shown."""
+    capacity: Annotated[float, Field(gt=0, le=1e9)] | Literal["reported"] = "reported"
+    """What its counts are a share of (beds): a public number, or `reported` with every count."""
+    since: datetime.date | None = None
+    """From this date on it reports and may be chosen; without it from the first period on."""
+    until: datetime.date | None = None
+    """From this date on it does not; its past still counts. Without it it stays."""
+
+    def takes_part(self, period: datetime.date) -> bool:
+        """Whether it reports, and may be chosen, in a period that starts at a date."""
+        return (self.since or period) <= period and (self.until is None or period < self.until)
+
+
+class Columns(Settings):
+    """The names that the holders' tables use; the same for all, and for what they release."""
+
+    entity: str = "entity"
+    """Identifies the entity."""
+    period: str = "period"
+    """Start of the period, a date such as 2021-01-31."""
+    count: str = "count"
+    """Persons counted."""
+    capacity: str = "capacity"
+    """Capacity of the entity in the period; read where it is `reported`."""
+
+
+class Periods(Settings):
+    """When counts are taken."""
+
+    first: datetime.date
+    """Start of the first period."""
+    days: Annotated[int, Field(ge=1, le=366)] = 7
+    """Length of a period in days."""
+
+
+class Noise(Settings):
+    """How counts are noised."""
+
+    memory: Literal["none", "designed"] = "none"
+    """`none`: independent noise. `designed`: noise that takes back part of its past."""
+    chain_periods: Annotated[int, Field(ge=1, le=2000)] = 520
+    """The most releases of one chain of noise with memory; then a new one begins."""
+
+
+class Deployment(Settings):
+    """What hospitals and a coordinator have agreed on."""
+
+    name: Label
+    """Name of the deployment; part of every release and decision."""
+    periods: Periods
+    """When counts are taken."""
+    columns: Columns = Columns()
+    """The names that the holders' tables use."""
+    entities: Annotated[dict[str, Entity], Field(min_length=2)]
+    """Identifier of each entity, and what is public of it."""
+    mu: MuDecimal
+    """Gaussian-DP parameter of one person of the unit."""
+    unit_weeks: Annotated[int, Field(ge=1, le=52)] = 1
+    """The unit: one person in at most so many periods in a row."""
+    count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
+    """How far one person can move one count."""
+    noise: Noise = Noise()
+    """How counts are noised."""
+    algorithm: AlgorithmSpec = "empirical-bayes"
+    """A local algorithm that decides from the noisy shares, as in a suite of a config."""
+    names: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How many entities a decision names."""
+    longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
+    """In how many periods the budget has to protect one person."""
+    budget_mu: MuDecimal
+    """Ceiling of the mu of a person of the longest stay, over all outputs of a holder."""
+    corrections: bool = False
+    """Whether a period may be released again; it then counts again."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    """Root of the random numbers of a randomised algorithm; public."""
+
+    @model_validator(mode="after")
+    def _unit_within_stay(self) -> Deployment:
+        if self.longest_stay < self.unit_weeks:
+            raise ValueError(
+                f"longest_stay ({self.longest_stay}) must be at least unit_weeks"
+                f" ({self.unit_weeks})"
+            )
+        return self
+
+    def rules(self) -> Iterator[Problem]:
+        """The rules across keys that are broken."""
+        for name, entity in self.entities.items():
+            if fault := fault_of(name):
+                yield Problem(("entities", name), name, f"is a name that {fault}")
+            if entity.since and entity.until and entity.until <= entity.since:
+                wrong = f"must be after since ({entity.since})"
+                yield Problem(("entities", name, "until"), str(entity.until), wrong)
+        if self.names >= len(self.entities):
+            allowed = f"must be below the number of entities ({len(self.entities)})"
+            yield Problem(("names",), self.names, allowed)
+
+    def period_of(self, number: int) -> datetime.date:
+        """The start of a period, counted from 0."""
+        return self.periods.first + datetime.timedelta(days=number * self.periods.days)
+
+    def number_of(self, period: datetime.date) -> int | None:
+        """Which period begins at a date, counted from 0; None if none does."""
+        number, rest = divmod((period - self.periods.first).days, self.periods.days)
+        return None if rest or number < 0 else number
+
+
+def read_deployment(path: Path | str) -> Deployment:
+    """Read and check a deployment file.
+
+    Raises:
+        ConfigError: it cannot be read, or breaks rules; all are listed.
+    """
+    raw, place = read_yaml(path), str(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
+    try:
+        deployment = Deployment.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(place, problems_of(error, Deployment), MANUAL) from None
+    if problems := list(deployment.rules()):
+        raise refusal(place, problems, MANUAL)
+    return deployment

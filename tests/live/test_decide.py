@@ -1,0 +1,246 @@
+"""Decisions: what they say, when they are refused, and that they stay as they are."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import sqlite3
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from dpol.cli import main
+from dpol.core.errors import DataError
+from dpol.live.decide import check, decide
+from dpol.live.decision import read_decision
+from dpol.live.log import open_log
+from dpol.privacy.chains import chain_norm
+from dpol.release.memory import Memory, terms_of
+from dpol.release.noise import CountNoise
+from weekly import agreed, collected, day, report
+
+SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A coordinator's folder into which weeks of reports are put."""
+
+    class World:
+        folder = tmp_path / "state"
+        deployment = agreed(tmp_path, names=2)
+
+        def agree(self, **keys):
+            self.deployment = agreed(tmp_path, **keys)
+
+        def put(self, *weeks, entities="ABC", seed=0, mu="0.5"):
+            for entity in entities:
+                rng = np.random.default_rng([seed, ord(entity)])
+                rows = [
+                    (entity, it, f"{200 * SHARES[entity] + rng.normal():.3f}", "200")
+                    for it in weeks
+                ]
+                path, output = tmp_path / "in.csv", f"{entity}{weeks}{seed}"
+                done = collected(self.folder, path, self.deployment, rows, output=output, mu=mu)
+                assert done.taken == len(weeks), done
+
+        def written(self, number):
+            return self.folder / "decisions" / f"{day(number)}.json"
+
+    return World()
+
+
+def date(number):
+    return datetime.date.fromisoformat(day(number))
+
+
+def test_a_decision_says_all(world):
+    world.put(*range(6))
+    decision = decide(world.folder)
+    assert (decision.period, decision.last_period) == (day(6), day(5))
+    assert decision.named == ("C", "B")
+    first, _, last = decision.outlooks
+    assert (first.entity, first.title, first.rank, first.named) == ("A", "Hospital A", 3, False)
+    assert last.low < 0.6 < last.high
+    assert last.low < last.share < last.high
+    assert (last.rank, last.named, last.reports, last.missing) == (1, True, 6, False)
+    assert last.noise == pytest.approx(2**0.5 / 0.5 / 200, rel=1e-5)
+    assert last.noisy_share == pytest.approx(0.6, abs=0.03)
+    spent = decision.spent
+    assert (spent.mu, spent.unit_weeks, spent.longest_stay, spent.corrections) == (0.5, 1, 8, 0)
+    assert spent.mu_of_stay == pytest.approx(0.5 * 8**0.5)
+    assert decision.missing == ()
+    assert decision.releases == 18
+    assert read_decision(world.written(6)).as_json() == decision.as_json()
+    facts = json.loads(world.written(6).read_text())
+    assert facts["randomness"]["seed"] == 0
+    with world.written(6).with_suffix(".csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["period"], row["entity"], row["rank"]) for row in rows] == [
+        (day(6), name, rank) for name, rank in zip("ABC", "321", strict=True)
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["empirical-bayes", "rw-ftpl", "rw-meta"])
+def test_the_same_log_gives_the_same_bytes(world, tmp_path, algorithm):
+    world.agree(algorithm=algorithm)
+    world.put(*range(5))
+    decide(world.folder)
+    before = world.written(5).read_bytes()
+    table = world.written(5).with_suffix(".csv")
+    again = table.read_bytes()
+    world.written(5).unlink()
+    table.unlink()  # as after a kill between the two files
+    command = [sys.executable, "-m", "dpol", "decide", str(world.folder)]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    assert (world.written(5).read_bytes(), table.read_bytes()) == (before, again)
+    check(world.folder)
+
+
+def test_a_late_report_counts_from_the_next_decision_on(world):
+    world.put(0, 1, 2)
+    world.put(3, entities="AC")
+    first = decide(world.folder)
+    assert first.missing == ("B",)
+    before = world.written(4).read_bytes()
+    world.put(3, entities="B", seed=1)
+    with pytest.raises(DataError, match=f"is decided already, and stays: .* B for {day(3)}"):
+        decide(world.folder, date(4))
+    assert world.written(4).read_bytes() == before
+    assert check(world.folder, date(4)) == first
+    assert decide(world.folder, date(5)).releases == 12
+
+
+def test_reports_of_later_periods_leave_a_decision_alone(world):
+    world.put(0, 1, 2)
+    first = decide(world.folder)
+    world.put(3, seed=1)
+    assert decide(world.folder, date(3)) == first
+
+
+def test_a_correction_is_read_and_counted(world):
+    world.agree(corrections=True)
+    world.put(0, 1, 2)
+    world.put(2, entities="A", seed=9)
+    decision = decide(world.folder)
+    assert decision.spent.corrections == 1
+    assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
+    assert [it.reports for it in decision.outlooks] == [3, 3, 3]
+    rng = np.random.default_rng([9, ord("A")])
+    assert decision.outlooks[0].noisy_share == pytest.approx(0.2 + rng.normal() / 200, abs=1e-5)
+
+
+def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
+    world.put(*range(5))
+    decide(world.folder)
+    path = world.written(5)
+    good = path.read_text()
+    facts = json.loads(good)
+    for change in (
+        {"named": ["A", "B"]},
+        {"releases": 14},
+        {"spent": facts["spent"] | {"mu": 0.5 + 2e-9}},
+        {"outlooks": [facts["outlooks"][0] | {"low": 0.1}, *facts["outlooks"][1:]]},
+    ):
+        path.write_text(json.dumps(facts | change))
+        with pytest.raises(DataError, match="does not say what comes out again"):
+            check(world.folder)
+    path.write_text(json.dumps(facts | {"spent": facts["spent"] | {"mu": 0.5 + 1e-10}}))
+    assert main(["decide", str(world.folder), "--check"]) == 0
+    path.write_text(good)
+    base = sqlite3.connect(world.folder / "log.sqlite")
+    base.execute("DROP TRIGGER release_same")
+    base.execute("UPDATE release SET noisy_share = '0.5' WHERE number = 1")
+    base.commit()
+    base.close()
+    assert main(["decide", str(world.folder), "--check"]) == 1
+    with pytest.raises(DataError, match="the log is not what this was made from"):
+        check(world.folder)
+    with pytest.raises(DataError, match="the log has other rows than then"):
+        decide(world.folder)
+    path.write_text("{}")
+    with pytest.raises(DataError, match="is not a decision of dpol"):
+        check(world.folder)
+
+
+def test_who_left_is_not_chosen_and_who_came_is(world):
+    entities = {"A": {"since": day(3)}, "B": {}, "C": {"until": day(3)}}
+    for algorithm in ("empirical-bayes", "rw-meta"):
+        world.folder = world.folder.with_name(algorithm)
+        world.agree(entities=entities, algorithm=algorithm)
+        world.put(0, 1, 2, entities="BC")
+        world.put(3, 4, entities="AB")
+        decision = decide(world.folder)
+        assert decision.named == ("B",)
+        assert decision.missing == ()
+        a, _, c = decision.outlooks
+        assert (a.reports, c.reports, c.rank, c.named) == (2, 3, None, False)
+        assert decide(world.folder, date(2)).named == ("C",)
+
+
+def test_a_gap_of_weeks_is_bridged(world):
+    world.put(0, 1, 2)
+    world.put(8, 9, seed=1)
+    assert decide(world.folder).named == ("C", "B")
+    ahead = decide(world.folder, date(14))
+    assert ahead.missing == ("A", "B", "C")
+    near = decide(world.folder, date(10)).outlooks[2]
+    assert ahead.outlooks[2].high - ahead.outlooks[2].low > near.high - near.low
+
+
+def test_what_cannot_be_decided_is_refused(world, tmp_path):
+    with pytest.raises(DataError, match="there is no log yet"):
+        decide(world.folder)
+    report(tmp_path / "x.csv", world.deployment, [("X", 0, "1")])
+    main(["collect", str(tmp_path / "x.csv"), "--into", str(world.folder), "--deployment",
+          str(world.deployment)])  # fmt: skip
+    with pytest.raises(DataError, match="nothing was collected yet"):
+        decide(world.folder)
+    world.put(0, entities="A")
+    with pytest.raises(DataError, match="two entities must have reported before a decision, not 1"):
+        decide(world.folder)
+    with pytest.raises(DataError, match="nothing was reported before 2021-01-03"):
+        decide(world.folder, date(0))
+    with pytest.raises(DataError, match="no period starts at 2021-01-04: every 7 days"):
+        decide(world.folder, datetime.date(2021, 1, 4))
+    assert main(["decide", str(world.folder)]) == 1
+    with pytest.raises(SystemExit):
+        main(["decide", str(world.folder), "--period", "next"])
+
+
+def test_an_algorithm_that_does_not_rank_cannot_name_several(world):
+    world.agree(algorithm="rw-meta", names=2)
+    world.put(0, 1)
+    with pytest.raises(DataError, match="rw-meta does not rank, and the deployment names 2"):
+        decide(world.folder)
+
+
+def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path):
+    """The chain of the corrected week is new; back in the old one, what is left is unknown."""
+    numbers = (Decimal(0), Decimal("0.6"))
+    terms = terms_of(CountNoise(Decimal("0.5")), numbers, Memory(numbers))._asdict()
+    part = {**terms, "a": 0.0, "b": 0.6, "mu": 0.5, "entity": "A", "first_period": day(0)}
+    deployment = agreed(tmp_path, corrections=True, noise={"memory": "designed"})
+    rows = [("A", week, str(40 + it), "200") for it, week in enumerate((0, 1, 2, 1, 3))]
+    chains = [part | {"first_row": 1, "releases": 3}, part | {"first_row": 4, "releases": 2}]
+    done = collected(
+        tmp_path / "s", tmp_path / "a.csv", deployment, rows, record={"chains": chains}
+    )
+    assert (done.taken, done.corrections) == (5, 1)
+    with open_log(tmp_path / "s") as log:
+        own = {(row.period, row.version): row for _, row in log.releases("entity = 'A'")}
+    assert [own[day(it), 1].chain for it in range(4)] == ["L/O/1"] * 3 + ["L/O/4"]
+    assert own[day(2), 1].noise == pytest.approx(own[day(2), 1].fresh * (1 + 0.6**2) ** 0.5)
+    rows = [("B", it, "20", "200") for it in range(4)]
+    collected(tmp_path / "s", tmp_path / "b.csv", deployment, rows, output="B")
+    decision = decide(tmp_path / "s")
+    assert decision.named == ("A",)
+    assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
+    # A stay's mu grows as noise with memory makes it grow.
+    growth = float(chain_norm(0.0, 0.6, 8) / chain_norm(0.0, 0.6, 1))
+    assert decision.spent.mu_of_stay == pytest.approx(decision.spent.mu * growth)
+    assert growth > 8**0.5

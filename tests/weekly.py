@@ -1,0 +1,107 @@
+"""Deployments, and the reports of their holders, for tests of collecting and deciding."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from decimal import Decimal
+
+import numpy as np
+import yaml
+
+from dpol.core.files import sha256
+from dpol.live.collect import collect
+from dpol.privacy.noise import SeededNoise
+from dpol.release.memory import Memory
+from dpol.release.noise import CountNoise
+from dpol.release.release import release
+from dpol.release.request import Choices, CountColumns, Request
+from dpol.release.views import record_of
+
+FIRST = datetime.date(2021, 1, 3)
+COLUMNS = CountColumns("entity", "period", "count", "capacity")
+MU = Decimal("0.5")
+
+
+def day(number):
+    """The start of a period."""
+    return (FIRST + datetime.timedelta(days=7 * number)).isoformat()
+
+
+def agreed(folder, entities="ABC", **keys):
+    """A deployment's file in a folder; entities by name, or with their keys."""
+    entities = entities if isinstance(entities, dict) else {key: {} for key in entities}
+    whole = {
+        "name": "test",
+        "periods": {"first": FIRST},
+        "entities": {name: it or {"title": f"Hospital {name}"} for name, it in entities.items()},
+        "mu": float(MU),
+        "budget_mu": 10,
+        **keys,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "agreed.yaml"
+    path.write_text(yaml.safe_dump(whole, sort_keys=False))
+    return path
+
+
+def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=None):
+    """A report by hand: rows are (entity, number of the period, noisy count[, capacity])."""
+    lines = ["entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity"]
+    for entity, number, count, *rest in rows:
+        capacity = rest[0] if rest else "20"
+        when = day(number) if isinstance(number, int) else number
+        share = f"{float(count) / float(capacity):.9g}"
+        lines.append(f"{entity},{when},{count},{capacity},{share},{mu},1")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+    facts = {
+        "deployment": {"name": "test", "sha256": sha256(deployment)},
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "ledger": {"id": ledger, "output": output},
+        "mechanism": "discrete Gaussian noise",
+    }
+    record_of(path).write_text(json.dumps(facts | (record or {})))
+    return path
+
+
+def collected(folder, path, deployment, rows, **options):
+    """What becomes of a report by hand."""
+    (done,) = collect([report(path, deployment, rows, **options)], folder, deployment)
+    return done
+
+
+def released(folder, deployment, counts, capacity, names, *, memory=None, mu=MU, holders=1, seed=1):
+    """Release and collect a panel (T, n) week by week; yields the number of weeks collected.
+
+    NaN in the counts: no report. The noise is `dpol privatize`'s, from a seeded sampler.
+    """
+    rng = np.random.default_rng(seed)
+    for number, (row, beds) in enumerate(zip(counts, capacity, strict=True)):
+        outputs = []
+        for holder in range(holders):
+            own = folder / f"holder-{holder}"
+            own.mkdir(parents=True, exist_ok=True)
+            lines = [
+                f"{names[i]},{day(number)},{row[i]:g},{beds[i]:g}"
+                for i in range(holder, len(names), holders)
+                if not np.isnan(row[i])
+            ]
+            if not lines:
+                continue
+            table, output = own / "raw.csv", own / "noisy.csv"
+            table.write_text("\n".join(["entity,period,count,capacity", *lines]) + "\n")
+            choices = Choices(append=True, over_capacity=True)
+            request = Request(table, output, COLUMNS, CountNoise(mu), None, choices, memory)
+            release(request, SeededNoise(rng))
+            record = json.loads(record_of(output).read_text())
+            record["deployment"] = {"name": "test", "sha256": sha256(deployment)}
+            record_of(output).write_text(json.dumps(record))
+            outputs.append(output)
+        done = collect(outputs, folder / "coordinator", deployment)
+        assert not [line for it in done for line in it.refused]
+        yield number + 1
+
+
+DESIGNED = Memory(None)
