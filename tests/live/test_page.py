@@ -1,0 +1,101 @@
+"""The page of decisions."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from dpol.live.decision import Decision, Outlook, Spent
+from dpol.live.page import SHOWN, decisions_page, write_page
+
+
+def outlook(number, **facts):
+    share = 0.4 - 0.01 * number
+    known = {"share": share, "low": share - 0.05, "high": share + 0.05}
+    about = {"rank": number + 1, "named": number == 0, "missing": False, "reports": 5}
+    seen = {"noisy_share": share + 0.1, "noise": 0.031, "last_report": "2026-01-16"}
+    return Outlook(
+        **{"entity": f"e{number}", "title": f"Hospital {number}"} | known | about | seen | facts
+    )
+
+
+def decision(*outlooks, **facts):
+    outlooks = outlooks or tuple(map(outlook, range(4)))
+    known = {
+        "deployment": "nm",
+        "deployment_sha256": "a" * 64,
+        "period": "2026-01-23",
+        "last_period": "2026-01-16",
+        "named": tuple(it.entity for it in outlooks if it.named),
+        "spent": Spent(0.5, 1, 1.4143, 8, 0),
+        "algorithm": "empirical-bayes",
+        "randomness": "none",
+        "dpol": "0.1.0",
+        "releases": 12,
+        "last_received": 3,
+        "log_sha256": "b" * 64,
+    }
+    return Decision(**known | facts, outlooks=outlooks)
+
+
+def text_of(page):
+    """What a reader sees, without tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL))
+
+
+def test_it_says_who_is_chosen_how_sure_and_what_it_costs():
+    shown = text_of(decisions_page(decision(), ()))
+    assert "Hospital 0 predicted share 40.0%, 90% interval 35.0% to 45.0%" in shown
+    assert "Hospital 3 37.0% 32.0% to 42.0% 47.0% ± 3.1 2026-01-16" in shown
+    # Phi(0.25) and Phi(0.70715), rounded up.
+    assert "μ = 0.5: " in shown
+    assert "at most 59.9% of the time" in shown
+    assert "μ is at most 1.42 and a guess is right at most 76.1% of the time" in shown
+    assert "Did not report" not in shown
+
+
+def test_who_did_not_report_and_earlier_decisions_are_named():
+    outlooks = outlook(0), outlook(1, missing=True), outlook(2, missing=True)
+    earlier = decision(outlook(2, named=True), outlook(1), period="2026-01-16")
+    shown = text_of(decisions_page(decision(*outlooks), [earlier]))
+    assert "Did not report for the period from 2026-01-16 Hospital 1, Hospital 2." in shown
+    assert "2026-01-16 Hospital 2 0" in shown
+
+
+def test_an_algorithm_without_a_prediction_names_its_choice():
+    unknown = {"rank": None, "share": None, "low": None, "high": None}
+    outlooks = [outlook(number, **unknown) for number in range(3)]
+    shown = text_of(decisions_page(decision(*outlooks), ()))
+    assert "Hospital 0 Decided from noisy reports" in shown
+    assert shown.count("not predicted") == 3
+    never = outlook(3, **unknown, reports=0, noisy_share=None, noise=None, last_report=None)
+    assert "Hospital 3" not in text_of(decisions_page(decision(*outlooks, never), ()))
+
+
+def test_of_many_entities_the_first_are_shown():
+    outlooks = [outlook(number) for number in range(SHOWN + 5)]
+    page = decisions_page(decision(*outlooks), ())
+    assert page.count('<th scope="row">') == SHOWN
+    assert "decisions/2026-01-23.csv has all" in text_of(page)
+
+
+@pytest.mark.parametrize("title", ["<script>alert(1)</script>", "A & B", '"><img src=x>'])
+def test_titles_are_text(title):
+    page = decisions_page(decision(outlook(0, title=title), outlook(1)), ())
+    opened = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: opened.append(tag)
+    parser.feed(page)
+    assert not {"script", "img"} & set(opened)
+
+
+def test_it_is_self_contained_and_replaced_as_a_whole(tmp_path):
+    path = write_page(tmp_path, decision())
+    write_page(tmp_path, dataclasses.replace(decision(), period="2026-01-30"))
+    page = path.read_text()
+    assert "Decision for the period from 2026-01-30" in page
+    assert not re.findall(r'(?:src|href)="(?!data:)', page)
+    assert [it.name for it in tmp_path.iterdir()] == ["index.html"]
