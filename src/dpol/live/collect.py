@@ -194,7 +194,9 @@ def _check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -
         raise DataError("its noise has a memory, and independent noise was agreed")
 
 
-def _terms(noise: CountNoise, part: dict[str, Any] | None, report: Report) -> tuple[ChainTerms, str]:
+def _terms(
+    noise: CountNoise, part: dict[str, Any] | None, report: Report
+) -> tuple[ChainTerms, str]:
     """What is public of the noise of a row, and the name of its chain; empty if it has none."""
     if part is None:
         return _independent(noise), ""

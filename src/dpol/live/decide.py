@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from hashlib import sha256
-from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,22 +18,23 @@ from numpy.typing import NDArray
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
-from dpol.core.imports import load
 from dpol.core.randomness import Floats
 from dpol.live.decision import Decision, Outlook, Spent, read_decision
 from dpol.live.game import Choice, Game, algorithm_of
 from dpol.live.log import Log, Released, open_log
+from dpol.live.page import EARLIER, write_page
 from dpol.privacy.chains import Chains, squared_norm
 from dpol.release.deployment import Deployment
 
 WIDTH = 1.6448536269514722
 """Half the width of a 90% interval, in standard deviations."""
 _CLOSE = 1e-9
-_PAGE = "dpol.live.page"
 
 
 def decide(folder: Path, period: datetime.date | None = None) -> Decision:
     """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
+
+    The page `index.html` shows the decision for the latest period.
 
     Args:
         folder: of the coordinator.
@@ -48,9 +48,15 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
     with open_log(folder) as log:
         decision = _decided(log, _number(log, period))
         _write(log, folder, decision)
-    if find_spec(_PAGE):
-        load(f"{_PAGE}:write_page")(folder, decision)
+    newest, *earlier = _decisions(folder)
+    write_page(folder, newest, earlier)
     return decision
+
+
+def _decisions(folder: Path) -> list[Decision]:
+    """The latest decisions, the newest period first: as many as the page shows."""
+    files = sorted((folder / "decisions").glob("*.json"), reverse=True)
+    return [read_decision(path) for path in files[: EARLIER + 1]]
 
 
 def check(folder: Path, period: datetime.date | None = None) -> Decision:
