@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,34 +101,26 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
     Raises:
         DataError: nothing was.
     """
-    deployment, names = log.deployment, list(log.deployment.entities)
-    column = {name: place for place, name in enumerate(names)}
+    deployment = log.deployment
+    column = {name: place for place, name in enumerate(deployment.entities)}
     number = {deployment.period_of(it).isoformat(): it for it in range(rounds)}
-    period = deployment.period_of(rounds).isoformat()
-    found = log.connection.execute(
-        f"SELECT report, {', '.join(Released._fields)} FROM release WHERE period < ?"
-        " AND report <= ? ORDER BY entity, period, version",
-        (period, 2**62 if received is None else received),
-    )
-    shape = rounds, len(names)
+    period, shape = deployment.period_of(rounds).isoformat(), (rounds, len(column))
     floats = {key: np.full(shape, np.nan) for key in _FLOATS}
     place, chain, spent = np.zeros(shape, int), np.full(shape, -1), np.zeros(shape)
     digest, chains, memories = sha256(log.sha256.encode()), dict[str, int](), set()
     last = corrections = releases = 0
-    while chunk := found.fetchmany(_CHUNK):
-        reports, *columns = zip(*chunk, strict=True)
-        for values in columns:
+    for reports, it in _chunks(log, period, 2**62 if received is None else received):
+        for values in it.values():
             digest.update(("\n".join(map(str, values)) + "\n").encode())
-        it = Released(*columns)
-        at = [number[own] for own in it.period], [column[own] for own in it.entity]
-        for key, values in _numbers(it).items():
-            floats[key][at] = values
-        place[at] = it.place
-        chain[at] = [chains.setdefault(own, len(chains)) for own in it.chain]
-        np.add.at(spent, at, np.array(it.mu, dtype=float) ** 2)
-        memories.update(zip(it.a, it.b, it.unit_weeks, strict=True))
-        last, releases = max(last, *reports), releases + len(chunk)
-        corrections += sum(version > 1 for version in it.version)
+        at = [number[own] for own in it["period"]], [column[own] for own in it["entity"]]
+        for key, numbers in _numbers(it).items():
+            floats[key][at] = numbers
+        place[at] = it["place"]
+        chain[at] = [chains.setdefault(own, len(chains)) for own in it["chain"]]
+        np.add.at(spent, at, np.array(it["mu"], dtype=float) ** 2)
+        memories.update(zip(it["a"], it["b"], it["unit_weeks"], strict=True))
+        last, releases = max(last, *reports), releases + len(reports)
+        corrections += sum(version > 1 for version in it["version"])
     if not releases:
         raise DataError(f"{log.path}: nothing was reported before {period}; take a later one")
     return Panel(
@@ -145,12 +139,26 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
 _FLOATS = "share", "capacity", "fresh", "noise", "a", "b"
 
 
-def _numbers(rows: Released) -> dict[str, Floats]:
-    """The numbers of rows, which are given column by column."""
-    share, capacity, scale, a, b = (
-        np.array(it, dtype=float)
-        for it in (rows.noisy_share, rows.capacity, rows.scale, rows.a, rows.b)
+def _chunks(
+    log: Log, period: str, received: int
+) -> Iterator[tuple[Sequence[int], dict[str, Sequence[Any]]]]:
+    """Rows of the log in columns, by entity, period and version, and the reports they are from."""
+    found = log.connection.execute(
+        f"SELECT report, {', '.join(Released._fields)} FROM release WHERE period < ?"
+        " AND report <= ? ORDER BY entity, period, version",
+        (period, received),
     )
-    fresh = scale / 10.0 ** np.array(rows.decimals, dtype=float) / capacity
-    noise = fresh * noise_growth(a, b, np.array(rows.place))
-    return dict(zip(_FLOATS, (share, capacity, fresh, noise, a, b), strict=True))
+    while chunk := found.fetchmany(_CHUNK):
+        reports, *columns = zip(*chunk, strict=True)
+        yield reports, dict(zip(Released._fields, columns, strict=True))
+
+
+def _numbers(columns: Mapping[str, Sequence[Any]]) -> dict[str, Floats]:
+    """What is computed of rows, in the order of `_FLOATS`."""
+    keys = "noisy_share", "capacity", "scale", "decimals", "a", "b", "place"
+    share, capacity, scale, decimals, a, b, place = (
+        np.array(columns[key], dtype=float) for key in keys
+    )
+    fresh = scale / 10.0**decimals / capacity
+    values = share, capacity, fresh, fresh * noise_growth(a, b, place), a, b
+    return dict(zip(_FLOATS, values, strict=True))
