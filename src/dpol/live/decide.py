@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
-from hashlib import sha256
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +15,11 @@ from numpy.typing import NDArray
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
-from dpol.core.randomness import Floats
 from dpol.live.decision import Decision, Outlook, Spent, read_decision
 from dpol.live.game import Choice, Game, algorithm_of
-from dpol.live.log import Log, Released, open_log
+from dpol.live.log import Log, open_log
 from dpol.live.page import EARLIER, write_page
+from dpol.live.panel import Panel, read_panel
 from dpol.privacy.chains import Chains, squared_norm
 from dpol.release.deployment import Deployment
 
@@ -127,40 +124,10 @@ def _write(log: Log, folder: Path, decision: Decision) -> None:
             write_text(file, content)
 
 
-@dataclass(frozen=True, eq=False)
-class _Panel:
-    """What was reported in T periods by n entities; `latest` has the row that counts of each."""
-
-    latest: dict[tuple[int, int], Released]
-    rounds: int
-    names: tuple[str, ...]
-
-    def array(self, kind: str, missing: float) -> Floats:
-        """(T, n) values of an attribute of the rows."""
-        out = np.full((self.rounds, len(self.names)), missing)
-        for place, row in self.latest.items():
-            out[place] = float(getattr(row, kind))
-        return out
-
-
-def _panel(deployment: Deployment, rows: Iterable[Released], rounds: int) -> _Panel:
-    names = tuple(deployment.entities)
-    column, latest = {name: place for place, name in enumerate(names)}, {}
-    numbers = {deployment.period_of(number).isoformat(): number for number in range(rounds)}
-    for row in rows:  # versions in order: the last one counts
-        latest[numbers[row.period], column[row.entity]] = row
-    return _Panel(latest, rounds, names)
-
-
 def _decided(log: Log, number: int, last_received: int | None = None) -> Decision:
     """The decision for a period, from reports up to a number in the log; None: from all."""
     deployment, period = log.deployment, log.deployment.period_of(number)
-    received = math.inf if last_received is None else last_received
-    found = [it for it in log.releases("period < ?", period.isoformat()) if it[0] <= received]
-    if not found:
-        raise DataError(f"{log.path}: nothing was reported before {period}; decide for a later one")
-    rows = [row for _, row in found]
-    panel = _panel(deployment, rows, number)
+    panel = read_panel(log, number, last_received)
     among = np.array([it.takes_part(period) for it in deployment.entities.values()])
     try:
         choice = _choice(deployment, panel, among)
@@ -177,15 +144,15 @@ def _decided(log: Log, number: int, last_received: int | None = None) -> Decisio
         deployment_sha256=log.sha256,
         period=period.isoformat(),
         last_period=deployment.period_of(number - 1).isoformat(),
-        named=tuple(panel.names[place] for place in named),
+        named=tuple(list(deployment.entities)[place] for place in named),
         outlooks=_outlooks(deployment, panel, choice),
-        spent=_spent(deployment, rows),
+        spent=_spent(deployment, panel),
         algorithm=deployment.algorithm,
         randomness=_randomness(deployment, number),
         dpol=__version__,
-        releases=len(rows),
-        last_received=max(report for report, _ in found),
-        log_sha256=_digest(log.sha256, rows),
+        releases=panel.releases,
+        last_received=panel.last_received,
+        log_sha256=panel.sha256,
     )
 
 
@@ -199,7 +166,7 @@ def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:
     }
 
 
-def _choice(deployment: Deployment, panel: _Panel, among: NDArray[np.bool_]) -> Choice:
+def _choice(deployment: Deployment, panel: Panel, among: NDArray[np.bool_]) -> Choice:
     """Whom to choose among some; who does not rank plays with these only."""
     everybody = np.arange(len(among))
     game = _replayed(deployment, panel, everybody)
@@ -210,73 +177,32 @@ def _choice(deployment: Deployment, panel: _Panel, among: NDArray[np.bool_]) -> 
     return Choice(tuple(int(places[it]) for it in choice.ranked))
 
 
-def _replayed(deployment: Deployment, panel: _Panel, places: NDArray[np.intp]) -> Game:
+def _replayed(deployment: Deployment, panel: Panel, places: NDArray[np.intp]) -> Game:
     """The game of some entities after all periods."""
-    shares, noise = panel.array("noisy_share", np.nan)[:, places], panel.array("noise", np.nan)
-    capacity, fresh = panel.array("capacity", np.nan), panel.array("fresh", np.nan)
-    memory, begun = _memory(panel), np.zeros(noise.shape, dtype=bool)
-    if memory is not None:
-        memory = Chains(memory.a[places], memory.b[places])
-        for (number, place), old in _new_chains(panel):
-            begun[number, place] = True
-            if old:  # what is left of its noise is unknown here
-                fresh[number, place] = noise[number, place]
+    memory, names = panel.memory(), list(deployment.entities)
+    begun, returned = panel.new_chains()
+    # Where a chain is returned to, what is left of its noise is unknown here.
+    fresh = np.where(returned, panel.noise, panel.fresh)
     game = Game(
         algorithm_of(deployment),
-        tuple(panel.names[place] for place in places),
-        capacity=_first(capacity)[places],
-        memory=memory,
+        tuple(names[place] for place in places),
+        capacity=panel.first_capacity()[places],
+        memory=None if memory is None else Chains(memory.a[places], memory.b[places]),
         seed=deployment.seed,
         name=deployment.name,
     )
-    for number in range(panel.rounds):
+    for number, (shares, noise) in enumerate(zip(panel.share, panel.noise, strict=True)):
         own = (fresh[number, places], begun[number, places]) if memory else (None, None)
-        game = game.learn(
-            number, shares[number], noise[number, places], fresh_scale=own[0], begun=own[1]
-        )
+        game = game.learn(number, shares[places], noise[places], fresh_scale=own[0], begun=own[1])
     return game
 
 
-def _first(capacity: Floats) -> Floats:
-    """(n,) first capacities; the median of these for who has not reported."""
-    there = ~np.isnan(capacity)
-    first = capacity[there.argmax(axis=0), np.arange(capacity.shape[1])]
-    return np.asarray(np.where(there.any(axis=0), first, np.nanmedian(first)))
-
-
-def _memory(panel: _Panel) -> Chains | None:
-    """The memory of each entity's last chain; None if all noise is independent."""
-    a, b = panel.array("a", np.nan), panel.array("b", np.nan)
-    if not (a[~np.isnan(a)] != b[~np.isnan(b)]).any():
-        return None
-    there = ~np.isnan(a)
-    last = len(a) - 1 - there[::-1].argmax(axis=0)
-    each = np.arange(a.shape[1])
-    return Chains(*(np.where(there.any(axis=0), it[last, each], 0.0) for it in (a, b)))
-
-
-def _new_chains(panel: _Panel) -> Iterable[tuple[tuple[int, int], bool]]:
-    """Where an entity's chain is not that of its last report, and whether it had begun before.
-
-    It had where a correction, which is of a chain of its own, stands between reports.
-    """
-    before: dict[int, str] = {}
-    for (number, place), row in sorted(panel.latest.items()):
-        if row.place == 1 or before.get(place) != row.chain:
-            yield (number, place), row.place > 1
-        before[place] = row.chain
-
-
-def _outlooks(deployment: Deployment, panel: _Panel, choice: Choice) -> tuple[Outlook, ...]:
+def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Outlook, ...]:
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    last: dict[int, Released] = {}
-    reports = dict.fromkeys(range(len(panel.names)), 0)
-    for (_, place), it in sorted(panel.latest.items()):
-        last[place] = it
-        reports[place] += 1
-    outlooks, end = [], deployment.period_of(panel.rounds - 1)
+    reports, end = panel.there.sum(axis=0), len(panel.share) - 1
+    outlooks, last_of = [], panel.last
     for place, (name, entity) in enumerate(deployment.entities.items()):
-        row: Released | None = last.get(place)
+        last = int(last_of[place])
         share, low, high = _interval(choice, place)
         outlooks.append(
             Outlook(
@@ -287,11 +213,11 @@ def _outlooks(deployment: Deployment, panel: _Panel, choice: Choice) -> tuple[Ou
                 share=share,
                 low=low,
                 high=high,
-                noisy_share=float(row.noisy_share) if row else None,
-                noise=row.noise if row else None,
-                last_report=row.period if row else None,
-                reports=reports[place],
-                missing=entity.takes_part(end) and (panel.rounds - 1, place) not in panel.latest,
+                noisy_share=None if last < 0 else float(panel.share[last, place]),
+                noise=None if last < 0 else float(panel.noise[last, place]),
+                last_report=None if last < 0 else deployment.period_of(last).isoformat(),
+                reports=int(reports[place]),
+                missing=last < end and entity.takes_part(deployment.period_of(end)),
             )
         )
     return tuple(outlooks)
@@ -305,12 +231,10 @@ def _interval(choice: Choice, place: int) -> tuple[float | None, float | None, f
     return share, share - width, share + width
 
 
-def _spent(deployment: Deployment, rows: Sequence[Released]) -> Spent:
+def _spent(deployment: Deployment, panel: Panel) -> Spent:
     """What releases cost one person: a period that was released twice counts twice."""
-    periods = groupby(rows, key=lambda row: (row.entity, row.period))
-    squares = [sum(Fraction(row.mu) ** 2 for row in versions) for _, versions in periods]
-    mu, stay = math.sqrt(max(squares)), deployment.longest_stay
-    memories = {(Fraction(it.a), Fraction(it.b), it.unit_weeks) for it in rows}
+    mu, stay = math.sqrt(panel.spent.max()), deployment.longest_stay
+    memories = [(Fraction(a), Fraction(b), weeks) for a, b, weeks in panel.memories]
     growth = max(
         max(squared_norm(a, b, stay) / squared_norm(a, b, weeks), Fraction(stay, weeks))
         for a, b, weeks in memories
@@ -320,16 +244,8 @@ def _spent(deployment: Deployment, rows: Sequence[Released]) -> Spent:
         unit_weeks=min(weeks for *_, weeks in memories),
         mu_of_stay=mu * math.sqrt(growth),
         longest_stay=stay,
-        corrections=sum(row.version > 1 for row in rows),
+        corrections=panel.corrections,
     )
-
-
-def _digest(deployment: str, rows: Sequence[Released]) -> str:
-    """The checksum of a deployment's and of rows."""
-    digest = sha256(deployment.encode())
-    for row in rows:
-        digest.update(repr(tuple(row)).encode())
-    return digest.hexdigest()
 
 
 def _difference(before: Any, again: Any, place: str = "") -> str:

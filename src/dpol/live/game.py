@@ -210,14 +210,15 @@ class Round:
 
 def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
     """Why an algorithm cannot play a live game; empty if it can."""
-    label = label_of(algorithm)
     if not isinstance(algorithm, LocalAlgorithm):
-        return f"{label} needs raw counts; take a local algorithm, such as empirical-bayes"
-    if algorithm.needs_all_rounds:
-        return f"{label} must know beforehand how many rounds there will be; take another one"
-    if not can_read(algorithm.reads_noise, "chains" if memory else "none"):
-        return f"{label} takes noise as independent, and this noise has a memory; take another one"
-    return ""
+        why = "needs raw counts; take a local algorithm, such as empirical-bayes"
+    elif algorithm.needs_all_rounds:
+        why = "must know beforehand how many rounds there will be; take another one"
+    elif not can_read(algorithm.reads_noise, "chains" if memory else "none"):
+        why = "takes noise as independent, and this noise has a memory; take another one"
+    else:
+        return ""
+    return f"{label_of(algorithm)} {why}"
 
 
 def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:

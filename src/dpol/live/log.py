@@ -6,7 +6,6 @@ It is all the state there is: decisions are replayed from it. Rows are only ever
 from __future__ import annotations
 
 import datetime
-import math
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -15,8 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from dpol.core.errors import DataError, OutputError
 from dpol.core.files import atomic_path, sha256
+from dpol.core.randomness import Floats
 from dpol.release.deployment import Deployment, read_deployment
 
 LOG_NAME = "log.sqlite"
@@ -56,9 +59,13 @@ class Released(NamedTuple):
     @property
     def noise(self) -> float:
         """Standard deviation of all noise on the share."""
-        a, b = float(self.a), float(self.b)
-        kept = (a - b) ** 2 * (1 - a ** (2 * (self.place - 1))) / (1 - a**2)
-        return self.fresh * math.sqrt(1 + kept)
+        return float(self.fresh * noise_growth(float(self.a), float(self.b), self.place))
+
+
+def noise_growth(a: ArrayLike, b: ArrayLike, place: ArrayLike) -> Floats:
+    """Standard deviation of a chain's noise at a place in it, counted from 1, over fresh noise."""
+    a, b, place = np.asarray(a), np.asarray(b), np.asarray(place)
+    return np.asarray(np.sqrt(1 + (a - b) ** 2 * (1 - a ** (2.0 * (place - 1))) / (1 - a**2)))
 
 
 @dataclass(frozen=True)
