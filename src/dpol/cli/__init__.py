@@ -1,0 +1,62 @@
+"""The command `dpol`, and a module for each group of its commands."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from dpol import __version__
+from dpol.cli import account, config, privatize
+from dpol.core.errors import DpolError
+from dpol.show.words import printable
+
+# What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
+
+_COMMANDS = config, privatize, account
+"""Modules; `add` of each adds its commands, in the order of the help."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong arguments end with one line on stderr and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
+
+    2 for wrong arguments, and always for `privatize` and `account`, with one line on stderr. 130
+    after Ctrl-C.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+        options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads the output has read enough. What is still to be flushed goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except DpolError as error:
+        text = str(error)
+        print(f"error: {printable(text) if options.failure == 2 else text}", file=sys.stderr)
+        return int(options.failure)
+    except KeyboardInterrupt as stop:
+        said = str(stop) or "run the same command again to go on"
+        print(f"\nstopped: {printable(said)}", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="dpol",
+        description="Differentially private online learning. Experiments are run by snakemake.",
+    )
+    parser.add_argument("--version", action="version", version=f"dpol {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for module in _COMMANDS:
+        module.add(commands)
+    return parser

@@ -1,0 +1,50 @@
+"""`dpol account`: what a guarantee means."""
+
+from __future__ import annotations
+
+import argparse
+
+from dpol.cli.options import Commands, add_delta, between
+from dpol.core.errors import DpolError
+
+_ACCOUNT = """\
+What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "what mu or (epsilon, delta) guarantees, over one week or several"
+    parser = commands.add_parser("account", help=words, description=_ACCOUNT, allow_abbrev=False)
+    given = parser.add_mutually_exclusive_group(required=True)
+    words = "Gaussian-DP parameter of the unit; several: releases about the same weeks"
+    given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
+    words = "epsilon of the unit, at --delta"
+    given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
+    words = "numbers of weeks in which a person is counted (default: 1 2 4 8 13 52)"
+    weeks, usual = between(1, 999_999, whole=True), [1, 2, 4, 8, 13, 52]
+    parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
+    words = "the unit: a person who is counted in up to W weeks in a row (default: 1)"
+    parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
+    words = "of noise with memory: both between -1 and 1 (default: independent noise)"
+    memory = between(-0.999999, 0.999999)
+    parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
+    add_delta(parser)
+    parser.set_defaults(run=_account, failure=2)
+
+
+def _account(options: argparse.Namespace) -> None:
+    from dpol.core.rounding import rounded_down
+    from dpol.privacy.account import describe_account
+    from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
+
+    delta = options.delta
+    if options.mu:
+        mu = compose(options.mu)
+    else:
+        # What is printed is what the user goes on with, so all numbers follow from it.
+        mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
+    memory = options.memory and tuple(options.memory)
+    try:
+        print(describe_account(mu, delta, options.weeks, options.unit_weeks, memory))
+    except ValueError as error:  # a memory that does not cover so many weeks
+        raise DpolError(f"{error}; take another --memory, or one week only") from None

@@ -1,0 +1,41 @@
+"""Options of several commands, and readers of their values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""Where a module adds its commands."""
+
+
+def add_delta(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--delta`."""
+    words = "delta at which epsilon is given (default: 1e-6)"
+    parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
+
+
+def decimal(text: str) -> Decimal:
+    """A number, exact to the last digit."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
+    """A reader of numbers that lie in a range."""
+
+    def number(text: str) -> float:
+        value = decimal(text)
+        # As a float: 1e-100 in decimals is not the float nearest to it.
+        inside = value.is_finite() and low <= float(value) <= high
+        if not inside or (whole and value % 1):
+            kind = "be a whole number" if whole else "lie"
+            wrong = f"must {kind} from {low:g} to {high:g}, got {text!r}"
+            raise argparse.ArgumentTypeError(wrong)
+        return int(value) if whole else float(value)
+
+    return number
