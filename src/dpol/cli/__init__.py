@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, config, privatize
-from dpol.core.errors import DpolError
+from dpol.cli import account, config, history, privatize
+from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = config, privatize, account
+_COMMANDS = config, privatize, history, account
 """Modules; `add` of each adds its commands, in the order of the help."""
 
 
@@ -29,7 +29,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments, and always for `privatize` and `account`, with one line on stderr. 130
+    2 for wrong arguments, and always for what a holder runs, with one line on stderr unless a file
+    of settings has several mistakes. 130
     after Ctrl-C.
     """
     try:
@@ -41,7 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
         text = str(error)
-        print(f"error: {printable(text) if options.failure == 2 else text}", file=sys.stderr)
+        # Only what is wrong with a file of settings is told in several lines.
+        one_line = options.failure == 2 and not isinstance(error, ConfigError)
+        print(f"error: {printable(text) if one_line else text}", file=sys.stderr)
         return int(options.failure)
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"

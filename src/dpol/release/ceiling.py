@@ -91,8 +91,8 @@ def worst_stay(ledger: Ledger, terms: Terms, run: int | None = None) -> Worst | 
         return sums[high] - sums[low] + sum(_begun(of.values(), day) for of in others.values())
 
     starts = {number - back for number in touched for back in range(terms.longest_stay)}
-    found = max(((squared_mu(it), -it) for it in starts), default=None)
-    return found and Worst(found[0], terms.start_of(-found[1]))
+    found = max(((squared_mu(it), it) for it in starts if it >= numbers[0]), default=None)
+    return found and Worst(found[0], terms.start_of(found[1]))
 
 
 def _loads(

@@ -95,6 +95,7 @@ class Weighed(NamedTuple):
         run: number.
         entity: number.
         period: date, YYYY-MM-DD.
+        version: as in `Place`.
         mu: decimal text.
         chain: number, or None.
     """
@@ -104,6 +105,7 @@ class Weighed(NamedTuple):
     run: int
     entity: int
     period: str
+    version: int
     mu: str
     chain: int | None
 
@@ -127,6 +129,12 @@ def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
     """Remember that the output of that id is at another path now; whether there is one."""
     seen = _seen_from(ledger, path)
     return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
+
+
+def outputs(ledger: Ledger) -> list[tuple[Output, str]]:
+    """All outputs, and their paths as seen from the folder of the ledger."""
+    found = ledger.execute("SELECT number, id, header, count_sensitivity, path FROM output")
+    return [(Output(it[0], it[1], tuple(json.loads(it[2])), it[3]), it[4]) for it in found]
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
@@ -244,7 +252,7 @@ def weighed_rows(ledger: Ledger) -> list[Weighed]:
         )
     )
     found = ledger.execute(
-        f"SELECT run.output, run, release.entity, period, mu, chain FROM {_ROWS}"
+        f"SELECT run.output, run, release.entity, period, version, mu, chain FROM {_ROWS}"
     )
     return [Weighed(names.get(row[0]), *row) for row in found]
 
