@@ -24,7 +24,7 @@ from dpol.release.deployment import Deployment
 from dpol.release.ledger import open_ledger, transaction
 from dpol.release.release import release
 from dpol.release.request import Choices, Request
-from releases import LEDGER, TWICE, ask, put
+from releases import LEDGER, ask, put
 
 SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "400"))
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -159,64 +159,60 @@ def plain_worst(made, touched):
 
 def random_sequence(rng):
     """Runs of all kinds on one ledger; what was refused must leave it as it was."""
-    made = deployment(corrections=bool(rng.integers(2)), budget_mu=float(rng.choice([1.74, 2, 3])))
+    made = deployment(corrections=rng.random() < 0.8, budget_mu=float(rng.choice([1.74, 2, 3])))
     other = deployment(name="e", mu=0.5, budget_mu=3)
-    backup, asked = None, set()
+    kinds = ["grow", "grow", "correct", "correct", "other", "hand", "odd", "spelt", "restore"]
     for step in range(8):
-        kind = rng.choice(["grow", "grow", "correct", "other", "hand", "odd", "spelt", "restore"])
-        numbers = range(int(rng.integers(1, 6)))
-        name = str(rng.choice(["A", "B"]))
-        before = released_periods()
+        kind, last = rng.choice(kinds), int(rng.integers(5))
+        name, day = str(rng.choice(["A", "B"])), int(kind == "odd")
+        again, same = rng.random(2) < 0.7
+        options = {"seed": step, "again": again, "same_entity": same, "change_noise": True}
+        options["period_days"] = 1 if rng.random() < 0.7 else 7
+        rows, before = both(*range(last + 1)), released_periods()
+        # What the holder says is to be released again.
+        meant = {(each, week(last, day)) for each in "AB"} if again or kind == "correct" else set()
         try:
             if kind == "grow":
-                play(made, *both(*numbers), entity=rng.choice([None, "A"]), seed=step)
+                play(made, *rows, entity=rng.choice([None, "A"]), **options)
             elif kind == "correct":
-                play(made, *both(*numbers), correct=[week(numbers[-1])], seed=step)
+                play(made, *rows, correct=[week(last)], **options)
             elif kind == "other":
-                play(other, *both(*numbers), to="e.csv", again=bool(rng.integers(2)),
-                     change_noise=True, seed=step)  # fmt: skip
-            elif kind == "restore" and backup:
-                shutil.copy(backup, LEDGER)
-            elif kind == "restore" and LEDGER.exists():
-                backup = Path(shutil.copy(LEDGER, "backup.sqlite"))
-            else:
-                day = int(rng.integers(1, 7)) if kind == "odd" else 0
+                play(other, *rows, to="e.csv", **options)
+            elif kind != "restore":
                 name = f" {name.lower()}" if kind == "spelt" else name
-                again = bool(rng.integers(2))
-                put((name, week(numbers[-1], day), "3"), to=f"{step}.csv", seed=step, again=again,
-                    same_entity=bool(rng.integers(2)), period_days=1, change_noise=True)  # fmt: skip
-                asked |= {(name.strip().upper(), week(numbers[-1], day))} if again else set()
+                put((name, week(last, day), "3"), to=f"{step}.csv", **options)
+            elif Path("backup.sqlite").exists():
+                shutil.copy("backup.sqlite", LEDGER)
+            elif LEDGER.exists():
+                shutil.copy(LEDGER, "backup.sqlite")
         except DataError:
             assert released_periods() == before
-        if kind == "correct" and released_periods() != before:
-            asked |= {(each, week(numbers[-1])) for each in "AB"}
-        if kind == "other":
-            asked |= {(each, week(number)) for number in numbers for each in "AB"}
-        if kind == "restore":
-            continue
-        check(made, other, before, asked)
+        if again and kind in ("grow", "correct", "other"):
+            meant = {(each, period) for each, period, _ in rows}
+        if kind != "restore":
+            check((made, other), before, meant)
 
 
 def released_periods():
     """How often each entity's period is in the ledger."""
     if not LEDGER.exists():
         return {}
-    return dict(
-        ((entity, period), count)
+    return {
+        (entity, period): count
         for entity, period, count in ask(
             "SELECT UPPER(TRIM((SELECT text FROM name WHERE name.entity = release.entity"
             " LIMIT 1))), period, COUNT(*) FROM release GROUP BY entity, period"
         )
-    )
+    }
 
 
-def check(made, other, before, asked):
+def check(deployments, before, meant):
     now = released_periods()
     new = {key for key in now if now[key] != before.get(key, 0)}
     for key, count in now.items():
-        assert count <= 1 or key not in new or key in asked, key
+        assert count <= 1 or key not in new or key in meant, key
     names = ask("SELECT name FROM deployment") if now else []
-    for one in (made, other):
+    for one in deployments:
         if (one.name,) in names and new:
             touched = {bucket_of(period) for _, period in new}
             assert plain_worst(one, touched) <= Fraction(str(one.budget_mu)) ** 2
