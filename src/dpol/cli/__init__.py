@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, config, history, privatize
+from dpol.cli import account, config, deployment, history, privatize
 from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = config, privatize, history, account
+_COMMANDS = config, deployment, privatize, history, account
 """Modules; `add` of each adds its commands, in the order of the help."""
 
 

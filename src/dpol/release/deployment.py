@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
@@ -185,6 +185,15 @@ def read_deployment(path: Path | str) -> Deployment:
     raw, place = read_yaml(path), str(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
+    return checked_deployment(raw, place)
+
+
+def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
+    """A deployment of plain values; `place` says in messages where they are from.
+
+    Raises:
+        ConfigError: it breaks rules; all are listed.
+    """
     try:
         deployment = Deployment.model_validate(raw)
     except ValidationError as error:
