@@ -91,7 +91,11 @@ def _entities(text: str) -> dict[str, Any]:
         name, colon, beds = part.strip().partition(":")
         if name in found:
             raise ConfigError(f"--entities: {name} is there twice; leave one out")
-        found[name] = {"capacity": beds} if colon else {}
+        try:
+            found[name] = {"capacity": float(beds)} if colon else {}
+        except ValueError:
+            wrong = f"--entities: the beds of {name} must be a number, got {beds!r}"
+            raise ConfigError(f"{wrong}; write them as in 050002:18") from None
     return found
 
 
