@@ -87,7 +87,7 @@ def test_what_is_no_ledger_is_refused_and_left_alone(make):
 
 def test_a_ledger_of_another_version_is_refused():
     put(A1)
-    ask("PRAGMA user_version = 4")
+    ask("PRAGMA user_version = 5")
     refuse("was written by another version of dpol", A2, append=True)
 
 

@@ -374,7 +374,7 @@ def test_an_older_ledger_gets_the_tables_of_chains():
     refuse(TWICE, A1, memory=SOME)
     put(A2, memory=SOME)
     assert chains() == [("A", 1)]
-    assert ask("PRAGMA user_version") == [(3,)]
+    assert ask("PRAGMA user_version") == [(4,)]
 
 
 # ---- what is asked, recorded and said ------------------------------------------------------------

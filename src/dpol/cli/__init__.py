@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, config, live, privatize, registry
-from dpol.core.errors import DpolError
+from dpol.cli import account, config, deployment, history, live, privatize, registry
+from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = config, privatize, account, registry, live
+_COMMANDS = config, deployment, privatize, history, account, registry, live
 """Modules; `add` of each adds its commands, in the order of the help."""
 
 
@@ -29,8 +29,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments and for what holders run, with one line on stderr. 130 after
-    Ctrl-C.
+    2 for wrong arguments and for what holders run, with one line on stderr unless a file of
+    settings has several mistakes. 130 after Ctrl-C.
     """
     try:
         options = _parser().parse_args(arguments)
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
         text = str(error)
-        print(f"error: {printable(text) if options.failure == 2 else text}", file=sys.stderr)
+        # Only what is wrong with a file of settings is told in several lines.
+        one_line = options.failure == 2 and not isinstance(error, ConfigError)
+        print(f"error: {printable(text) if one_line else text}", file=sys.stderr)
         return int(options.failure)
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dpol.cli.options import Commands, add_delta, between, decimal
 from dpol.core.errors import DpolError
+
+if TYPE_CHECKING:
+    from dpol.release.request import Request
 
 _PRIVATIZE = """\
 Add privacy noise to the counts in a CSV table. Writes a new table and a record of the guarantee.
@@ -23,6 +28,12 @@ _COLUMNS = {
     "period": "when, a date such as 2021-01-31",
     "count": "people counted, such as 12 or 3.4",
     "capacity": "what the count is a share of (beds), public: the noisy share is written too",
+}
+# What the file of a deployment says, with the default of each option.
+_AGREED: dict[str, Any] = {
+    **dict.fromkeys(("mu", *_COLUMNS)),
+    **{"count_sensitivity": Decimal(1), "append": False},
+    **{"memory": (0, 0), "unit_weeks": 1, "chain_periods": 520},
 }
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
@@ -48,21 +59,24 @@ def add(commands: Commands) -> None:
     add = parser.add_argument
     add("table", type=Path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
     add("--output", type=Path, required=True, metavar="CSV", help="where noisy counts are written")
-    add("--mu", type=decimal, required=True, help="privacy of one person in one period")
+    agreed = functools.partial(add, default=argparse.SUPPRESS)  # absent unless it is given
+    agreed("--mu", type=decimal, required=True, help="privacy of one person in one period")
     for name, words in _COLUMNS.items():
-        add(f"--{name}", required=name != "capacity", metavar="COLUMN", help=words)
+        agreed(f"--{name}", required=name != "capacity", metavar="COLUMN", help=words)
     words = "how far one person can move one count (default: 1)"
-    add("--count-sensitivity", type=decimal, default=Decimal(1), metavar="S", help=words)
+    agreed("--count-sensitivity", type=decimal, metavar="S", help=words)
     words = "remembers all releases of all outputs (default: dpol-ledger.sqlite beside the output)"
     add("--ledger", type=Path, metavar="FILE", help=words)
-    add("--append", action="store_true", help="add further periods to the output")
-    _add_memory(parser)
+    words = "add further periods to the output"
+    agreed("--append", action="store_true", help=words)
+    _add_memory(agreed)
     add_delta(parser)
+    _add_deployment(parser.add_argument_group("for a deployment, in place of --mu and all of that"))
 
     group = parser.add_argument_group("if you are asked")
     words = "periods of one entity are at least N days apart (default: 7)"
     days = between(1, 366, whole=True)
-    group.add_argument("--period-days", type=days, default=7, metavar="N", help=words)
+    group.add_argument("--period-days", type=days, metavar="N", help=words)
     names = group.add_mutually_exclusive_group()
     for name, words in _ANSWERS.items():
         place = names if name.endswith("-entity") else group
@@ -70,48 +84,88 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_privatize, failure=2)
 
 
-def _add_memory(parser: argparse.ArgumentParser) -> None:
+def _add_memory(add: Callable[..., object]) -> None:
     words = (
         "noise that later counts take back in part: designed from mu and capacities, or two numbers"
         " A,B between -1 and 1 (write --memory=-0.1,0.6 for a negative one); default: none"
     )
-    parser.add_argument("--memory", type=_memory, default=(0, 0), metavar="MEMORY", help=words)
+    add("--memory", type=_memory, metavar="MEMORY", help=words)
     words = "protect a person who is counted in up to W periods in a row (default: 1)"
     whole = functools.partial(between, whole=True)
-    parser.add_argument("--unit-weeks", type=whole(1, 52), default=1, metavar="W", help=words)
+    add("--unit-weeks", type=whole(1, 52), metavar="W", help=words)
     words = "with memory: begin a new chain of noise after T periods (default: 520)"
-    most = whole(1, 2000)
-    parser.add_argument("--chain-periods", type=most, default=520, metavar="T", help=words)
+    add("--chain-periods", type=whole(1, 2000), metavar="T", help=words)
+
+
+class _InPlaceOfOptions(argparse.Action):
+    """A file that says what is otherwise given by options: none of those is needed any more."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, values)
+        for action in parser._actions:
+            action.required &= action.default is not argparse.SUPPRESS
+
+
+def _add_deployment(group: argparse._ArgumentGroup) -> None:
+    words = "the file that all hospitals share; releases what is new to the output, skips the rest"
+    group.add_argument(
+        "--deployment", type=Path, action=_InPlaceOfOptions, metavar="FILE", help=words
+    )
+    words = "release the rows of this entity only (default: all of the table)"
+    group.add_argument("--entity-id", metavar="ID", help=words)
+    words = "release this period again, after its count was corrected: spends its privacy again"
+    group.add_argument("--correct", action="append", default=[], metavar="PERIOD", help=words)
 
 
 def _privatize(options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
-    from dpol.release.memory import Memory
-    from dpol.release.noise import CountNoise
     from dpol.release.release import release
-    from dpol.release.request import Choices, CountColumns, Request
     from dpol.release.text import describe
 
-    given, memory = vars(options), None
-    if options.memory != (0, 0) or options.unit_weeks > 1:
-        memory = Memory(options.memory, options.unit_weeks, options.chain_periods)
-    request = Request(
-        options.table,
-        options.output,
-        CountColumns(*(given[name] for name in _COLUMNS)),
-        CountNoise(options.mu, options.count_sensitivity),
-        options.ledger,
-        Choices(**{field.name: given[field.name] for field in dataclasses.fields(Choices)}),
-        memory,
-    )
     try:
-        done = release(request, SecureNoise())
+        done = release(_request(options), SecureNoise())
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
     try:
         print("\n".join(describe(done, options.delta)), flush=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
+
+
+def _request(options: argparse.Namespace) -> Request:
+    """What is asked for, by options or by the file of a deployment."""
+    from dpol.release.deployment import read_deployment
+    from dpol.release.memory import Memory
+    from dpol.release.noise import CountNoise
+    from dpol.release.request import Choices, CountColumns, Request
+
+    given = vars(options)
+    if options.deployment:
+        if told := [f"--{name.replace('_', '-')}" for name in _AGREED if name in given]:
+            raise DpolError(f"{', '.join(told)}: {options.deployment} says that; leave it out")
+        deployment = read_deployment(options.deployment)
+        columns, noise = deployment.count_columns(), deployment.count_noise()
+        memory, days = deployment.memory(), deployment.periods.days
+        agreed = deployment.agreed(options.entity_id, options.correct)
+    elif options.entity_id or options.correct:
+        raise DpolError("--entity-id and --correct are for a deployment; give its --deployment")
+    else:
+        given = _AGREED | given
+        columns = CountColumns(*(given[name] for name in _COLUMNS))
+        noise = CountNoise(given["mu"], given["count_sensitivity"])
+        memory, days, agreed = None, 7, None
+        if given["memory"] != (0, 0) or given["unit_weeks"] > 1:
+            memory = Memory(given["memory"], given["unit_weeks"], given["chain_periods"])
+    answers: dict[str, Any] = {it.name: given.get(it.name) for it in dataclasses.fields(Choices)}
+    answers |= {"append": given.get("append", False), "period_days": options.period_days or days}
+    files = options.table, options.output, columns, noise, options.ledger
+    return Request(*files, Choices(**answers), memory, agreed)
 
 
 def _memory(text: str) -> tuple[Decimal, Decimal] | None:

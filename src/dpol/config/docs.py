@@ -20,6 +20,7 @@ from dpol.data.panel import PANEL
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
 from dpol.noise import NOISES
+from dpol.release.deployment import Deployment, Entity
 from dpol.show.pages import load_template
 from dpol.studies import hospitals
 from dpol.studies.registry import load_studies
@@ -41,10 +42,12 @@ def generated(folder: Path) -> dict[str, str]:
         "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
         "README.md": with_manual((folder / "README.md").read_text(encoding="utf-8")),
     }
-    page = "../docs/reference/tables.md"
-    if (folder / page).exists():
-        text = (folder / page).read_text(encoding="utf-8")
-        files[page] = _filled(text, results=results())
+    texts = {"tables": {"results": results()}, "deployment": {"deployment": deployment_manual()}}
+    for name, parts in texts.items():
+        page = f"../docs/reference/{name}.md"
+        if (folder / page).exists():
+            text = (folder / page).read_text(encoding="utf-8")
+            files[page] = _filled(text, **parts)
     return files
 
 
@@ -60,6 +63,17 @@ def schema() -> str:
 def commented(config: Config) -> str:
     """A config as YAML with every key, defaults filled in, and a comment above each key."""
     return _rendered("reference.yaml", config=config, fields=_fields, nested=_nested, flow=_flow)
+
+
+def commented_deployment(deployment: Deployment) -> str:
+    """A deployment as YAML, as `commented`; each entity on a line."""
+    return _rendered(
+        "deployment.yaml",
+        deployment=deployment,
+        fields=_fields,
+        nested=lambda value: _nested(value) and not isinstance(value, Entity),
+        flow=_flow,
+    )
 
 
 def _fields(value: object) -> Mapping[str, FieldInfo]:
@@ -81,7 +95,15 @@ def _flow(value: Any) -> str:
 
 def manual() -> str:
     """A Markdown section per block of the config: key, type, default, meaning."""
-    whole = WHOLE.model_json_schema()
+    return _manual(WHOLE.model_json_schema())
+
+
+def deployment_manual() -> str:
+    """As `manual`, of the file of a deployment."""
+    return _manual(Deployment.model_json_schema())
+
+
+def _manual(whole: JsonSchema) -> str:
     blocks = _blocks("", _inlined(whole, whole["$defs"]))
     return _rendered("keys.md", blocks=blocks, type_name=_type_name, json=json.dumps)
 
@@ -108,6 +130,8 @@ def _blocks(path: str, part: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
     steps = [(f"{path}.{name}" if path else name, inner) for name, inner in keys.items()]
     steps += [(path, option) for option in (*part.get("anyOf", ()), *part.get("oneOf", ()))]
     steps += [(f"{path}.LABEL", inner) for inner in part.get("patternProperties", {}).values()]
+    if isinstance(each := part.get("additionalProperties"), dict):
+        steps.append((f"{path}.ID", each))
     steps += [(f"{path}[]", part["items"])] if "items" in part else []
     for step, inner in steps:
         yield from _blocks(step, inner)

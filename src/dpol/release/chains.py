@@ -134,6 +134,12 @@ def first_capacity(ledger: Ledger, output: Output, entity: int) -> str | None:
     return None if found is None else str(found[0])
 
 
+def memories(ledger: Ledger) -> dict[int, tuple[Fraction, Fraction, int]]:
+    """As `memories_of`, of every chain, by its number."""
+    found = ledger.execute("SELECT number, a, b, unit_weeks FROM chain")
+    return {number: (Fraction(a), Fraction(b), weeks) for number, a, b, weeks in found}
+
+
 def parts_of(ledger: Ledger, output: Output) -> list[Part]:
     """The chains of an output, in the order of their first rows."""
     found = ledger.execute(

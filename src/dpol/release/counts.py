@@ -12,10 +12,12 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.release.agreed import Agreed
 from dpol.release.names import fault_of
 from dpol.release.noise import Count
 from dpol.release.request import Choices, CountColumns
@@ -27,7 +29,9 @@ _MOST_ABOVE_CAPACITY = 0.01
 _MOST_COLUMNS = 20  # In a message.
 
 
-def read_counts(path: Path, columns: CountColumns, choices: Choices) -> list[Count]:
+def read_counts(
+    path: Path, columns: CountColumns, choices: Choices, agreed: Agreed | None = None
+) -> list[Count]:
     """All rows of a CSV table in UTF-8, each checked; blank lines are skipped.
 
     Args:
@@ -35,21 +39,29 @@ def read_counts(path: Path, columns: CountColumns, choices: Choices) -> list[Cou
         columns: which of its columns are read.
         choices: whether counts may be above their capacity, and whether the last line may lack
             its end.
+        agreed: whose rows are read, for a deployment; its capacities replace those of the table.
 
     Raises:
         DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, an
             entity has two rows for one period, or too many counts are above their capacity.
     """
     text = _text(path)
-    rows = _rows(path, text, columns.names())
-    counts = [_count(f"{path}, line {line}", line, cells, columns) for line, cells in rows]
+    read = columns if not agreed or agreed.reads_capacity else replace(columns, capacity=None)
+    counts = []
+    for line, cells in _rows(path, text, read.names()):
+        where = f"{path}, line {line}"
+        if kept := agreed.cells(where, cells) if agreed else cells:
+            counts.append(_count(where, line, kept, columns))
+            if agreed:
+                agreed.check_period(where, counts[-1].period)
     if not (choices.no_final_newline or text.endswith(("\n", "\r"))):
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
             " or add --no-final-newline if it is complete"
         )
     if not counts:
-        raise DataError(f"{path}: has a header but no rows; add rows to release")
+        of = f" of {', '.join(agreed.capacities)}" if agreed and len(agreed.capacities) == 1 else ""
+        raise DataError(f"{path}: has a header but no rows{of}; add rows to release")
     lines: dict[tuple[str, str], int] = {}
     for count in counts:
         if (first := lines.setdefault((count.entity, count.period), count.line)) != count.line:

@@ -6,17 +6,23 @@ Hospitals noise their counts as it says, and the coordinator decides as it says.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from dpol.core.errors import ConfigError
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.refusals import nearest, problems_of, refusal
 from dpol.core.settings import AlgorithmSpec, Label, Problem, Settings
 from dpol.core.yaml_files import read_yaml
+from dpol.release.agreed import Agreed, AgreedTerms
+from dpol.release.memory import Memory
 from dpol.release.names import fault_of
+from dpol.release.noise import CountNoise
+from dpol.release.request import CountColumns
 
 MANUAL = "docs/reference/deployment.md"
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
@@ -123,6 +129,54 @@ class Deployment(Settings):
             allowed = f"must be below the number of entities ({len(self.entities)})"
             yield Problem(("names",), self.names, allowed)
 
+    def sha256(self) -> str:
+        """Of the content: comments, the order of keys and how values are written do not matter."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def agreed(self, entity: str | None = None, correct: Iterable[str] = ()) -> Agreed:
+        """What the deployment says of the rows of one entity, or of all.
+
+        Args:
+            entity: its identifier.
+            correct: periods to release again, YYYY-MM-DD.
+
+        Raises:
+            DataError: there is no such entity, or corrections are not allowed.
+        """
+        if entity is not None and entity not in self.entities:
+            told = nearest(entity, self.entities)
+            raise DataError(f"the deployment {self.name} has no entity {entity!r}{told}")
+        terms = AgreedTerms(
+            *(self.name, self.sha256(), self.periods.first, self.periods.days),
+            *(self.longest_stay, Decimal(str(self.budget_mu))),
+        )
+        capacities = {
+            name: None
+            if it.capacity == "reported"
+            else f"{Decimal(str(it.capacity)).normalize():f}"
+            for name, it in self.entities.items()
+            if entity in (None, name)
+        }
+        every = frozenset(self.entities)
+        return Agreed(terms, every, capacities, self.corrections, frozenset(correct))
+
+    def count_noise(self) -> CountNoise:
+        """The noise of every count."""
+        return CountNoise(Decimal(str(self.mu)), Decimal(str(self.count_sensitivity)))
+
+    def memory(self) -> Memory | None:
+        """How noise depends on earlier noise; None: not at all, for a unit of one period."""
+        designed = self.noise.memory == "designed"
+        if not designed and self.unit_weeks == 1:
+            return None
+        numbers = None if designed else (Decimal(0), Decimal(0))
+        return Memory(numbers, self.unit_weeks, self.noise.chain_periods)
+
+    def count_columns(self) -> CountColumns:
+        """The columns of a holder's table, and of what is released."""
+        it = self.columns
+        return CountColumns(it.entity, it.period, it.count, it.capacity)
+
     def period_of(self, number: int) -> datetime.date:
         """The start of a period, counted from 0."""
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
@@ -142,6 +196,15 @@ def read_deployment(path: Path | str) -> Deployment:
     raw, place = read_yaml(path), str(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
+    return checked_deployment(raw, place)
+
+
+def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
+    """A deployment of plain values; `place` says in messages where they are from.
+
+    Raises:
+        ConfigError: it breaks rules; all are listed.
+    """
     try:
         deployment = Deployment.model_validate(raw)
     except ValidationError as error:

@@ -8,10 +8,12 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from dpol.release.agreed import AgreedTerms
 from dpol.release.ledger import Ledger, new_token
 from dpol.release.noise import INTERVAL, Cells, interval
 
@@ -89,6 +91,30 @@ class Released(NamedTuple):
     path: str
 
 
+class Weighed(NamedTuple):
+    """What the privacy of a row depends on.
+
+    Args:
+        deployment: name of that of its output, or None.
+        output: number.
+        run: number.
+        entity: number.
+        period: date, YYYY-MM-DD.
+        version: as in `Place`.
+        mu: decimal text.
+        chain: number, or None.
+    """
+
+    deployment: str | None
+    output: int
+    run: int
+    entity: int
+    period: str
+    version: int
+    mu: str
+    chain: int | None
+
+
 def output_at(ledger: Ledger, path: Path) -> Output | None:
     """The output that was last written at a path."""
     select = "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?"
@@ -110,6 +136,12 @@ def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
     return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
 
 
+def outputs(ledger: Ledger) -> list[tuple[Output, str]]:
+    """All outputs, and their paths as seen from the folder of the ledger."""
+    found = ledger.execute("SELECT number, id, header, count_sensitivity, path FROM output")
+    return [(Output(it[0], it[1], tuple(json.loads(it[2])), it[3]), it[4]) for it in found]
+
+
 def output_paths(ledger: Ledger) -> list[Path]:
     """Where all outputs were last written."""
     folder = ledger.path.parent.resolve()
@@ -117,12 +149,33 @@ def output_paths(ledger: Ledger) -> list[Path]:
 
 
 def add_run(
-    ledger: Ledger, output: Output, token: str, sampler: str, *, imported: bool = False
+    ledger: Ledger,
+    output: Output,
+    token: str,
+    sampler: str,
+    *,
+    imported: bool = False,
+    terms: AgreedTerms | None = None,
 ) -> int:
-    """Begin a run; its number."""
+    """Begin a run, for a deployment or for none; its number."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    insert = "INSERT INTO run (token, date, output, sampler, imported) VALUES (?, ?, ?, ?, ?)"
-    return ledger.insert(insert, token, today, output.number, sampler, imported)
+    deployment = _deployment_number(ledger, terms) if terms else None
+    return ledger.insert(
+        "INSERT INTO run (token, date, output, sampler, imported, deployment)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        *(token, today, output.number, sampler, imported, deployment),
+    )
+
+
+def deployments(ledger: Ledger) -> list[AgreedTerms]:
+    """The deployments of a ledger, each as in its last run."""
+    return _deployments(ledger, "run.deployment IS NOT NULL GROUP BY name")
+
+
+def deployment_of(ledger: Ledger, output: Output) -> AgreedTerms | None:
+    """The deployment that an output was released for last, if it was for one."""
+    found = _deployments(ledger, f"run.output = {output.number} GROUP BY run.output")
+    return found[0] if found else None
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
@@ -187,6 +240,28 @@ def releases_of(ledger: Ledger, entity: int) -> list[Released]:
     return [Released(*row) for row in found]
 
 
+def periods_of(ledger: Ledger, output: Output) -> dict[int, set[str]]:
+    """The periods that each entity has released in an output."""
+    found: dict[int, set[str]] = {}
+    select = f"SELECT release.entity, period FROM {_ROWS} WHERE run.output = ?"
+    for entity, period in ledger.execute(select, output.number):
+        found.setdefault(entity, set()).add(period)
+    return found
+
+
+def weighed_rows(ledger: Ledger) -> list[Weighed]:
+    """All rows of a ledger, without what was released."""
+    names = dict(
+        ledger.execute(
+            "SELECT output, name FROM run JOIN deployment ON deployment.number = run.deployment"
+        )
+    )
+    found = ledger.execute(
+        f"SELECT run.output, run, release.entity, period, version, mu, chain FROM {_ROWS}"
+    )
+    return [Weighed(names.get(row[0]), *row) for row in found]
+
+
 def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
     """The rows of an output, in the order of their release."""
     found = ledger.execute(
@@ -209,6 +284,28 @@ def spent(ledger: Ledger, output: Output | None = None) -> float:
         output.number if output else None,
     )
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
+
+
+def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:
+    # With MAX, SQLite takes the other columns from the row of the maximum.
+    found = ledger.execute(
+        "SELECT name, sha256, first, days, longest_stay, budget_mu, MAX(run.number) FROM run"
+        f" JOIN deployment ON deployment.number = run.deployment WHERE {which}"
+    )
+    return [
+        AgreedTerms(name, sha256, datetime.date.fromisoformat(first), days, stay, Decimal(budget))
+        for name, sha256, first, days, stay, budget, _ in found
+    ]
+
+
+def _deployment_number(ledger: Ledger, terms: AgreedTerms) -> int:
+    found = ledger.execute("SELECT number FROM deployment WHERE sha256 = ?", terms.sha256)
+    values = str(terms.first), terms.days, terms.longest_stay, f"{terms.budget_mu:f}"
+    return next((number for (number,) in found), 0) or ledger.insert(
+        "INSERT INTO deployment (name, sha256, first, days, longest_stay, budget_mu)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        *(terms.name, terms.sha256, *values),
+    )
 
 
 def _seen_from(ledger: Ledger, path: Path) -> str:

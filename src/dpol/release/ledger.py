@@ -21,7 +21,7 @@ LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
 
 _APPLICATION = 0x64706F6C
-_SCRIPTS = "ledger.sql", "memory.sql", "interval.sql"
+_SCRIPTS = "ledger.sql", "memory.sql", "interval.sql", "deployment.sql"
 """The tables; a ledger of version n has those of the first n scripts."""
 _PATIENCE = 300.0  # Seconds that a run waits for another one.
 

@@ -7,18 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
-from dpol.release import chains, entries
+from dpol.release import ceiling, chains, entries
+from dpol.release.agreed import Agreed
+from dpol.release.ceiling import Worst
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.memory import draw_noise
 from dpol.release.noise import INTERVAL, Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
-from dpol.release.repeats import places, refuse_repeats
+from dpol.release.repeats import check_deployment, places, refuse_repeats, unreleased
 from dpol.release.request import Request
 from dpol.release.views import (
     guarantee_of,
@@ -43,6 +46,10 @@ class Release:
         noise: noise of the rows that were added.
         parts: the chains of the table, where noise has memory.
         remembers: whether the ledger has begun to hold memories of noise.
+        skipped: rows of the raw table that the output held already.
+        periods: that this release added.
+        agreed: what the deployment says, if it was made for one.
+        worst: the stay that loses most of all that the deployment protects.
     """
 
     output: Path
@@ -55,6 +62,10 @@ class Release:
     noise: CountNoise
     parts: Sequence[chains.Part]
     remembers: bool
+    skipped: int = 0
+    periods: Sequence[str] = ()
+    agreed: Agreed | None = None
+    worst: Worst | None = None
 
 
 def release(request: Request, sampler: NoiseSampler) -> Release:
@@ -79,8 +90,8 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     request, book = _with_files(request)
     output, choices, token = request.output, request.choices, new_token()
     try:
-        counts = read_counts(request.table, request.columns, choices)
-        if request.memory:
+        counts = read_counts(request.table, request.columns, choices, request.agreed)
+        if request.memory or request.agreed:
             counts.sort(key=lambda count: count.period)  # the order of a chain
         first = not book.exists()
         if first:
@@ -92,15 +103,22 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             take_in(ledger, output, choices)
         with transaction(ledger):
             remembered = chains.any_chain(ledger)
-            known = _put(ledger, request, counts, sampler, token)
+            repaired = _bring_up_to_date(ledger, output)
+            try:
+                known, new = _put(ledger, request, counts, sampler, token)
+            except DataError as error:
+                more = f"; {output} was not up to date and was written again" if repaired else ""
+                raise DataError(f"{error}{more}") from None
         with transaction(ledger):
             write_views(ledger, known, output)
             rows = sum(run.rows for run in entries.runs_of(ledger, known))
             guarantee, over_all = guarantee_of(ledger, known), entries.spent(ledger)
             remembers = chains.any_chain(ledger) and not remembered
             parts = chains.parts_of(ledger, known)
-    done = output, book, first, len(counts), rows, guarantee, over_all, request.noise
-    return Release(*done, parts, remembers)
+            worst = ceiling.worst_stay(ledger, request.agreed.terms) if request.agreed else None
+    done = output, book, first, len(new), rows, guarantee, over_all, request.noise
+    periods = tuple(sorted({count.period for count in new}))
+    return Release(*done, parts, remembers, len(counts) - len(new), periods, request.agreed, worst)
 
 
 def _with_files(request: Request) -> tuple[Request, Path]:
@@ -130,44 +148,61 @@ def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: No
     """Refuse what has to be refused before a ledger is made, without noise."""
     with open_ledger(book, in_memory=True) as memory, transaction(memory):
         take_in(memory, request.output, request.choices)
-        _places(memory, request, counts)
         sampler.discrete_gaussian(request.noise.scale, 0)
+        _put(memory, request, counts, _NoNoise(), new_token())
 
 
-def _put(
-    ledger: Ledger, request: Request, counts: Sequence[Count], sampler: NoiseSampler, token: str
-) -> entries.Output:
-    """Bring the output up to date, and release the new rows into the ledger."""
-    path = request.output
+class _NoNoise:
+    """Stands in for a sampler where nothing is released."""
+
+    name: Literal["seeded"] = "seeded"
+
+    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
+        return [0] * size
+
+
+def _bring_up_to_date(ledger: Ledger, path: Path) -> bool:
+    """Write what an earlier run could not; whether something was written."""
     known = entries.output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    repaired = known is not None and write_views(ledger, known, path)
-    try:
-        to = _places(ledger, request, counts)
-    except DataError as error:
-        more = f"; {path} was not up to date and was written again" if repaired else ""
-        raise DataError(f"{error}{more}") from None
+    return known is not None and write_views(ledger, known, path)
+
+
+def _put(
+    ledger: Ledger, request: Request, table: Sequence[Count], sampler: NoiseSampler, token: str
+) -> tuple[entries.Output, list[Count]]:
+    """Release the new rows into the ledger; the output, and their counts."""
+    path, agreed = request.output, request.agreed
+    known = entries.output_at(ledger, path)
+    rows = _new_rows(ledger, request, known, table)
+    to, counts = [place for place, _ in rows], [count for _, count in rows]
+    if known and not counts:
+        return known, []
     sensitivity = decimal_text(request.noise.count_sensitivity)
     output = known or entries.add_output(ledger, path, request.columns.output_header(), sensitivity)
     chain_numbers: list[int] = []
     if request.memory:
-        rows = list(zip(to, counts, strict=True))
         drawn = draw_noise(ledger, output, rows, request.noise, request.memory, sampler)
         cells = cells_with(counts, request.noise, [(value, sd) for value, sd, _ in drawn])
         chain_numbers = [number for *_, number in drawn]
     else:
         cells = noisy_cells(counts, request.noise, sampler)
-    run = entries.add_run(ledger, output, token, sampler.name)
+    terms = agreed.terms if agreed else None
+    run = entries.add_run(ledger, output, token, sampler.name, terms=terms)
     entries.add_rows(ledger, run, zip(to, cells, strict=True), chain_numbers)
-    return output
+    ceiling.refuse_above(ledger, run)
+    return output, counts
 
 
-def _places(ledger: Ledger, request: Request, counts: Sequence[Count]) -> list[entries.Place]:
-    """Where the rows go, if the output may be added to."""
-    path, choices = request.output, request.choices
-    known, adding = entries.output_at(ledger, path), choices.append or choices.again
+def _new_rows(
+    ledger: Ledger, request: Request, known: entries.Output | None, counts: Sequence[Count]
+) -> list[tuple[entries.Place, Count]]:
+    """Which rows of the table are to be released and where they go, if they may be added."""
+    path, choices, agreed = request.output, request.choices, request.agreed
+    adding = choices.append or choices.again or agreed is not None
+    check_deployment(ledger, path, known, agreed.terms if agreed else None)
     header = tuple(request.columns.output_header())
     sensitivity = decimal_text(request.noise.count_sensitivity)
     if known and not known.has_interval:
@@ -178,14 +213,16 @@ def _places(ledger: Ledger, request: Request, counts: Sequence[Count]) -> list[e
             " as then, or choose another output"
         )
     keys = ((count.line, count.entity, count.period) for count in counts)
-    to = places(ledger, request.table, keys, choices)
-    refuse_repeats(ledger, request, to)
+    rows = list(zip(places(ledger, request.table, keys, choices), counts, strict=True))
+    if agreed:
+        rows = unreleased(ledger, known, request.table, agreed, rows)
+    refuse_repeats(ledger, request, [place for place, _ in rows])
     if known and not adding:
         raise DataError(
             f"{path}: exists already, and nothing is overwritten; choose another output, or add"
             " further periods to it with --append"
         )
-    return to
+    return rows
 
 
 @contextmanager

@@ -14,10 +14,11 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
 from dpol.release import entries
+from dpol.release.agreed import Agreed, AgreedTerms
 from dpol.release.entries import Place, Released
 from dpol.release.ledger import Ledger
 from dpol.release.names import folded
-from dpol.release.noise import decimal_text
+from dpol.release.noise import Count, decimal_text
 from dpol.release.request import Choices, Request
 
 History = Mapping[int, Sequence[Released]]
@@ -72,6 +73,72 @@ def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> N
     _refuse_near_periods(request, rows, released)
 
 
+def unreleased(
+    ledger: Ledger,
+    output: entries.Output | None,
+    table: Path,
+    agreed: Agreed,
+    rows: Sequence[tuple[Place, Count]],
+) -> list[tuple[Place, Count]]:
+    """The rows that an output does not hold yet, and those to be corrected.
+
+    Raises:
+        DataError: a row is of a period before the last one released, and corrections are not
+            allowed; or what is to be corrected was never released, or is not in the table.
+    """
+    released = entries.periods_of(ledger, output) if output else {}
+    kept, corrected = [], set()
+    for place, row in rows:
+        before = released.get(place.entity, set())
+        if place.period in before:
+            if place.period not in agreed.correct:
+                continue
+            corrected.add(place.period)
+        elif before and place.period < max(before) and not agreed.corrections:
+            raise DataError(
+                f"{table}, line {place.line}: this period was not released, and a later one was;"
+                f" the deployment {agreed.terms.name} does not allow that; leave the row out, or"
+                " agree on corrections: true"
+            )
+        kept.append((place, row))
+    if missing := sorted(agreed.correct - corrected):
+        raise DataError(
+            f"{table}: no row of {missing[0]} was released before, so none can be corrected; give"
+            " --correct the start of a period that was released and is in the table"
+        )
+    return kept
+
+
+def check_deployment(
+    ledger: Ledger, path: Path, output: entries.Output | None, terms: AgreedTerms | None
+) -> None:
+    """Refuse to mix deployments, or what is released for one with what is not.
+
+    Raises:
+        DataError: the ledger knows the deployment with other periods, or the output is of another
+            one, or of none.
+    """
+    for known in entries.deployments(ledger):
+        if (
+            terms
+            and known.name == terms.name
+            and (known.first, known.days) != (terms.first, terms.days)
+        ):
+            raise DataError(
+                f"{ledger.path}: knows the deployment {terms.name} with periods of {known.days}"
+                f" days from {known.first} on; keep these, or give the new deployment another name"
+            )
+    # What was taken in from a lost ledger is of any: its record does not say.
+    if output and not all(run.imported for run in entries.runs_of(ledger, output)):
+        of = entries.deployment_of(ledger, output)
+        name = of and of.name
+        if name != (terms and terms.name):
+            was = (
+                f"for the deployment {name}; give its file" if of else "without a deployment; do so"
+            )
+            raise DataError(f"{path}: was released {was} again, or choose another output")
+
+
 def _new_name(
     ledger: Ledger, where: str, text: str, lines: dict[str, int], choices: Choices
 ) -> tuple[int, int]:
@@ -98,7 +165,8 @@ def _new_name(
 def _refuse_second_releases(
     ledger: Ledger, request: Request, rows: Sequence[Place], released: History
 ) -> None:
-    twice = [row for row in rows if row.version > 1]
+    meant = request.agreed.correct if request.agreed else ()
+    twice = [row for row in rows if row.version > 1 and row.period not in meant]
     if not twice:
         return
     before = [[one for one in released[row.entity] if one.period == row.period] for row in twice]

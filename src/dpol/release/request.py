@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.release.agreed import Agreed
 from dpol.release.memory import Memory
 from dpol.release.names import fault_of
 from dpol.release.noise import INTERVAL, CountNoise
@@ -91,6 +92,7 @@ class Request:
         ledger: the ledger of all outputs; by default `LEDGER_NAME` beside the output.
         choices: what is meant where a release would stop and ask.
         memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
+        agreed: what a deployment says; only what is new to the output is released then, and added.
 
     Raises:
         DataError: a memory is to be designed for entities without capacity.
@@ -103,6 +105,7 @@ class Request:
     ledger: Path | None = None
     choices: Choices = Choices()
     memory: Memory | None = None
+    agreed: Agreed | None = None
 
     def __post_init__(self) -> None:
         if self.memory and not self.memory.numbers and not self.columns.capacity:

@@ -159,6 +159,8 @@ def _record_text(
         "rows": len(rows),
         "ledger": {"id": ledger.id, "output": output.id, "run": last.number, "token": last.token},
     }
+    if deployment := entries.deployment_of(ledger, output):
+        facts["deployment"] = {"name": deployment.name, "sha256": deployment.sha256}
     if parts := chains.parts_of(ledger, output):
         facts["chains"] = [_part(part) for part in parts]
     return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

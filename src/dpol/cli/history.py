@@ -1,0 +1,27 @@
+"""`dpol history`: what a holder has released."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dpol.cli.options import Commands
+
+_HISTORY = """\
+What a ledger has released, when, and what it cost, in plain words. No count is shown."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "what was released so far, and what it cost"
+    parser = commands.add_parser("history", help=words, description=_HISTORY, allow_abbrev=False)
+    words = "the ledger (default: dpol-ledger.sqlite in this folder)"
+    file = Path("dpol-ledger.sqlite")
+    parser.add_argument("--ledger", type=Path, default=file, metavar="FILE", help=words)
+    parser.set_defaults(run=_history, failure=2)
+
+
+def _history(options: argparse.Namespace) -> None:
+    from dpol.release.history import history
+
+    print("\n".join(history(options.ledger)))

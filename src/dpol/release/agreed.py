@@ -1,0 +1,100 @@
+"""What a holder takes from the file of a deployment."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dpol.core.errors import DataError
+
+
+@dataclass(frozen=True)
+class AgreedTerms:
+    """What a ledger keeps of a deployment.
+
+    Args:
+        name: of the deployment.
+        sha256: of its file's content.
+        first: start of its first period.
+        days: length of a period.
+        longest_stay: in how many periods in a row the budget protects a person.
+        budget_mu: the ceiling of that person's mu, over all outputs of the ledger.
+    """
+
+    name: str
+    sha256: str
+    first: datetime.date
+    days: int
+    longest_stay: int
+    budget_mu: Decimal
+
+    def number_of(self, period: str) -> tuple[int, int]:
+        """In which period of the grid a date lies, counted from 0, and how many days in."""
+        return divmod((datetime.date.fromisoformat(period) - self.first).days, self.days)
+
+    def start_of(self, number: int) -> datetime.date:
+        """The start of a period of the grid."""
+        return self.first + datetime.timedelta(days=number * self.days)
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """What a deployment says of the rows of a holder.
+
+    Args:
+        terms: what the ledger keeps.
+        entities: identifiers of all entities of the deployment.
+        capacities: of the entities to release, decimal text; None where they are reported.
+        corrections: whether periods may be released late, or again.
+        correct: the periods to release again, YYYY-MM-DD.
+
+    Raises:
+        DataError: a correction is asked for and not allowed.
+    """
+
+    terms: AgreedTerms
+    entities: frozenset[str]
+    capacities: Mapping[str, str | None]
+    corrections: bool = False
+    correct: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.correct and not self.corrections:
+            raise DataError(
+                f"the deployment {self.terms.name} allows no corrections; leave out --correct, or"
+                " agree on corrections: true"
+            )
+
+    @property
+    def reads_capacity(self) -> bool:
+        """Whether a column of capacities is needed."""
+        return None in self.capacities.values()
+
+    def cells(self, where: str, cells: list[str]) -> list[str] | None:
+        """Cells of a row, with the capacity agreed on; None if others release the row.
+
+        Raises:
+            DataError: the entity is not of the deployment.
+        """
+        entity = cells[0]
+        if entity not in self.entities:
+            raise DataError(
+                f"{where}: its entity is none of the deployment {self.terms.name}; write the"
+                " identifier as its file does, or leave the row out"
+            )
+        if entity not in self.capacities:
+            return None
+        return [*cells[:3], self.capacities[entity] or cells[3]]
+
+    def check_period(self, where: str, period: str) -> None:
+        """Refuse a date that is no period of the deployment."""
+        number, rest = self.terms.number_of(period)
+        if rest or number < 0:
+            first, days = self.terms.first, self.terms.days
+            raise DataError(
+                f"{where}: its date begins no period of the deployment {self.terms.name}, whose"
+                f" periods begin on {first} and every {days} days from then on; write the start of"
+                " the period, or leave the row out"
+            )

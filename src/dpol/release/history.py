@@ -1,0 +1,70 @@
+"""What a ledger has released, when and at what cost, in plain words. No count is in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.core.rounding import rounded_up
+from dpol.privacy.account import best_guess
+from dpol.release import ceiling, entries
+from dpol.release.ledger import Ledger, open_ledger, transaction
+from dpol.release.views import guarantee_of
+from dpol.show.words import counted, printable
+
+
+def history(path: Path) -> list[str]:
+    """What a ledger has released, line by line; guarantees rounded to the safe side.
+
+    Raises:
+        DataError: there is no ledger, or the file is not one.
+        OutputError: it cannot be read.
+    """
+    if not path.exists():
+        raise DataError(f"{path}: there is no ledger; name it with --ledger")
+    with open_ledger(path) as ledger, transaction(ledger):
+        rows = entries.weighed_rows(ledger)
+        outputs = entries.outputs(ledger)
+        lines = [line for it in outputs for line in _of_output(ledger, *it, rows)]
+        return [*lines, *_over_all(ledger)] if lines else [f"{path}: nothing was released yet."]
+
+
+def _of_output(
+    ledger: Ledger, output: entries.Output, path: str, released: Sequence[entries.Weighed]
+) -> Iterator[str]:
+    deployment = entries.deployment_of(ledger, output)
+    yield printable(path) + (f" (deployment {deployment.name})" if deployment else "")
+    for run in entries.runs_of(ledger, output):
+        rows = [row for row in released if row.run == run.number]
+        periods, mus = {row.period for row in rows}, sorted({row.mu for row in rows}, key=float)
+        again = sum(row.version > 1 for row in rows)
+        yield (
+            f"  {run.date}: {counted(run.rows, 'row')} for"
+            f" {' to '.join(sorted({min(periods), max(periods)}))}, mu = {' or '.join(mus)} each"
+            + (f", {counted(again, 'row')} for a period released before" if again else "")
+            + (", taken in after their ledger was lost" if run.imported else "")
+        )
+    given = guarantee_of(ledger, output)
+    unit = given.unit.replace("round", "period").capitalize()
+    yield (
+        f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. Who guesses whether that"
+        f" person was counted is right at most {rounded_up(100 * best_guess(given.mu), 3)}% of the"
+        " time."
+    )
+
+
+def _over_all(ledger: Ledger) -> Iterator[str]:
+    most = entries.spent(ledger)
+    yield f"One entity and period has at most mu = {rounded_up(most, 4)} over all outputs."
+    for terms in entries.deployments(ledger):
+        worst = ceiling.worst_stay(ledger, terms)
+        if worst:
+            left = math.sqrt(max(0, float(terms.budget_mu) ** 2 - worst.squared_mu))
+            yield (
+                f"Deployment {terms.name}: who stays {counted(terms.longest_stay, 'period')} has"
+                f" at most mu = {rounded_up(worst.mu, 4)} over all outputs (the stay from"
+                f" {worst.start} on); the budget is {terms.budget_mu}, which leaves"
+                f" {left:.4g} for that stay."
+            )

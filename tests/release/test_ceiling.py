@@ -1,0 +1,236 @@
+"""No sequence of releases takes a person of the longest stay past the budget of a deployment.
+
+`worst` here computes it once more from what was released, in the plainest way.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+import tempfile
+from contextlib import chdir
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.privacy.chains import Chains
+from dpol.privacy.noise import SeededNoise
+from dpol.release import ceiling
+from dpol.release.deployment import Deployment
+from dpol.release.ledger import open_ledger, transaction
+from dpol.release.release import release
+from dpol.release.request import Choices, Request
+from releases import LEDGER, ask, put
+
+SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "400"))
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+FIRST = datetime.date(2024, 1, 7)
+COLUMNS = {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"}
+
+
+def deployment(**keys):
+    """A deployment of two hospitals in which three plain weeks of mu 1 are all that is allowed."""
+    entities = {name: {"capacity": 20} for name in "AB"}
+    usual = {"name": "d", "periods": {"first": FIRST}, "columns": COLUMNS, "entities": entities}
+    return Deployment.model_validate(
+        {**usual, "mu": 1, "budget_mu": 1.74, "longest_stay": 3, **keys}
+    )
+
+
+def week(number, days=0):
+    return (FIRST + datetime.timedelta(days=7 * number + days)).isoformat()
+
+
+def play(made, *rows, to="noisy.csv", seed=1, correct=(), entity=None, **choices):
+    """Release rows (hospital, week, count) for a deployment."""
+    Path("counts.csv").write_text(
+        "hospital,week,covid\n" + "".join(f"{','.join(row)}\n" for row in rows)
+    )
+    request = Request(
+        Path("counts.csv"),
+        Path(to),
+        made.count_columns(),
+        made.count_noise(),
+        None,
+        Choices(**choices),
+        made.memory(),
+        made.agreed(entity, correct),
+    )
+    return release(request, SeededNoise(np.random.default_rng(seed)))
+
+
+def both(*numbers):
+    return [(name, week(number), "3") for number in numbers for name in "AB"]
+
+
+def worst(made, path=LEDGER):
+    with open_ledger(path) as ledger, transaction(ledger):
+        return ceiling.worst_stay(ledger, made.agreed().terms)
+
+
+def test_plain_periods_add_in_squares_up_to_the_longest_stay():
+    made = deployment()
+    assert [float(play(made, *both(*range(n))).worst.squared_mu) for n in (1, 2, 3, 4, 9)] == [
+        *(1, 2, 3, 3, 3)
+    ]
+
+
+def test_two_hospitals_at_most_count_and_one_counts_half():
+    made = deployment(entities={name: {"capacity": 20} for name in "ABC"})
+    assert play(made, ("A", week(0), "3")).worst.squared_mu == Fraction(1, 2)
+    rows = [(name, week(0), "3") for name in "ABC"]
+    assert play(made, *rows).worst.squared_mu == 1
+
+
+def test_corrections_count_again_and_are_refused_above_the_ceiling():
+    made = deployment(corrections=True, budget_mu=2)
+    play(made, *both(0, 1))
+    assert play(made, *both(0, 1), correct=[week(0)]).worst.squared_mu == 3
+    assert play(made, *both(0, 1, 2)).worst.squared_mu == 4
+    with pytest.raises(DataError, match=f"3 periods from {week(0)} on would have mu 2.237 over"):
+        play(made, *both(0, 1, 2), correct=[week(2)])
+    assert worst(made).squared_mu == 4
+    # Who begins to stay later is not touched by the correction.
+    play(made, *both(3, 4, 5))
+    assert play(made, *both(5), correct=[week(5)]).worst.squared_mu == 4
+
+
+def test_other_outputs_count_by_hand_or_for_another_deployment():
+    """Weeks 0 to 2 of two outputs, and the week of the other one that may reach into the stay."""
+    made, other = deployment(budget_mu=3), deployment(name="e", budget_mu=3)
+    play(made, *both(0, 1, 2, 3))
+    play(other, *both(0, 1, 2), to="other.csv", again=True)
+    assert worst(made).squared_mu == 3 + 3
+    rows = [(name, week(number), "3") for number in (3, 4) for name in "AB"]
+    put(*rows, to="third.csv", noise=made.count_noise(), again=True)
+    # Weeks 1 to 3: their own, of the second 1 and 2 and the week before, of the third week 3.
+    assert worst(made).squared_mu == 3 + 3 + 1
+    with pytest.raises(DataError, match="the budget of the deployment d is 3"):
+        put(*rows, to="fourth.csv", noise=deployment(mu=2).count_noise(), again=True,
+            change_noise=True)  # fmt: skip
+
+
+def test_noise_with_memory_costs_what_a_stay_of_it_costs():
+    """The plain norm of a stay in a long chain, over that of a single release."""
+    made = deployment(noise={"memory": "designed"}, longest_stay=4, budget_mu=9)
+    done = play(made, *both(*range(8)))
+    b = float(done.parts[0].terms.b)
+    assert b > 0.2
+    response = Chains(np.zeros(1), np.array([b])).response(400)[:, 0]
+    moved = sum(np.concatenate([np.zeros(k), response[: 400 - k]]) for k in range(4))
+    assert float(done.worst.squared_mu) == pytest.approx((moved**2).sum() / (response**2).sum())
+    assert done.worst.squared_mu > 4  # more than independent noise
+
+
+def test_a_person_of_a_unit_of_several_weeks_has_mu_in_all_of_them():
+    assert play(deployment(unit_weeks=3), *both(0, 1, 2)).worst.squared_mu == 1
+    made = deployment(name="e", unit_weeks=3, longest_stay=6, budget_mu=2)
+    assert play(made, *both(*range(9)), to="e.csv", again=True, change_noise=True)
+
+
+# ---- many sequences ------------------------------------------------------------------------------
+
+
+def bucket_of(period):
+    return (datetime.date.fromisoformat(period) - FIRST).days // 7
+
+
+def plain_worst(made, touched):
+    """The square of the most that a stay which touches some weeks loses: independent noise."""
+    rows = ask("SELECT text, period, mu FROM release JOIN name ON name.number = name")
+    spent = {}
+    for name, period, mu in rows:
+        key = bucket_of(period), name.strip().upper()
+        spent[key] = spent.get(key, 0) + Fraction(mu) ** 2 / 2
+    weeks = {}
+    for (bucket, _), own in spent.items():
+        weeks.setdefault(bucket, []).append(own)
+    most = {bucket: sum(sorted(own)[-2:]) for bucket, own in weeks.items()}
+    stays = (
+        sum(most.get(first + k, 0) for k in range(made.longest_stay))
+        for first in {week - k for week in touched for k in range(made.longest_stay)}
+    )
+    return max(stays)
+
+
+def random_sequence(rng):
+    """Runs of all kinds on one ledger; what was refused must leave it as it was."""
+    made = deployment(corrections=rng.random() < 0.8, budget_mu=float(rng.choice([1.74, 2, 3])))
+    other = deployment(name="e", mu=0.5, budget_mu=3)
+    kinds = ["grow", "grow", "correct", "correct", "other", "hand", "odd", "spelt", "restore"]
+    for step in range(8):
+        kind, last = rng.choice(kinds), int(rng.integers(5))
+        name, day = str(rng.choice(["A", "B"])), int(kind == "odd")
+        again, same = rng.random(2) < 0.7
+        options = {"seed": step, "again": again, "same_entity": same, "change_noise": True}
+        options["period_days"] = 1 if rng.random() < 0.7 else 7
+        rows, before = both(*range(last + 1)), released_periods()
+        # What the holder says is to be released again.
+        meant = {(each, week(last, day)) for each in "AB"} if again or kind == "correct" else set()
+        try:
+            if kind == "grow":
+                play(made, *rows, entity=rng.choice([None, "A"]), **options)
+            elif kind == "correct":
+                play(made, *rows, correct=[week(last)], **options)
+            elif kind == "other":
+                play(other, *rows, to="e.csv", **options)
+            elif kind != "restore":
+                name = f" {name.lower()}" if kind == "spelt" else name
+                put((name, week(last, day), "3"), to=f"{step}.csv", **options)
+            elif Path("backup.sqlite").exists():
+                shutil.copy("backup.sqlite", LEDGER)
+            elif LEDGER.exists():
+                shutil.copy(LEDGER, "backup.sqlite")
+        except DataError:
+            assert released_periods() == before
+        if again and kind in ("grow", "correct", "other"):
+            meant = {(each, period) for each, period, _ in rows}
+        if kind != "restore":
+            check((made, other), before, meant)
+
+
+def released_periods():
+    """How often each entity's period is in the ledger."""
+    if not LEDGER.exists():
+        return {}
+    return {
+        (entity, period): count
+        for entity, period, count in ask(
+            "SELECT UPPER(TRIM((SELECT text FROM name WHERE name.entity = release.entity"
+            " LIMIT 1))), period, COUNT(*) FROM release GROUP BY entity, period"
+        )
+    }
+
+
+def check(deployments, before, meant):
+    now = released_periods()
+    new = {key for key in now if now[key] != before.get(key, 0)}
+    for key, count in now.items():
+        assert count <= 1 or key not in new or key in meant, key
+    names = ask("SELECT name FROM deployment") if now else []
+    for one in deployments:
+        if (one.name,) in names and new:
+            touched = {bucket_of(period) for _, period in new}
+            assert plain_worst(one, touched) <= Fraction(str(one.budget_mu)) ** 2
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_sequence_of_runs_passes_the_ceiling(part):
+    run_sequences(part, SEQUENCES // 4)
+
+
+@pytest.mark.parametrize("broken", ["ceiling.refuse_above", "repeats._refuse_second_releases"])
+def test_the_sequences_notice_a_broken_rule(monkeypatch, broken):
+    monkeypatch.setattr(f"dpol.release.{broken}", lambda *_: None)
+    with pytest.raises(AssertionError):
+        run_sequences(0, 20)
+
+
+def run_sequences(part, count):
+    for number in range(count):
+        with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
+            random_sequence(np.random.default_rng((part, number)))
