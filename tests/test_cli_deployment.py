@@ -187,21 +187,11 @@ def test_the_cost_is_that_of_the_noise():
     cost = cost_of(read_deployment("d.yaml"))
     assert cost.deviations["050002"] == pytest.approx(2**0.5 / 0.5 / 18, rel=1e-4)
     assert cost.deviations["B"] == pytest.approx(2**0.5 / 0.5 / 100, rel=1e-4)
-    options = [
-        "--name",
-        "w",
-        "--first",
-        "2024-01-07",
-        "--output",
-        "FILE",
-        "--mu",
-        "MU",
-        "--entities",
-    ]
+    options = ["--name", "w", "--first", "2024-01-07", "--output", "FILE", "--mu", "MU"]
     entities = ",".join(f"h{i}:{20 + 10 * i}" for i in range(20))
-    for mu in ("100", "0.1"):
+    for mu in ("20", "0.1"):
         given = [{"FILE": f"{mu}.yaml", "MU": mu}.get(it, it) for it in options]
-        assert run("deployment", "new", *given, entities)[0] == 0
-    assert cost_of(read_deployment("100.yaml")).low > cost_of(read_deployment("0.1.yaml")).high
+        assert run("deployment", "new", *given, "--entities", entities)[0] == 0
+    assert cost_of(read_deployment("20.yaml")).low > cost_of(read_deployment("0.1.yaml")).high
     shown = run("deployment", "cost", "d.yaml")[1]
     assert "050002                       18              15.7 points    +-30.8 points" in shown

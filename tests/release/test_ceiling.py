@@ -132,6 +132,17 @@ def test_a_person_of_a_unit_of_several_weeks_has_mu_in_all_of_them():
     assert play(made, *both(*range(9)), to="e.csv", again=True, change_noise=True)
 
 
+def test_rows_of_a_lost_ledger_count_like_the_worst_memory():
+    """Three rows of memory count as if all noise of a person's stay were the same: 3 x 3."""
+    made = deployment(noise={"memory": "designed"}, budget_mu=9)
+    play(made, *both(0, 1, 2))
+    assert worst(made).squared_mu < 9
+    LEDGER.unlink()
+    assert play(made, *both(0, 1, 2), forget_ledger=True).skipped == 6
+    play(made, *both(0, 1, 2, 9), forget_ledger=True)
+    assert worst(made).squared_mu == 9
+
+
 # ---- many sequences ------------------------------------------------------------------------------
 
 

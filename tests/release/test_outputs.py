@@ -273,6 +273,8 @@ def test_an_output_without_capacity_is_taken_in():
 def before_intervals():
     """Make the output one that was begun before outputs had intervals, its ledger too."""
     ask("ALTER TABLE release DROP COLUMN noise_sd")
+    ask("ALTER TABLE run DROP COLUMN deployment")
+    ask("DROP TABLE deployment")
     ask("PRAGMA user_version = 2")
     ((header,),) = ask("SELECT header FROM output")
     old = json.dumps(json.loads(header)[: -len(INTERVAL)])

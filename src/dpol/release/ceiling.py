@@ -102,17 +102,19 @@ def _loads(
     rows = entries.weighed_rows(ledger)
     of_chains = Counter(row.chain for row in rows)
     memories = chains.memories(ledger)
-    weights: dict[tuple[str, int | None, bool], Fraction] = {}
+    weights: dict[tuple[str, int | None, bool, int], Fraction] = {}
     loads: defaultdict[tuple[Group, str], defaultdict[int, Fraction]]
     loads, touched = defaultdict(lambda: defaultdict(Fraction)), set()
     for row in rows:
         group = row.deployment or row.output
-        key = row.mu, row.chain, group == terms.name
+        key = row.mu, row.chain, group == terms.name, row.imported
         if key not in weights:
             a, b, weeks = memories.get(row.chain or 0, (Fraction(0), Fraction(0), 1))
             most = terms.longest_stay if group == terms.name else of_chains[row.chain]
             norms = squared_norm(a, b, most) / squared_norm(a, b, weeks)
-            weights[key] = Fraction(row.mu) ** 2 / 2 * max(norms / most, Fraction(1, weeks))
+            rate = max(norms / most, Fraction(1, weeks))
+            # Of a chain that is forgotten: N_m is at most m N_1 for any memory and unit.
+            weights[key] = Fraction(row.mu) ** 2 / 2 * (most if row.imported > 1 else rate)
         loads[group, row.period][row.entity] += weights[key]
         if run in (None, row.run):
             touched.add(terms.number_of(row.period)[0])

@@ -46,14 +46,7 @@ def read_counts(
             entity has two rows for one period, or too many counts are above their capacity.
     """
     text = _text(path)
-    read = columns if not agreed or agreed.reads_capacity else replace(columns, capacity=None)
-    counts = []
-    for line, cells in _rows(path, text, read.names()):
-        where = f"{path}, line {line}"
-        if kept := agreed.cells(where, cells) if agreed else cells:
-            counts.append(_count(where, line, kept, columns))
-            if agreed:
-                agreed.check_period(where, counts[-1].period)
+    counts = list(_counts(path, text, columns, agreed))
     if not (choices.no_final_newline or text.endswith(("\n", "\r"))):
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
@@ -79,6 +72,17 @@ def read_counts(
             " 1.230, and that the columns are the right ones, or add --over-capacity if they are"
         )
     return counts
+
+
+def _counts(path: Path, text: str, columns: CountColumns, agreed: Agreed | None) -> Iterator[Count]:
+    read = columns if not agreed or agreed.reads_capacity else replace(columns, capacity=None)
+    for line, cells in _rows(path, text, read.names()):
+        where = f"{path}, line {line}"
+        if kept := agreed.cells(where, cells) if agreed else cells:
+            count = _count(where, line, kept, columns)
+            if agreed:
+                agreed.check_period(where, count.period)
+            yield count
 
 
 def _text(path: Path) -> str:

@@ -53,7 +53,8 @@ class Run(NamedTuple):
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
         rows: how many rows it released.
-        imported: 1 if its rows were released with another ledger, or a newer copy, that is lost.
+        imported: above 0 if its rows were released with another ledger, or a newer copy, that is
+            lost; 2 if some were of chains.
     """
 
     number: int
@@ -103,6 +104,7 @@ class Weighed(NamedTuple):
         version: as in `Place`.
         mu: decimal text.
         chain: number, or None.
+        imported: as in `Run`.
     """
 
     deployment: str | None
@@ -113,6 +115,7 @@ class Weighed(NamedTuple):
     version: int
     mu: str
     chain: int | None
+    imported: int
 
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
@@ -154,7 +157,7 @@ def add_run(
     token: str,
     sampler: str,
     *,
-    imported: bool = False,
+    imported: int = 0,
     terms: AgreedTerms | None = None,
 ) -> int:
     """Begin a run, for a deployment or for none; its number."""
@@ -257,7 +260,7 @@ def weighed_rows(ledger: Ledger) -> list[Weighed]:
         )
     )
     found = ledger.execute(
-        f"SELECT run.output, run, release.entity, period, version, mu, chain FROM {_ROWS}"
+        f"SELECT run.output, run, release.entity, period, version, mu, chain, imported FROM {_ROWS}"
     )
     return [Weighed(names.get(row[0]), *row) for row in found]
 

@@ -94,7 +94,7 @@ def _enter(
     keys = ((line, row[0], row[1]) for line, row in enumerate(new, start=len(known) + 2))
     found = places(ledger, path, keys, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
-    run = entries.add_run(ledger, output, new_token(), sampler, imported=True)
+    run = entries.add_run(ledger, output, new_token(), sampler, imported=2 if record.chains else 1)
     entries.add_rows(ledger, run, zip(found, (_cells(header, row) for row in new), strict=True))
     chains.end_all(ledger)  # their states may be older than what was released
 

@@ -93,8 +93,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         counts = read_counts(request.table, request.columns, choices, request.agreed)
         if request.memory or request.agreed:
             counts.sort(key=lambda count: count.period)  # the order of a chain
-        first = not book.exists()
-        if first:
+        if first := not book.exists():
             _rehearse(book, request, counts, sampler)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
@@ -103,12 +102,8 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             take_in(ledger, output, choices)
         with transaction(ledger):
             remembered = chains.any_chain(ledger)
-            repaired = _bring_up_to_date(ledger, output)
-            try:
+            with _up_to_date(ledger, output):
                 known, new = _put(ledger, request, counts, sampler, token)
-            except DataError as error:
-                more = f"; {output} was not up to date and was written again" if repaired else ""
-                raise DataError(f"{error}{more}") from None
         with transaction(ledger):
             write_views(ledger, known, output)
             rows = sum(run.rows for run in entries.runs_of(ledger, known))
@@ -161,13 +156,19 @@ class _NoNoise:
         return [0] * size
 
 
-def _bring_up_to_date(ledger: Ledger, path: Path) -> bool:
-    """Write what an earlier run could not; whether something was written."""
+@contextmanager
+def _up_to_date(ledger: Ledger, path: Path) -> Iterator[None]:
+    """Write what an earlier run could not; a refusal in the block says so."""
     known = entries.output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    return known is not None and write_views(ledger, known, path)
+    repaired = known is not None and write_views(ledger, known, path)
+    try:
+        yield
+    except DataError as error:
+        more = f"; {path} was not up to date and was written again" if repaired else ""
+        raise DataError(f"{error}{more}") from None
 
 
 def _put(

@@ -41,6 +41,7 @@ class Record:
         output: id of the output in it.
         token: of the last run that released rows of the output.
         sampler: where the noise came from.
+        chains: whether the table has chains, whose states only the ledger knew.
     """
 
     sha256: str
@@ -48,6 +49,7 @@ class Record:
     output: str
     token: str
     sampler: str
+    chains: bool
 
 
 def record_of(output: Path) -> Path:
@@ -60,8 +62,9 @@ def read_record(path: Path) -> Record | None:
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         origin = stored["ledger"]
-        cells = *map(origin.__getitem__, ("id", "output", "token")), stored.get("sampler")
-        return Record(str(stored["sha256"]), *map(str, cells))
+        known, output, token = (str(origin[key]) for key in ("id", "output", "token"))
+        sampler, chained = str(stored.get("sampler")), bool(stored.get("chains"))
+        return Record(str(stored["sha256"]), known, output, token, sampler, chained)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
