@@ -60,6 +60,12 @@ def _new(options: argparse.Namespace) -> None:
     from dpol.release.deployment import checked_deployment
 
     budget = options.budget_mu
+    if budget is None and options.memory == "designed":
+        raise ConfigError(
+            "--memory designed: a stay costs more than with independent noise, how much depends on"
+            f" the capacities; give --budget-mu ({options.mu * options.longest_stay:g} is always"
+            " enough)"
+        )
     if budget is None:
         budget = float(rounded_up(options.mu * max(options.longest_stay, 0) ** 0.5, 3))
     raw = {

@@ -71,9 +71,7 @@ class Release:
 def release(request: Request, sampler: NoiseSampler) -> Release:
     """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
 
-    The output has the columns entity, period, noisy_count, with a capacity also capacity and
-    noisy_share (noisy count / capacity), mu and count_sensitivity, and of the share, or the count
-    without capacity, noise_sd and the ends low and high of a 95% interval. Noisy counts may be
+    The columns of the output are those of `CountColumns.output_header`. Noisy counts may be
     negative. Nothing is released unless every row is good. What is released is in the ledger first,
     in one transaction; output and record are written after that, and again by any further run that
     finds them missing or older than the ledger, before it judges its own rows.
