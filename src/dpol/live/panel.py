@@ -107,7 +107,11 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
     period, shape = deployment.period_of(rounds).isoformat(), (rounds, len(column))
     floats = {key: np.full(shape, np.nan) for key in _FLOATS}
     place, chain, spent = np.zeros(shape, int), np.full(shape, -1), np.zeros(shape)
-    digest, chains, memories = sha256(log.sha256.encode()), dict[str, int](), set()
+    digest, chains, memories = (
+        sha256(log.sha256.encode()),
+        dict[str, int](),
+        set[tuple[str, str, int]](),
+    )
     last = corrections = releases = 0
     for reports, it in _chunks(log, period, 2**62 if received is None else received):
         for values in it.values():
