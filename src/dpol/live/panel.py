@@ -141,10 +141,10 @@ _FLOATS = "share", "capacity", "fresh", "noise", "a", "b"
 def _chunks(
     log: Log, period: str, received: int
 ) -> Iterator[tuple[Sequence[int], dict[str, Sequence[Any]]]]:
-    """Rows of the log in columns, by entity, period and version, and the reports they are from."""
+    """Rows of the log in columns, in the order they came in, and the reports they are from."""
     found = log.connection.execute(
         f"SELECT report, {', '.join(Released._fields)} FROM release WHERE period < ?"
-        " AND report <= ? ORDER BY entity, period, version",
+        " AND report <= ? ORDER BY number",
         (period, received),
     )
     while chunk := found.fetchmany(_CHUNK):
