@@ -94,7 +94,7 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
     """What was reported in the first `rounds` periods.
 
     Args:
-        log: it.
+        log: what is read.
         rounds: T.
         received: number of the last report to read; None: of all.
 
@@ -105,20 +105,19 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
     column = {name: place for place, name in enumerate(deployment.entities)}
     number = {deployment.period_of(it).isoformat(): it for it in range(rounds)}
     period, shape = deployment.period_of(rounds).isoformat(), (rounds, len(column))
-    floats = {key: np.full(shape, np.nan) for key in _FLOATS}
-    place, chain, spent = np.zeros(shape, int), np.full(shape, -1), np.zeros(shape)
+    floats = {key: np.full(shape, np.nan) for key in _FLOATS} | {"spent": np.zeros(shape)}
+    place, chain = np.zeros(shape, int), np.full(shape, -1)
     digest, chains = sha256(log.sha256.encode()), dict[str, int]()
     memories: set[tuple[str, str, int]] = set()
-    last = corrections = releases = 0
+    last = releases = corrections = 0
     for reports, it in _chunks(log, period, 2**62 if received is None else received):
-        for values in it.values():
-            digest.update(("\n".join(map(str, values)) + "\n").encode())
+        digest.update(repr(tuple(it.values())).encode())
         at = [number[own] for own in it["period"]], [column[own] for own in it["entity"]]
         for key, numbers in _numbers(it).items():
             floats[key][at] = numbers
         place[at] = it["place"]
         chain[at] = [chains.setdefault(own, len(chains)) for own in it["chain"]]
-        np.add.at(spent, at, np.array(it["mu"], dtype=float) ** 2)
+        np.add.at(floats["spent"], at, np.array(it["mu"], dtype=float) ** 2)
         memories.update(zip(it["a"], it["b"], it["unit_weeks"], strict=True))
         last, releases = max(last, *reports), releases + len(reports)
         corrections += sum(version > 1 for version in it["version"])
@@ -128,7 +127,6 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
         **floats,
         place=place,
         chain=chain,
-        spent=spent,
         memories=frozenset(memories),
         releases=releases,
         corrections=corrections,
@@ -143,10 +141,10 @@ _FLOATS = "share", "capacity", "fresh", "noise", "a", "b"
 def _chunks(
     log: Log, period: str, received: int
 ) -> Iterator[tuple[Sequence[int], dict[str, Sequence[Any]]]]:
-    """Rows of the log in columns, by entity, period and version, and the reports they are from."""
+    """Rows of the log in columns, in the order they came in, and the reports they are from."""
     found = log.connection.execute(
         f"SELECT report, {', '.join(Released._fields)} FROM release WHERE period < ?"
-        " AND report <= ? ORDER BY entity, period, version",
+        " AND report <= ? ORDER BY number",
         (period, received),
     )
     while chunk := found.fetchmany(_CHUNK):
