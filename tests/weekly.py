@@ -10,9 +10,9 @@ from decimal import Decimal
 import numpy as np
 import yaml
 
-from dpol.core.files import sha256
 from dpol.live.collect import collect
 from dpol.privacy.noise import SeededNoise
+from dpol.release.deployment import read_deployment
 from dpol.release.memory import Memory
 from dpol.release.noise import CountNoise
 from dpol.release.release import release
@@ -57,7 +57,7 @@ def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=N
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
     facts = {
-        "deployment": {"name": "test", "sha256": sha256(deployment)},
+        "deployment": {"name": "test", "sha256": read_deployment(deployment).sha256()},
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "ledger": {"id": ledger, "output": output},
         "mechanism": "discrete Gaussian noise",
@@ -96,7 +96,7 @@ def released(folder, deployment, counts, capacity, names, *, memory=None, mu=MU,
             request = Request(table, output, COLUMNS, CountNoise(mu), None, choices, memory)
             release(request, SeededNoise(rng))
             record = json.loads(record_of(output).read_text())
-            record["deployment"] = {"name": "test", "sha256": sha256(deployment)}
+            record["deployment"] = {"name": "test", "sha256": read_deployment(deployment).sha256()}
             record_of(output).write_text(json.dumps(record))
             outputs.append(output)
         done = collect(outputs, folder / "coordinator", deployment)

@@ -217,7 +217,11 @@ def test_a_folder_keeps_its_deployment(world, tmp_path):
         collect([], world.folder, other)
     copy = world.folder / "deployment.yaml"
     assert copy.read_bytes() == world.deployment.read_bytes()
-    copy.write_text(copy.read_text() + "\n")
+    text = copy.read_text()
+    copy.write_text(text + "# a comment changes nothing\n")
+    collect([], world.folder, world.deployment)
+    assert "mu: 0.5\n" in text
+    copy.write_text(text.replace("mu: 0.5\n", "mu: 0.4\n"))
     with pytest.raises(DataError, match="was changed after the first report"):
         collect([], world.folder)
 

@@ -73,7 +73,7 @@ class Decision:
 
     Args:
         deployment: its name.
-        deployment_sha256: of its file.
+        deployment_sha256: of its content.
         period: start of the period that is decided, YYYY-MM-DD.
         last_period: start of the last period whose reports were read, the one before.
         named: identifiers of who is chosen, best first.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.files import atomic_path, sha256
+from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
 from dpol.release.deployment import Deployment, read_deployment
 
@@ -76,7 +76,7 @@ class Log:
         path: its file.
         connection: to the database.
         deployment: that its reports are of.
-        sha256: of the deployment's file.
+        sha256: of the deployment's content.
     """
 
     path: Path
@@ -168,10 +168,10 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
         for statement in script.split("\n\n"):
             base.execute(statement)
-        base.execute("INSERT INTO deployment VALUES (?)", (sha256(copy),))
+        base.execute("INSERT INTO deployment VALUES (?)", (read_deployment(copy).sha256(),))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")
         base.execute(f"PRAGMA user_version = {_VERSION}")
-    if deployment is not None and sha256(deployment) != sha256(copy):
+    if deployment and read_deployment(deployment).sha256() != read_deployment(copy).sha256():
         raise DataError(
             f"{deployment}: is another deployment than {copy}, which this folder began with; take"
             " that one, or another folder"
@@ -179,7 +179,7 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
 
 
 def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:
-    """The deployment that a log began with, and the checksum of its file."""
+    """The deployment that a log began with, and the checksum of its content."""
     (application,) = base.execute("PRAGMA application_id").fetchone()
     (version,) = base.execute("PRAGMA user_version").fetchone()
     if application != _APPLICATION:
@@ -189,12 +189,12 @@ def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:
             f"{copy.with_name(LOG_NAME)}: was written by another version of dpol; run that one"
         )
     (known,) = base.execute("SELECT sha256 FROM deployment").fetchone()
-    if not copy.exists() or sha256(copy) != known:
+    if not copy.exists() or (agreed := read_deployment(copy)).sha256() != known:
         raise DataError(
             f"{copy}: is missing, or was changed after the first report was collected; put it back"
             " as it was, or begin another folder"
         )
-    return read_deployment(copy), str(known)
+    return agreed, str(known)
 
 
 def _patiently(base: sqlite3.Connection, statement: str) -> None:
