@@ -106,6 +106,7 @@ def _entities(text: str) -> dict[str, Any]:
 
 
 def _cost(options: argparse.Namespace) -> None:
+    from dpol.core.intervals import NORMAL_95
     from dpol.live.cost import CONFIDENCE, REPLICATES, USUAL_CAPACITY, WEEKS, cost_of
     from dpol.release.deployment import read_deployment
 
@@ -118,7 +119,7 @@ def _cost(options: argparse.Namespace) -> None:
     for name, deviation in cost.deviations.items():
         given = deployment.entities[name].capacity
         beds = given if isinstance(given, str) else f"{given:g}"
-        sd, within = f"{100 * deviation:.3g}", f"{196 * deviation:.3g}"
+        sd, within = f"{100 * deviation:.3g}", f"{100 * NORMAL_95 * deviation:.3g}"
         print(f"{name:20} {beds:>10} {sd:>17} points {'+-' + within:>9} points")
     if any(it.capacity == "reported" for it in deployment.entities.values()):
         print(f"Where the capacity is reported, {USUAL_CAPACITY:g} is taken.")

@@ -20,6 +20,9 @@ from dpol.core.randomness import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
+NORMAL_90, NORMAL_95 = 1.6448536269514722, 1.96
+"""Half of a 90% and of a 95% interval where the standard deviation is known, in units of it."""
+
 
 def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
     """Half-width of a Student interval in standard errors, Bonferroni over `comparisons`.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
+from dpol.core.intervals import NORMAL_90
 from dpol.live.decision import Decision, Outlook, Spent, read_decision
 from dpol.live.game import Choice, Game, algorithm_of
 from dpol.live.log import Log, open_log
@@ -23,8 +24,6 @@ from dpol.live.panel import Panel, read_panel
 from dpol.privacy.chains import Chains, squared_norm
 from dpol.release.deployment import Deployment
 
-WIDTH = 1.6448536269514722
-"""Half the width of a 90% interval, in standard deviations."""
 _CLOSE = 1e-9
 
 
@@ -227,7 +226,7 @@ def _interval(choice: Choice, place: int) -> tuple[float | None, float | None, f
     """The predicted share of an entity, and the ends of its 90% interval."""
     if choice.share is None or choice.deviation is None:
         return None, None, None
-    share, width = float(choice.share[place]), WIDTH * float(choice.deviation[place])
+    share, width = float(choice.share[place]), NORMAL_90 * float(choice.deviation[place])
     return share, share - width, share + width
 
 

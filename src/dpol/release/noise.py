@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpol.core.errors import DataError
+from dpol.core.intervals import NORMAL_95
 from dpol.privacy.noise import NoiseSampler, gaussian_measurement
 
 Cells = tuple[str, str | None, str | None, str, str | None]
@@ -159,7 +160,7 @@ def interval(noisy: str, deviation: str) -> list[str]:
     >>> interval("0.126016260", "0.0114977")
     ['0.10348', '0.14855']
     """
-    centre, half = float(noisy), 1.96 * float(deviation)
+    centre, half = float(noisy), NORMAL_95 * float(deviation)
     digits = max(0, 3 - math.floor(math.log10(float(deviation))))
     return [f"{end:.{digits}f}" for end in (centre - half, centre + half)]
 
