@@ -95,7 +95,7 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
 
     Args:
         log: what is read.
-        rounds: T.
+        rounds: their number T.
         received: number of the last report to read; None: of all.
 
     Raises:
