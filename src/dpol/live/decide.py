@@ -21,7 +21,8 @@ from dpol.live.game import Choice, Game, algorithm_of
 from dpol.live.log import Log, open_log
 from dpol.live.page import EARLIER, write_page
 from dpol.live.panel import Panel, read_panel
-from dpol.privacy.chains import Chains, squared_norm
+from dpol.privacy.chains import Chains
+from dpol.release.chains import growth
 from dpol.release.deployment import Deployment
 
 _CLOSE = 1e-9
@@ -234,14 +235,10 @@ def _spent(deployment: Deployment, panel: Panel) -> Spent:
     """What releases cost one person: a period that was released twice counts twice."""
     mu, stay = math.sqrt(panel.spent.max()), deployment.longest_stay
     memories = [(Fraction(a), Fraction(b), weeks) for a, b, weeks in panel.memories]
-    growth = max(
-        max(squared_norm(a, b, stay) / squared_norm(a, b, weeks), Fraction(stay, weeks))
-        for a, b, weeks in memories
-    )
     return Spent(
         mu=mu,
         unit_weeks=min(weeks for *_, weeks in memories),
-        mu_of_stay=mu * math.sqrt(growth),
+        mu_of_stay=mu * growth(memories, stay),
         longest_stay=stay,
         corrections=panel.corrections,
     )

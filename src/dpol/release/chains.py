@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
+from dpol.privacy.chains import squared_norm
 from dpol.release.entries import Output
 from dpol.release.ledger import Ledger
 
@@ -163,3 +165,18 @@ def memories_of(ledger: Ledger, output: Output) -> set[tuple[Fraction, Fraction,
         output.number,
     )
     return {(Fraction(a), Fraction(b), weeks) for a, b, weeks in found}
+
+
+def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
+    """How much larger mu is for a person counted in so many periods, in a row or not, at most.
+
+    Args:
+        memories: (a, b) of the noise, and in how many periods in a row mu protects a person.
+        periods: their number.
+    """
+    squared = (
+        # For stays shorter than the unit, the errors by rounding shrink no faster than this.
+        max(squared_norm(a, b, periods) / squared_norm(a, b, weeks), Fraction(periods, weeks))
+        for a, b, weeks in memories
+    )
+    return math.sqrt(max(squared))

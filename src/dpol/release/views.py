@@ -13,17 +13,14 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.privacy.chains import squared_norm
 from dpol.privacy.dp_events import dp_event_facts
 from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
@@ -122,18 +119,8 @@ def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
         mu=mu,
         model="local",
         sampler="secure" if samplers == {"secure"} else "seeded",
-        stays=tuple(mu * _growth(memories, periods) for periods in STAYS),
+        stays=tuple(mu * chains.growth(memories, periods) for periods in STAYS),
     )
-
-
-def _growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
-    """How much larger mu is for a person who is counted in so many periods, in a row or not."""
-    growth = (
-        # For stays shorter than the unit, the errors by rounding shrink no faster than this.
-        max(squared_norm(a, b, periods) / squared_norm(a, b, weeks), Fraction(periods, weeks))
-        for a, b, weeks in memories
-    )
-    return math.sqrt(max(growth))
 
 
 def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
