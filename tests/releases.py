@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
+import io
 import json
 import sqlite3
 from contextlib import closing
@@ -13,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpol.cli import main
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
 from dpol.release.noise import CountNoise
@@ -38,6 +41,17 @@ class Halted:
     def discrete_gaussian(self, scale, size):
         assert size == 0, "noise was drawn before everything was checked"
         return []
+
+
+def run(*arguments):
+    """Exit code, standard output and standard error of the command, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return code, out.getvalue(), err.getvalue()
 
 
 def put(

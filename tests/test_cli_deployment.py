@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
 import json
 import re
 import sqlite3
@@ -15,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from dpol.cli import main
 from dpol.live.cost import cost_of
 from dpol.release.deployment import read_deployment
+from releases import run
 
 FILE = """\
 name: winter
@@ -38,17 +37,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("d.yaml").write_text(FILE)
     return tmp_path
-
-
-def run(*arguments):
-    """Exit code, standard output and standard error of the command, in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-    return code, out.getvalue(), err.getvalue()
 
 
 def privatize(*rows, more=(), header="hospital,period,covid,beds"):

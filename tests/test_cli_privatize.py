@@ -24,11 +24,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpol.cli import main
 from dpol.release import entries
 from dpol.release import release as release_module
 from dpol.release import text as release_text
 from dpol.release.names import fault_of
+from releases import run
 
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]
@@ -37,17 +37,6 @@ OPTIONS = [
     *("--output", "noisy.csv", "--mu", "0.5"),
     *("--entity", "hospital", "--period", "week", "--count", "covid", "--capacity", "beds"),
 ]
-
-
-def run(*arguments):
-    """Exit code, standard output and standard error of the command, in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-    return code, out.getvalue(), err.getvalue()
 
 
 def run_on(table: bytes, *more):
