@@ -6,7 +6,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs test test-docs test-slurm test-report bench lint format clean
+.PHONY: help setup demo paper secure cluster docs test test-docs test-slurm test-report bench bench-full lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test-report: $(VENV)/.dev ## the reports of results/ in a real browser (needs ch
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
+
+bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw (about 10 minutes)
+	PYTHONPATH=src OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/full.py
 
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .

@@ -1,15 +1,79 @@
-"""The page results.md of what `make bench` measured."""
+"""The page results.md of what `make bench` and `make bench-full` measured."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from machine import ROOT
 
-def as_page(found: Mapping[str, Any]) -> str:
-    """The page of what results.json holds."""
-    parts = (_head(found), _meta(found["rw_meta"]), _others(found), _grid(found["grid"]))
-    return "\n".join(line for part in (*parts, _scale(found)) for line in part)
+from dpol.core.files import write_text
+
+SHORT = 3.0
+"""Rules of fewer seconds are left out of the page."""
+LONGEST = 5
+"""So many of the longest points of a rule are named on the page; full.json holds all."""
+
+
+def renew_page() -> str:
+    """Write results.md from results.json and full.json, and return it."""
+    text = as_page(_read("results"), _read("full"))
+    write_text(ROOT / "benchmarks" / "results.md", text)
+    return text
+
+
+def _read(name: str) -> Mapping[str, Any]:
+    path = ROOT / "benchmarks" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def as_page(found: Mapping[str, Any], full: Mapping[str, Any]) -> str:
+    """The page of what results.json and full.json hold."""
+    parts = [_head(found), _meta(found["rw_meta"]), _others(found), _grid(found["grid"])]
+    parts += [_scale(found), _full(full)] if full else [_scale(found)]
+    return "\n".join(line for part in parts for line in part)
+
+
+def _full(full: Mapping[str, Any]) -> list[str]:
+    """The whole paper: what it takes now, and what it took before."""
+    now = full["now"]
+    return [
+        "## The whole paper",
+        "",
+        "Everything in `benchmarks/full.yaml`, from nothing, two cores (`make bench-full`):",
+        "",
+        "| | date | wall | CPU | of other processes | wall / (CPU / 2) | largest process |",
+        "|---|---|---:|---:|---:|---:|---:|",
+        *(
+            "| {name} | {date} | {wall_s:.0f} s | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
+            " | {wall_over_half_cpu:.2f} | {largest_process_mb:.0f} MB |".format(
+                name=name, **full[name]
+            )
+            for name in ("before", "now")
+            if name in full
+        ),
+        "",
+        f"Seconds of its jobs, each on one core, rule by rule, with the {LONGEST} longest points:",
+        "",
+        "| rule | jobs | before | now | longest points now |",
+        "|---|---:|---:|---:|---|",
+        *(
+            _rule_line(name, rule, full.get("before", {}).get("rules", {}).get(name))
+            for name, rule in sorted(now["rules"].items(), key=lambda it: -it[1]["wall_s"])
+            if rule["wall_s"] > SHORT
+        ),
+        "",
+    ]
+
+
+def _rule_line(name: str, now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
+    longest = sorted(now["points"].items(), key=lambda it: -it[1])[: LONGEST * (now["jobs"] > 1)]
+    earlier = f"{before['wall_s']:.0f}" if before else "-"
+    return (
+        f"| `{name}` | {now['jobs']} | {earlier}"
+        f" | {now['wall_s']:.0f} | {', '.join(f'{it} {s:.0f}' for it, s in longest)} |"
+    )
 
 
 def _head(found: Mapping[str, Any]) -> list[str]:

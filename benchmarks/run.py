@@ -17,7 +17,6 @@ import math
 import multiprocessing
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -31,8 +30,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from labels import time_labels
+from machine import ROOT, busy_seconds, children_seconds
 from matrix import time_matrix
-from page import as_page
+from page import renew_page
 from paper_way import rw_meta_paper_way
 from scale import (
     cpu_seconds,
@@ -44,7 +44,7 @@ from scale import (
 from scipy import optimize
 
 from dpol.config.experiment import load_experiment
-from dpol.core.files import write_json, write_text
+from dpol.core.files import write_json
 from dpol.core.randomness import replicate_generators
 from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
@@ -66,7 +66,6 @@ from dpol.studies.convex import STUDY as CONVEX
 from dpol.studies.convex.settings import Convex
 from dpol.studies.jobs import compute
 
-ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "config" / "demo.yaml"
 REPLICATES = 100
 REPEATS = 5
@@ -214,20 +213,6 @@ def snakemake(folder: Path, *targets: str) -> None:
     subprocess.run([*command, *options, *targets], check=True, capture_output=True)
 
 
-def busy_seconds() -> float:
-    """CPU time that all cores have spent on anything since the machine started (Linux)."""
-    spent = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
-    idle, waiting = 3, 4
-    ticks = sum(int(it) for i, it in enumerate(spent) if i not in (idle, waiting))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def children_seconds() -> float:
-    """CPU time of all processes that this one has started and that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def time_grid() -> dict[str, float]:
     """Wall time of the demo's grid after cleaning, CPU time, and the largest process.
 
@@ -277,9 +262,7 @@ def main() -> None:
         "grid": time_grid(),
     }
     write_json(ROOT / "benchmarks" / "results.json", found)
-    text = as_page(found)
-    write_text(ROOT / "benchmarks" / "results.md", text)
-    print(text)
+    print(renew_page())
 
 
 if __name__ == "__main__":
