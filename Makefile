@@ -6,7 +6,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs test test-docs test-slurm test-report bench bench-full lint format clean
+.PHONY: help setup demo paper secure cluster docs test test-docs test-slurm test-report test-panel bench bench-full lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm o
 test-report: $(VENV)/.dev ## the reports of results/ in a real browser (needs chromium, npm; half a minute a report)
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
+
+test-panel: $(VENV)/.dev ## replay the real panel through the commands: DPOL_PANEL=FILE (about 10 minutes)
+	$(VENV)/bin/python -m pytest -s tests/live/test_replay.py -k on_the_real_panel
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -5,6 +5,7 @@
    which no implementation can avoid.
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
 3. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
+4. What a coordinator runs every week (live.py).
 
 What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md beside
 this file.
@@ -65,6 +66,7 @@ from dpol.studies.batching.study import analytic_mixture, synthetic_stream
 from dpol.studies.convex import STUDY as CONVEX
 from dpol.studies.convex.settings import Convex
 from dpol.studies.jobs import compute
+from live import time_live
 
 DEMO = ROOT / "config" / "demo.yaml"
 REPLICATES = 100
@@ -260,6 +262,7 @@ def main() -> None:
         "country": time_in_own_process(time_country),
         "scaling": time_scaling(),
         "grid": time_grid(),
+        "live": time_live(),
     }
     write_json(ROOT / "benchmarks" / "results.json", found)
     print(renew_page())

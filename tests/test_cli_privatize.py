@@ -330,6 +330,26 @@ def test_nothing_large_is_imported_before_ctrl_c_is_caught():
     assert done.stdout == "set()\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "others"),
+    [
+        (["--help"], {"numpy", "scipy", "yaml"}),
+        (["account", "--mu", "0.5"], {"yaml", "pydantic_core"}),
+        (["account", "--epsilon", "1"], {"yaml", "pydantic_core"}),
+    ],
+)
+def test_what_answers_at_once_imports_nothing_large(arguments, others):
+    large = {"pandas", "pyarrow", "matplotlib", "pydantic", "dp_accounting", "scipy.stats"}
+    code = f"""import sys
+from dpol.cli import main
+try:
+    main({arguments})
+finally:
+    print("imported", {large | others} & set(sys.modules))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "imported set()"
+
+
 def test_a_release_does_not_wait_for_dp_accounting():
     """Its import takes a second, which the record's event must not cost."""
     code = "import sys, dpol.release.text as _; print('dp_accounting' in sys.modules)"

@@ -72,21 +72,34 @@ def collected(folder, path, deployment, rows, **options):
     return done
 
 
-def released(folder, deployment, counts, capacity, names, *, memory=None, mu=MU, holders=1, seed=1):
-    """Release and collect a panel (T, n) week by week; yields the number of weeks collected.
+def released(
+    folder,
+    deployment,
+    counts,
+    capacity,
+    names,
+    *,
+    memory=None,
+    mu=MU,
+    holders=1,
+    seed=1,
+    step=1,
+):
+    """Release and collect a panel (T, n), `step` weeks at once; yields how many are collected.
 
     NaN in the counts: no report. The noise is `dpol privatize`'s, from a seeded sampler.
     """
     rng = np.random.default_rng(seed)
-    for number, (row, beds) in enumerate(zip(counts, capacity, strict=True)):
-        outputs = []
+    for start in range(0, len(counts), step):
+        weeks, outputs = range(start, min(start + step, len(counts))), []
         for holder in range(holders):
             own = folder / f"holder-{holder}"
             own.mkdir(parents=True, exist_ok=True)
             lines = [
-                f"{names[i]},{day(number)},{row[i]:g},{beds[i]:g}"
+                f"{names[i]},{day(number)},{counts[number][i]:g},{capacity[number][i]:g}"
+                for number in weeks
                 for i in range(holder, len(names), holders)
-                if not np.isnan(row[i])
+                if not np.isnan(counts[number][i])
             ]
             if not lines:
                 continue
@@ -101,7 +114,7 @@ def released(folder, deployment, counts, capacity, names, *, memory=None, mu=MU,
             outputs.append(output)
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
-        yield number + 1
+        yield weeks.stop
 
 
 DESIGNED = Memory(None)

@@ -273,7 +273,7 @@ def test_the_log_is_exported_as_it_was_released_or_as_numbers(world, tmp_path):
     world.put(A0, A1, B0)
     for name in ("r.csv", "r.parquet"):
         assert main(["export", str(world.folder), "--to", str(tmp_path / name)]) == 0
-    assert f"A,{day(1)},1,-2.25,20,-0.1125,0.5,1," in (tmp_path / "r.csv").read_text()
+    assert f"A,{day(1)},1,-2.25,20,-0.1125,,1,0.5,1," in (tmp_path / "r.csv").read_text()
     table = pd.read_parquet(tmp_path / "r.parquet")
     assert table.noisy_count.tolist() == [3.5, -2.25, 7.0]
     assert table.noise_sd.iloc[0] == CountNoise(MU).standard_deviation / 20

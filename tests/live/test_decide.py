@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import hashlib
 import json
 import sqlite3
 import subprocess
@@ -18,10 +19,11 @@ from dpol.core.errors import DataError
 from dpol.live.decide import check, decide
 from dpol.live.decision import read_decision
 from dpol.live.log import open_log
+from dpol.live.panel import read_panel
 from dpol.privacy.chains import chain_norm
 from dpol.release.memory import Memory, terms_of
 from dpol.release.noise import CountNoise
-from weekly import agreed, collected, day, report
+from weekly import FIRST, agreed, collected, day, report
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
 
@@ -165,6 +167,44 @@ def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
     path.write_text("{}")
     with pytest.raises(DataError, match="is not a decision of dpol"):
         check(world.folder)
+
+
+def hash_of_what_was_read(folder, before):
+    """As the manual for coordinators defines it, in plain Python."""
+    base = sqlite3.connect(folder / "log.sqlite")
+    (whole,) = base.execute("SELECT sha256 FROM deployment").fetchone()
+    columns = "entity, period, version, noisy_count, capacity, noisy_share, chain, place, noise"
+    rows = f"SELECT {columns} FROM release WHERE period < ? ORDER BY number"
+    read = list(zip(*base.execute(rows, (before,)), strict=True))
+    lines = [hashlib.sha256("".join(f"{it}\n" for it in own).encode()).hexdigest() for own in read]
+    kinds = [row[1:] for row in base.execute("SELECT * FROM noise ORDER BY number")]
+    kinds = [row for number, row in enumerate(kinds, start=1) if number in read[-1]]
+    base.close()
+    return hashlib.sha256("\n".join([whole, *lines, repr(kinds)]).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 50_000])
+def test_the_hash_is_the_documented_one_of_every_column_however_it_is_read(
+    world, monkeypatch, chunk
+):
+    monkeypatch.setattr("dpol.live.panel._CHUNK", chunk)
+    world.put(*range(4))
+    world.put(4, mu="0.4")
+    decision = decide(world.folder)
+    found = {hash_of_what_was_read(world.folder, decision.period)}
+    assert decision.log_sha256 in found
+    assert decide(world.folder, FIRST + datetime.timedelta(days=28)).log_sha256 not in found
+    base = sqlite3.connect(world.folder / "log.sqlite")
+    base.executescript("DROP TRIGGER release_same; DROP TRIGGER noise_same")
+    changes = {"version": 7, "noisy_count": "1", "capacity": "9", "noisy_share": "1", "place": 2}
+    for column, value in {**changes, "chain": "c", "noise": 2, "mu": "0.3"}.items():
+        table = "noise" if column == "mu" else "release"
+        base.execute(f"UPDATE {table} SET {column} = ? WHERE number = 1", (value,))
+        base.commit()
+        with open_log(world.folder) as log:
+            found.add(read_panel(log, 5).sha256)
+    base.close()
+    assert len(found) == 9
 
 
 def test_who_left_is_not_chosen_and_who_came_is(world):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import json
 import os
 from pathlib import Path
@@ -12,7 +13,8 @@ import pandas as pd
 import pytest
 
 from dpol.core.randomness import replicate_generators
-from dpol.experts.play import play_rounds
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import observations, play_rounds, setup_of
 from dpol.experts.registry import make_members
 from dpol.live.decide import check, decide
 from dpol.noise import NoisyGains
@@ -24,7 +26,8 @@ from weekly import DESIGNED, MU, agreed, day, released
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
-PANEL = FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
+GIVEN = os.environ.get("DPOL_PANEL")  # with it, all states are replayed
+PANEL = Path(GIVEN or FOLDER / "hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz")
 COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
 BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
@@ -66,22 +69,37 @@ def noisy_gains(folder, names, capacity, memory):
 
 
 def replayed(folder, algorithm, counts, capacity, memory, *, holders=2, step=1):
-    """Decisions of the commands and of the pipeline, week by week from the second one on."""
+    """Decisions of the commands and of the pipeline from the second week on.
+
+    `step` weeks are released and collected at once.
+    """
     names = [f"H{it:03}" for it in range(capacity.shape[1])]
     kind = {"memory": "designed"} if memory else {}
     deployment = agreed(folder, names, algorithm=algorithm, noise=kind)
-    named = {}
-    own = {"memory": DESIGNED if memory else None, "holders": holders}
+    named, decided = {}, 0
+    own = {"memory": DESIGNED if memory else None, "holders": holders, "step": step}
     for weeks in released(folder, deployment, counts, capacity, names, **own):
-        if weeks % step == 0:
-            decision = decide(folder / "coordinator")
-            assert decision.period == day(weeks)
-            named[weeks] = names.index(decision.named[0])
+        for number in range(decided + 1, weeks + 1):
+            decision = decide(folder / "coordinator", datetime.date.fromisoformat(day(number)))
+            named[number] = names.index(decision.named[0])
+        decided = weeks
     source = noisy_gains(folder, names, capacity, memory)
     (member,) = make_members(algorithm)
-    generators = replicate_generators(1, ("unused",), [0], "unused")
-    actions = play_rounds(member.algorithm, source, generators)[0]
+    actions = played_by(member.algorithm, source)
     return named, {weeks: actions[weeks] for weeks in named if weeks < len(actions)}
+
+
+def played_by(algorithm, source):
+    """Actions of the pipeline; of RW-Meta, which draws some, from the keys that decisions state."""
+    if not isinstance(algorithm, RWMeta):
+        generators = replicate_generators(1, ("unused",), [0], "unused")
+        return play_rounds(algorithm, source, generators)[0]
+    state, actions = algorithm.init(setup_of(source)), []
+    for number, seen in enumerate([None, *observations(source)][: source.n_rounds]):
+        generators = replicate_generators(0, ("test", number), [0], "decision")
+        state, chosen = algorithm.step(state, seen, generators)
+        actions.append(int(chosen[0]))
+    return actions
 
 
 @pytest.mark.parametrize(
@@ -95,6 +113,7 @@ def replayed(folder, algorithm, counts, capacity, memory, *, holders=2, step=1):
         ("rw-ftpl", True),
         ("persistence", False),
         (RIDGE, False),
+        ("rw-meta", False),
     ],
     ids=str,
 )
@@ -106,11 +125,13 @@ def test_decisions_are_the_pipelines(tmp_path, algorithm, memory):
     check(tmp_path / "coordinator")
 
 
-def real_panel():
-    """(T, n) counts and beds of New Mexico, holes repeated; suppressed counts are taken as 2."""
+def real_panel(state):
+    """(T, n) counts and beds of a state, holes repeated; suppressed counts are taken as 2."""
     if not PANEL.exists():
-        pytest.skip(f"{PANEL.name} is not in {FOLDER} (DPOL_REAL_DATA names another folder)")
-    table = pd.read_csv(PANEL, dtype={"hospital_pk": str}).query("state == 'NM'")
+        pytest.skip(f"{PANEL.name} is not in {PANEL.parent}; DPOL_PANEL names the file")
+    if state != "NM" and not GIVEN:
+        pytest.skip(f"{state} takes minutes: make test-panel DPOL_PANEL=FILE")
+    table = pd.read_csv(PANEL, dtype={"hospital_pk": str}).query("state == @state")
     found = [
         table.pivot_table(index="collection_week", columns="hospital_pk", values=it, dropna=False)
         for it in (COUNT, BEDS)
@@ -120,15 +141,28 @@ def real_panel():
     return counts.loc[:, there].to_numpy(), beds.loc[:, there].to_numpy()
 
 
+@pytest.mark.parametrize(("state", "n"), [("NM", 39), ("PA", 173), ("CA", 343)])
 @pytest.mark.parametrize(
     ("algorithm", "memory"),
-    [("empirical-bayes", False), ("empirical-bayes", True), ("random-effects", True)],
+    [
+        ("empirical-bayes", False),
+        ("empirical-bayes", True),
+        ("random-effects", False),
+        ("random-effects", True),
+        ("rw-ftpl", False),
+        ("rw-ftpl", True),
+        (RIDGE, False),
+        ("rw-meta", False),
+    ],
+    ids=str,
 )
-def test_decisions_on_the_real_panel_are_the_pipelines(tmp_path, algorithm, memory):
-    counts, beds = real_panel()
-    assert len(counts) == 67
-    assert counts.shape[1] > 25
-    named, played = replayed(tmp_path, algorithm, counts, beds, memory, holders=1)
+def test_decisions_on_the_real_panel_are_the_pipelines(tmp_path, state, n, algorithm, memory):
+    counts, beds = real_panel(state)
+    assert counts.shape == (67, n)
+    step = 1 if state == "NM" else len(counts)
+    named, played = replayed(tmp_path, algorithm, counts, beds, memory, holders=1, step=step)
     assert len(played) == 66
-    assert {weeks: named[weeks] for weeks in played} == played
+    same = sum(named[weeks] == action for weeks, action in played.items())
+    print(f"{state}, {n} hospitals, {algorithm}, memory {memory}: {same} of {len(played)} equal")
+    assert same == len(played)
     assert len(set(played.values())) > 3

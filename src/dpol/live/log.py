@@ -41,15 +41,20 @@ class Released(NamedTuple):
     noisy_count: str
     capacity: str
     noisy_share: str
-    mu: str
-    count_sensitivity: str
     chain: str
     place: int
+    mu: str
+    count_sensitivity: str
     a: str
     b: str
     unit_weeks: int
     scale: int
     decimals: int
+
+    @property
+    def terms(self) -> tuple[str | int, ...]:
+        """What is public of its noise, see `TERMS`."""
+        return self[-len(TERMS) :]
 
     @property
     def fresh(self) -> float:
@@ -60,6 +65,10 @@ class Released(NamedTuple):
     def noise(self) -> float:
         """Standard deviation of all noise on the share."""
         return float(self.fresh * noise_growth(float(self.a), float(self.b), self.place))
+
+
+TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
+"""What many rows have in common: a row of the log's table of noise. The last fields of a row."""
 
 
 def noise_growth(a: ArrayLike, b: ArrayLike, place: ArrayLike) -> Floats:
@@ -96,15 +105,28 @@ class Log:
 
     def add_releases(self, report: int, rows: list[Released]) -> None:
         """Enter rows of a report."""
-        fields = ", ".join(("report", *Released._fields))
-        marks = ", ".join("?" * (1 + len(Released._fields)))
-        insert = f"INSERT INTO release ({fields}) VALUES ({marks})"
-        self.connection.executemany(insert, ((report, *row) for row in rows))
+        insert = f"INSERT OR IGNORE INTO noise ({', '.join(TERMS)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        self.connection.executemany(insert, dict.fromkeys(row.terms for row in rows))
+        noise = {terms: number for number, terms in self.noises().items()}
+        own = Released._fields[: -len(TERMS)]
+        insert = (
+            f"INSERT INTO release (report, {', '.join(own)}, noise)"
+            f" VALUES (?, {', '.join('?' * len(own))}, ?)"
+        )
+        values = ((report, *row[: len(own)], noise[row.terms]) for row in rows)
+        self.connection.executemany(insert, values)
+
+    def noises(self) -> dict[int, tuple[str | int, ...]]:
+        """The kinds of noise by their numbers, see `TERMS`."""
+        found = self.connection.execute(
+            f"SELECT number, {', '.join(TERMS)} FROM noise ORDER BY number"
+        )
+        return {number: tuple(terms) for number, *terms in found}
 
     def releases(self, where: str = "1", *values: str | int) -> list[tuple[int, Released]]:
         """Rows with the numbers of their reports, by entity, period and version."""
         found = self.connection.execute(
-            f"SELECT report, {', '.join(Released._fields)} FROM release WHERE {where}"
+            f"SELECT report, {', '.join(Released._fields)} FROM released WHERE {where}"
             " ORDER BY entity, period, version",
             values,
         )

@@ -9,17 +9,26 @@ CREATE TABLE report (
 
 CREATE INDEX report_output ON report (ledger, output);
 
+-- What is public of the noise of releases, a row for each kind: of fresh noise `scale` steps of
+-- 10^-decimals persons, and memory (a, b). Noise without memory has a = b.
+CREATE TABLE noise (
+    number INTEGER PRIMARY KEY, mu TEXT NOT NULL, count_sensitivity TEXT NOT NULL, a TEXT NOT NULL,
+    b TEXT NOT NULL, unit_weeks INTEGER NOT NULL, scale INTEGER NOT NULL,
+    decimals INTEGER NOT NULL,
+    UNIQUE (mu, count_sensitivity, a, b, unit_weeks, scale, decimals)
+);
+
 -- Numbers are the text that was released. A version above 1 supersedes the one before. The row is
--- number `place` of its chain of noise, from 1; the chain's fresh noise is `scale` steps of
--- 10^-decimals persons, its memory (a, b). Rows without a chain have a = b.
+-- number `place` of its chain of noise, from 1.
 CREATE TABLE release (
     number INTEGER PRIMARY KEY, report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL,
     period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
-    capacity TEXT NOT NULL, noisy_share TEXT NOT NULL, mu TEXT NOT NULL,
-    count_sensitivity TEXT NOT NULL, chain TEXT NOT NULL, place INTEGER NOT NULL, a TEXT NOT NULL,
-    b TEXT NOT NULL, unit_weeks INTEGER NOT NULL, scale INTEGER NOT NULL,
-    decimals INTEGER NOT NULL, UNIQUE (entity, period, version)
+    capacity TEXT NOT NULL, noisy_share TEXT NOT NULL, chain TEXT NOT NULL,
+    place INTEGER NOT NULL, noise INTEGER NOT NULL REFERENCES noise,
+    UNIQUE (entity, period, version)
 );
+
+CREATE VIEW released AS SELECT * FROM release JOIN noise ON noise.number = release.noise;
 
 CREATE INDEX release_report ON release (report);
 
@@ -33,6 +42,12 @@ CREATE TRIGGER report_kept BEFORE DELETE ON report
 BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
 
 CREATE TRIGGER report_same BEFORE UPDATE ON report
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER noise_kept BEFORE DELETE ON noise
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER noise_same BEFORE UPDATE ON noise
 BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
 
 CREATE TRIGGER release_kept BEFORE DELETE ON release

@@ -1,0 +1,100 @@
+"""Speed of what a coordinator runs every week, by its commands, start included."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from dpol.live.log import Log, Released, open_log
+from dpol.release.deployment import read_deployment
+from dpol.release.views import record_of
+from weekly import agreed, day
+
+AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
+"""CPU seconds and peak megabytes that each must stay below."""
+_HEADER = "entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity"
+
+
+def time_live() -> dict[str, dict[str, float]]:
+    """Deciding for 5,000 entities, 520 weeks, and for 300, 148 weeks; 5,000 reports collected."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = {
+            "country": _time_decide(folder / "country", 5_000, 520),
+            "state": _time_decide(folder / "state", 300, 148),
+            "collect": _time_collect(folder / "collect", 5_000),
+        }
+    return {
+        key: {**own, "aim_s": AIMS[key][0], "aim_mb": AIMS[key][1]} for key, own in found.items()
+    }
+
+
+def _time_decide(folder: Path, n: int, weeks: int) -> dict[str, float]:
+    """All report in all weeks."""
+    names = [f"H{it:04}" for it in range(n)]
+    deployment = agreed(folder, names)
+    with open_log(folder / "log", deployment=deployment, new=True) as log:
+        for week in range(weeks):
+            _report(log, names, week)
+    return _dpol("decide", folder / "log")
+
+
+def _report(log: Log, names: list[str], week: int) -> None:
+    """One report of all entities, whose shares differ."""
+    noise = log.deployment.count_noise()
+    counts = np.random.default_rng(week).normal(20, 4, len(names)).round(2)
+    rows = [
+        Released(
+            entity=name,
+            period=day(week),
+            version=1,
+            noisy_count=f"{count:.2f}",
+            capacity="100",
+            noisy_share=f"{count / 100:.9g}",
+            chain="",
+            place=1,
+            mu=str(noise.mu),
+            count_sensitivity="1",
+            a="0",
+            b="0",
+            unit_weeks=1,
+            scale=noise.scale,
+            decimals=noise.decimals,
+        )
+        for name, count in zip(names, counts.tolist(), strict=True)
+    ]
+    log.add_releases(log.add_report(f"{week:064}", "noisy.csv", "L", "O", "none"), rows)
+
+
+def _time_collect(folder: Path, n: int) -> dict[str, float]:
+    """A report of one row from each of n holders."""
+    names = [f"H{it:04}" for it in range(n)]
+    deployment = agreed(folder, names)
+    sha256 = read_deployment(deployment).sha256()
+    tables = [folder / f"{name}.csv" for name in names]
+    for name, table in zip(names, tables, strict=True):
+        table.write_text(f"{_HEADER}\n{name},{day(0)},20,100,0.2,0.5,1\n")
+        record = {
+            "deployment": {"name": "test", "sha256": sha256},
+            "sha256": hashlib.sha256(table.read_bytes()).hexdigest(),
+            "ledger": {"id": name, "output": "O"},
+            "mechanism": "discrete Gaussian noise",
+        }
+        record_of(table).write_text(json.dumps(record))
+    return _dpol("collect", *tables, "--into", folder / "log", "--deployment", deployment)
+
+
+def _dpol(*arguments: str | Path) -> dict[str, float]:
+    """CPU time and peak memory of a command that succeeds."""
+    command = [sys.executable, "-m", "dpol", *map(str, arguments)]
+    nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    process = os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere)
+    _, status, used = os.wait4(process, 0)
+    assert status == 0, arguments[0]
+    return {"cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024}
