@@ -30,6 +30,9 @@ found.lost = await tab.evaluate(() =>
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);
+found.cut = await tab.evaluate(() =>
+  [...document.querySelectorAll("td, th")].filter(
+    (it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.textContent.trim()));
 if (picture) await tab.screenshot({ path: picture, fullPage: true });
 
 await tab.evaluate(axe);

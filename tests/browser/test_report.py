@@ -1,4 +1,4 @@
-"""The report in real headless Chromium: make test-report.
+"""The report, and the page of decisions, in real headless Chromium: make test-report.
 
 Every report below results/ of the checkout is opened beside one that is made by hand.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from browser.decided import few, hard, many, unranked
 from report.run_by_hand import STUDIES, page, write_run
 
 HERE = Path(__file__).parent
@@ -43,6 +44,12 @@ def report(request: pytest.FixtureRequest, by_hand: Path) -> Path:
     return by_hand if request.param == "by hand" else Path(request.param)
 
 
+@pytest.fixture(scope="session", params=[few, many, hard, unranked], ids=lambda it: it.__name__)
+def decisions(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = request.param(tmp_path_factory.mktemp("state"))
+    return path
+
+
 @cache
 def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
     """What check.js finds."""
@@ -53,29 +60,41 @@ def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
-    found = look(report, width, scheme)
+def assert_flawless(found: dict[str, Any], width: int, scheme: str) -> None:
     assert found["console"] == []
     assert set(found["requests"]) <= {"file", "data"}
     assert found["requests"].count("file") == 1
     assert found["anchors"] == 0
     assert (found["width"], found["widthOpen"]) == (width, width)
+    assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
+    assert found["violations"] == []
+    # A check of nothing would pass too.
+    assert {"color-contrast", "heading-order"} <= set(found["passes"])
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_accessibility(report: Path, width: int, scheme: str) -> None:
-    found = look(report, width, scheme)
-    assert found["violations"] == []
-    # A check of nothing would pass too.
-    assert {"color-contrast", "heading-order", "image-alt"} <= set(found["passes"])
+def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
+    assert_flawless(look(report, width, scheme), width, scheme)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [*VIEWS, (320, "light"), (1920, "light")])
+def test_decisions_open_without_a_flaw(decisions: Path, width: int, scheme: str) -> None:
+    found = look(decisions, width, scheme)
+    assert_flawless(found, width, scheme)
+    assert found["cut"] == [], "cells are seen without scrolling"
+
+
+def test_cells_that_have_to_be_scrolled_to_are_noticed(tmp_path: Path) -> None:
+    page = few(tmp_path)
+    page.write_text(page.read_text().replace("@media (max-width: 48rem)", "@media (max-width: 0)"))
+    assert "46.6% to 56.1%" in look(page, 400, "light")["cut"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_images_are_drawn_on_white(report: Path, width: int, scheme: str) -> None:
     found = look(report, width, scheme)
     assert set(found["panels"]) == {"rgb(255, 255, 255)"}
-    assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
+    assert "image-alt" in found["passes"]
     assert min(found["images"]) > 50
 
 

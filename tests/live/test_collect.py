@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -299,20 +297,3 @@ def test_two_runs_wait_for_each_other(world, tmp_path):
     holder.close()
     assert [run.wait(60) for run in runs] == [0, 0]
     assert [row.entity for row in world.rows()] == ["A", "B", "C"]
-
-
-def test_a_run_that_is_killed_loses_nothing(world, tmp_path):
-    """Whenever it is killed, all of a run's reports are in the log or none, and it can go on."""
-    world.put(A0)
-    rows = [("B", number, f"{number}.5") for number in range(300)]
-    file = report(tmp_path / "b.csv", world.deployment, rows, output="b")
-    command, seen = [*RUN, str(file), "--into", str(world.folder)], set()
-    for moment in (0.05, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0):
-        run = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        time.sleep(moment)
-        os.kill(run.pid, signal.SIGKILL)
-        run.wait()
-        seen.add(len(world.rows()))
-    assert seen <= {1, 301}
-    assert subprocess.run(command, check=False).returncode == 0
-    assert len(world.rows()) == 301

@@ -103,6 +103,13 @@ def test_the_same_log_gives_the_same_bytes(world, tmp_path, algorithm):
     check(world.folder)
 
 
+def test_half_a_file_of_a_killed_run_is_not_read(world):
+    world.put(0, 1)
+    (world.folder / "decisions").mkdir()
+    (world.folder / "decisions" / f".{day(1)}-killed.json").write_text('{"named')
+    assert decide(world.folder).named == ("C", "B")
+
+
 def test_a_late_report_counts_from_the_next_decision_on(world):
     world.put(0, 1, 2)
     world.put(3, entities="AC")

@@ -61,8 +61,8 @@ def test_who_did_not_report_and_earlier_decisions_are_named():
     outlooks = outlook(0), outlook(1, missing=True), outlook(2, missing=True)
     earlier = decision(outlook(2, named=True), outlook(1), period="2026-01-16")
     shown = text_of(decisions_page(decision(*outlooks), [earlier]))
-    assert "Did not report for the period from 2026-01-16 Hospital 1, Hospital 2." in shown
-    assert "2026-01-16 Hospital 2 0" in shown
+    assert "Did not report for the period from 2026-01-16 Hospital 1 Hospital 2 Their" in shown
+    assert "2026-01-16 Hospital 2 What" in shown
 
 
 def test_an_algorithm_without_a_prediction_names_its_choice():
@@ -70,9 +70,17 @@ def test_an_algorithm_without_a_prediction_names_its_choice():
     outlooks = [outlook(number, **unknown) for number in range(3)]
     shown = text_of(decisions_page(decision(*outlooks), ()))
     assert "Hospital 0 Decided from noisy reports" in shown
-    assert shown.count("not predicted") == 3
+    assert "empirical-bayes predicts no shares" in shown
+    assert "Predicted" not in shown
     never = outlook(3, **unknown, reports=0, noisy_share=None, noise=None, last_report=None)
     assert "Hospital 3" not in text_of(decisions_page(decision(*outlooks, never), ()))
+
+
+def test_who_left_is_shown_and_not_ranked():
+    gone = {"rank": None, "reports": 5}
+    shown = text_of(decisions_page(decision(outlook(0), outlook(1), outlook(2, **gone)), ()))
+    assert "Hospital 2 takes part no longer" in shown
+    assert shown.count("takes part no longer") == 1
 
 
 def test_of_many_entities_the_first_are_shown():

@@ -52,15 +52,15 @@ def run(folder, week):
     return "released"
 
 
-def in_child(folder, week, k, how):
-    """What `run` says in a process of its own ('killed'), and how many calls it made."""
+def in_child(folder, act, k, how):
+    """What a function says in a process of its own ('killed'), and how many calls it made."""
     shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         os.close(reader)
         shim.arm(str(folder).encode(), k, how)
         try:
-            said = run(folder, week)
+            said = act()
         except BaseException as error:  # what a user would see as a traceback
             said = f"traceback: {error!r}"
         calls = shim.counted()
@@ -140,7 +140,7 @@ def main(work, hows):
             for k in itertools.count(1):
                 folder = work / "case"
                 shutil.copytree(template, folder)
-                said, calls = in_child(folder, "2024-02-04", k, how)
+                said, calls = in_child(folder, lambda it=folder: run(it, "2024-02-04"), k, how)
                 done = said != "killed" and calls < k
                 wrong = [f"raw counts in {name}" for name in raw_counts(folder)]
                 wrong += faults_of(folder, said, "2024-02-04", before)

@@ -52,7 +52,8 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
 
 def _decisions(folder: Path) -> list[Decision]:
     """The latest decisions, the newest period first: as many as the page shows."""
-    files = sorted((folder / "decisions").glob("*.json"), reverse=True)
+    # A killed run may have left half of a file, under a hidden name.
+    files = sorted((folder / "decisions").glob("[!.]*.json"), reverse=True)
     return [read_decision(path) for path in files[: EARLIER + 1]]
 
 

@@ -16,7 +16,7 @@ SHOWN = 50
 """Entities that the ranking shows; the CSV file beside the decision has all."""
 EARLIER = 26
 """Earlier decisions that are shown."""
-_WIDTH = 240.0  # of a bar, in pixels
+_WIDTH = 160.0  # of a bar, in pixels
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,13 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision]) -> str:
     titles = {it.entity: it.title or it.entity for it in decision.outlooks}
     named = [it for it in decision.outlooks if it.named]
     named.sort(key=lambda it: decision.named.index(it.entity))
-    spent = decision.spent
+    spent, lines = decision.spent, ranking(decision)
     return load_template("decisions.html.j2", "dpol.live").render(
         decision=decision,
         titles=titles,
         named=[_line(it, 1.0) for it in named],
-        lines=ranking(decision),
+        lines=lines,
+        predicted=any(it.share for it in lines),
         width=_WIDTH,
         shown=SHOWN,
         earlier=earlier[:EARLIER],
