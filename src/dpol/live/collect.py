@@ -126,7 +126,7 @@ def _checked(
         DataError: the row breaks a rule; the text says which.
     """
     entity, period, capacity, noisy, share, mu, sensitivity = cells
-    _check_key(deployment, entity, period)
+    check_key(deployment, entity, period)
     own = deployment.entities[entity].capacity
     try:
         noise = CountNoise(Decimal(mu), Decimal(sensitivity))
@@ -140,7 +140,7 @@ def _checked(
         raise DataError("the noisy share is not the noisy count over the capacity; ask again")
     if own != "reported" and beds != own:
         raise DataError(f"its capacity is {capacity}, and the deployment says {own:g}")
-    _check_noise(deployment, noise, terms)
+    check_noise(deployment, noise, terms)
     return Released(
         entity=entity,
         period=period,
@@ -160,7 +160,7 @@ def _checked(
     )
 
 
-def _check_key(deployment: Deployment, entity: str, period: str) -> None:
+def check_key(deployment: Deployment, entity: str, period: str) -> None:
     if entity not in deployment.entities:
         raise DataError(f"{entity} is not an entity of the deployment; ask who it is")
     try:
@@ -177,7 +177,7 @@ def _check_key(deployment: Deployment, entity: str, period: str) -> None:
         raise DataError(f"{entity} does not take part in {period}, says the deployment")
 
 
-def _check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -> None:
+def check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -> None:
     if noise.mu > Decimal(str(deployment.mu)):
         raise DataError(f"mu is {noise.mu}, larger than agreed ({deployment.mu:g})")
     if noise.count_sensitivity != Decimal(str(deployment.count_sensitivity)):

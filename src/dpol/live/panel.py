@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -14,7 +14,10 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.live.log import Log, Released, noise_growth
 from dpol.privacy.chains import Chains
+from dpol.release.deployment import Deployment
 
+Columns = Mapping[str, Sequence[Any]]
+"""Rows of the log in columns, by the names of `Released`."""
 _CHUNK = 100_000  # Rows that are read at once; the checksum depends on it.
 
 
@@ -53,6 +56,11 @@ class Panel:
     corrections: int
     last_received: int
     sha256: str
+
+    def before(self, rounds: int) -> Panel:
+        """What was reported in the first `rounds` periods; numbers of releases stay those of all."""
+        arrays = (*_FLOATS, "spent", "place", "chain")
+        return replace(self, **{name: getattr(self, name)[:rounds] for name in arrays})
 
     @property
     def there(self) -> NDArray[np.bool_]:
@@ -101,16 +109,33 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
     Raises:
         DataError: nothing was.
     """
-    deployment = log.deployment
+    period = log.deployment.period_of(rounds).isoformat()
+    rows = _chunks(log, period, 2**62 if received is None else received)
+    panel = panel_of(log.deployment, rounds, rows)
+    if not panel.releases:
+        raise DataError(f"{log.path}: nothing was reported before {period}; take a later one")
+    return panel
+
+
+def panel_of(
+    deployment: Deployment, rounds: int, chunks: Iterable[tuple[Sequence[int], Columns]]
+) -> Panel:
+    """The panel of rows, a correction after what it supersedes.
+
+    Args:
+        deployment: that they are of.
+        rounds: number T of its first periods, which hold all rows.
+        chunks: numbers of the reports, and the rows.
+    """
     column = {name: place for place, name in enumerate(deployment.entities)}
     number = {deployment.period_of(it).isoformat(): it for it in range(rounds)}
-    period, shape = deployment.period_of(rounds).isoformat(), (rounds, len(column))
+    shape = rounds, len(column)
     floats = {key: np.full(shape, np.nan) for key in _FLOATS} | {"spent": np.zeros(shape)}
     place, chain = np.zeros(shape, int), np.full(shape, -1)
-    digest, chains = sha256(log.sha256.encode()), dict[str, int]()
+    digest, chains = sha256(deployment.sha256().encode()), dict[str, int]()
     memories: set[tuple[str, str, int]] = set()
     last = releases = corrections = 0
-    for reports, it in _chunks(log, period, 2**62 if received is None else received):
+    for reports, it in chunks:
         digest.update(repr(tuple(it.values())).encode())
         at = [number[own] for own in it["period"]], [column[own] for own in it["entity"]]
         for key, numbers in _numbers(it).items():
@@ -121,8 +146,6 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
         memories.update(zip(it["a"], it["b"], it["unit_weeks"], strict=True))
         last, releases = max(last, *reports), releases + len(reports)
         corrections += sum(version > 1 for version in it["version"])
-    if not releases:
-        raise DataError(f"{log.path}: nothing was reported before {period}; take a later one")
     return Panel(
         **floats,
         place=place,
@@ -138,9 +161,7 @@ def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
 _FLOATS = "share", "capacity", "fresh", "noise", "a", "b"
 
 
-def _chunks(
-    log: Log, period: str, received: int
-) -> Iterator[tuple[Sequence[int], dict[str, Sequence[Any]]]]:
+def _chunks(log: Log, period: str, received: int) -> Iterator[tuple[Sequence[int], Columns]]:
     """Rows of the log in columns, in the order they came in, and the reports they are from."""
     found = log.connection.execute(
         f"SELECT report, {', '.join(Released._fields)} FROM release WHERE period < ?"
