@@ -75,7 +75,7 @@ class Choice:
     deviation: Floats | None = None
 
     def interval(self, place: int) -> tuple[float | None, float | None, float | None]:
-        """The predicted share of an expert, and the ends of its 90% interval, if it is predicted."""
+        """The predicted share of an expert, if there is one, and the ends of its 90% interval."""
         if self.share is None or self.deviation is None:
             return None, None, None
         share, width = float(self.share[place]), NORMAL_90 * float(self.deviation[place])

@@ -58,7 +58,7 @@ class Panel:
     sha256: str
 
     def before(self, rounds: int) -> Panel:
-        """What was reported in the first `rounds` periods; numbers of releases stay those of all."""
+        """What was reported in the first `rounds` periods; the number of releases stays."""
         arrays = (*_FLOATS, "spent", "place", "chain")
         return replace(self, **{name: getattr(self, name)[:rounds] for name in arrays})
 
