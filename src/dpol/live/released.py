@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, as_numbers, refuse_cells
 from dpol.data.table import RawTable, read_table
-from dpol.live.collect import check_key, check_noise
+from dpol.live.collect import check_key, check_noise, independent_terms
 from dpol.live.decide import number_of
 from dpol.live.log import DEPLOYMENT_NAME, LOG_NAME, Released, open_log
 from dpol.live.panel import Panel, panel_of, read_panel
@@ -138,18 +137,21 @@ def _check(deployment: Deployment, row: Released, sds: tuple[float, float]) -> N
     own, capacity = deployment.entities[row.entity].capacity, float(row.capacity)
     if own != "reported" and capacity != own:
         raise DataError(f"its capacity is {row.capacity}, and the deployment says {own:g}")
-    if not np.isclose(float(row.noisy_count) / capacity, float(row.noisy_share), _CLOSE, 1e-15):
+    if not math.isclose(
+        float(row.noisy_count) / capacity, float(row.noisy_share), rel_tol=_CLOSE, abs_tol=1e-15
+    ):
         raise DataError("the noisy share is not the noisy count over the capacity")
     noise = _noise(row.mu, row.count_sensitivity)
     terms = ChainTerms(row.a, row.b, row.unit_weeks, 1, row.mu, row.decimals, row.scale)
     check_noise(deployment, noise, terms)
-    fresh, least = row.scale / 10.0**row.decimals, noise.scale / 10.0**noise.decimals
+    alone = independent_terms(noise)
+    fresh, least = row.scale / 10.0**row.decimals, alone.scale / 10.0**alone.decimals
     if fresh < least or (not row.chain and fresh > least):
         raise DataError(f"its noise, {row.scale} / 10^{row.decimals}, is not that of mu {row.mu}")
     if not row.chain and float(row.a) != float(row.b):
         raise DataError("its noise has a memory, and it is of no chain")
     for name, found, due in zip(("noise_sd", "fresh_sd"), sds, (row.noise, row.fresh), strict=True):
-        if not np.isclose(found, due, _CLOSE, 0):
+        if not math.isclose(found, due, rel_tol=_CLOSE):
             raise DataError(f"{name} is {found:g}, and scale, a, b and place give {due:g}")
 
 

@@ -80,8 +80,10 @@ def _draw_choices(
 def _draw_noise(ax: Axes, reports: pd.DataFrame) -> None:
     for name, colour, dashes in (("median", style.BLACK, "-"), ("largest", style.GREY, "--")):
         values = reports[f"noise_{name}"]
-        ax.plot(reports["period"], values, color=colour, ls=dashes, lw=1.2, label=name, marker=".")
+        ax.plot(reports["period"], values, color=colour, ls=dashes, lw=1.2, label=name)
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("{x:g}")
     ax.set_ylabel("noise on a share")
     ax.legend(loc="best", ncols=2)
     locator = AutoDateLocator()
