@@ -57,24 +57,19 @@ def games_before(
     Raises:
         ValueError: as `Game`.
     """
+    everybody = np.arange(len(deployment.entities))
     begun, returned = panel.new_chains()
     # Where a chain is returned to, what is left of its noise is unknown here.
     fresh = np.where(returned, panel.noise, panel.fresh)
-    everybody = np.arange(len(deployment.entities))
     games: dict[bool, Game] = {}
 
     def played(seen: Panel, places: NDArray[np.intp]) -> Game:
-        all_play = len(places) == len(everybody)
+        own = len(places) == len(everybody)
         game = _begin(deployment, algorithm, seen, places)
-        before = games.get(all_play)
-        game = before if before is not None and _same(before, game) else game
-        start = 0 if game.played is None else game.played.period + 1
-        for it in range(start, len(seen.share)):
-            own = (fresh[it, places], begun[it, places]) if game.memory else (None, None)
-            shares, noise = panel.share[it, places], panel.noise[it, places]
-            game = game.learn(it, shares, noise, fresh_scale=own[0], begun=own[1])
-        games[all_play] = game
-        return game
+        if own in games and _same(games[own], game):
+            game = games[own]
+        games[own] = _learned(game, seen, places, fresh, begun)
+        return games[own]
 
     for number in numbers:
         seen, day = panel.before(number), deployment.period_of(number)
@@ -85,6 +80,21 @@ def games_before(
         else:
             (places,) = among.nonzero()
             yield Ready(number, played(seen, places), places, among[places])
+
+
+def _learned(
+    game: Game,
+    panel: Panel,
+    places: NDArray[np.intp],
+    fresh: Floats,
+    begun: NDArray[np.bool_],
+) -> Game:
+    """A game of some entities after all periods of a panel that it has not seen yet."""
+    for it in range(0 if game.played is None else game.played.period + 1, len(panel.share)):
+        own = (fresh[it, places], begun[it, places]) if game.memory else (None, None)
+        shares, noise = panel.share[it, places], panel.noise[it, places]
+        game = game.learn(it, shares, noise, fresh_scale=own[0], begun=own[1])
+    return game
 
 
 def _begin(
