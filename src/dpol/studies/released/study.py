@@ -170,7 +170,7 @@ def collect(frames: Frames, settings: ReleasedGames, facts: Facts) -> dict[str, 
     (own,) = played.loc[played["of_deployment"], "algorithm"]
     comparisons = int((played["checked"] > 0).sum())
     each = 1 - (1 - facts.confidence) / max(comparisons, 1)
-    rows = []
+    rows: list[dict[Hashable, Any]] = []
     for row in played.to_dict("records"):
         both = first.reindex(columns=[own, row["algorithm"]]).dropna()
         agreement = (both.iloc[:, 0] == both.iloc[:, 1]).mean() if len(both) else math.nan
@@ -179,12 +179,13 @@ def collect(frames: Frames, settings: ReleasedGames, facts: Facts) -> dict[str, 
     return {**frames, "released_algorithms": pd.DataFrame(rows).assign(**shared)}
 
 
-def _coverage(row: Mapping[Hashable, Any], confidence: float) -> dict[str, float]:
+def _coverage(row: Mapping[Hashable, Any], confidence: float) -> dict[Hashable, Any]:
     """The share of reports where they were predicted, and its interval, rounded outwards."""
     names = "coverage", "coverage_low", "coverage_high"
     if not row["checked"]:
         return dict.fromkeys(names, math.nan)
     share, trials = row["covered"] / row["checked"], int(row["effective"])
-    low, _ = share_interval(math.floor(share * trials), trials, confidence)
-    _, high = share_interval(math.ceil(share * trials), trials, confidence)
+    found = round(share * trials, 9)
+    low, _ = share_interval(math.floor(found), trials, confidence)
+    _, high = share_interval(math.ceil(found), trials, confidence)
     return dict(zip(names, (share, low, high), strict=True))
