@@ -15,8 +15,13 @@ if not workflow.overwrite_configfiles:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/clean.smk"
-include: "workflow/rules/streams.smk"
-include: "workflow/rules/hospitals.smk"
+
+if not RELEASED:
+
+    include: "workflow/rules/streams.smk"
+    include: "workflow/rules/hospitals.smk"
+
+
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/report.smk"
 
@@ -24,8 +29,6 @@ include: "workflow/rules/report.smk"
 localrules:
     all,
     data,
-    streams,
-    runs,
 
 
 rule all:

@@ -18,9 +18,12 @@ import pytest
 import yaml
 
 from dpol.core.schemas import read_frame, read_schemas
-from dpol.studies.registry import STUDIES, load_study
+from dpol.studies import registry
+from dpol.studies.registry import load_study
 from pipeline import ROOT, SMALL, command, fail, run, snakemake, succeed, write_config
 
+# All but that of released numbers, which has a run of its own.
+STUDIES = tuple(name for name in registry.STUDIES if name in SMALL)
 # Without the studies, whose results depend on nothing else in the config.
 PLAIN = {key: value for key, value in SMALL.items() if key not in STUDIES}
 STUDY_TITLES = [load_study(name).title for name in STUDIES]

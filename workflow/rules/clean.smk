@@ -1,5 +1,5 @@
-# A table of gains is taken as it is.
-if settings.dataset.source.kind == "gains":
+# Gains and released numbers are taken as they are.
+if settings.dataset.source.kind in TAKEN_AS_IT_IS:
     DATA = [settings.raw_file]
 else:
 

@@ -13,6 +13,7 @@ from dpol.core.imports import code_hash
 from dpol.experts.registry import modules_of
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
+from dpol.data.settings import TAKEN_AS_IT_IS
 from dpol.studies.hospitals.sections import sections_of
 from dpol.studies.study import code_of, code_of_shown
 
@@ -37,6 +38,8 @@ except DpolError as error:
     sys.exit(f"error: {error}")
 
 settings = experiment.config
+# Of released numbers nobody knows the truth: there is nothing to clean, to noise or to gain.
+RELEASED = settings.dataset.source.kind == "released"
 STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
@@ -70,6 +73,8 @@ FACTS = {
 MAIN = experiment.main()
 # What is shown, each with its settings.
 SECTIONS = [(it, MAIN) for it in sections_of(settings.report, settings.comparison)]
+if RELEASED:
+    SECTIONS = []
 SECTIONS += settings.studies()
 
 
@@ -135,6 +140,13 @@ def tables_of(points):
         return path
 
     return {name: table(name) for name in sorted(names)}
+
+
+def released_of(points):
+    """What gives released numbers and their deployment, if any of these plays them."""
+    source = settings.dataset.source
+    played = any("released" in point for point in points.values())
+    return {"released": [source.file, source.deployment]} if played else {}
 
 
 def point_of(points):

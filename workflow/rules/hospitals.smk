@@ -27,6 +27,7 @@ rule run_suite:
 
 
 rule runs:
+    localrule: True
     input:
         run_files(),
 

@@ -10,6 +10,7 @@ for study, block in settings.studies():
         input:
             **stream_of(POINTS),
             **tables_of(POINTS),
+            **released_of(POINTS),
         output:
             **parts,
         log:

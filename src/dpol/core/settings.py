@@ -150,6 +150,7 @@ class Settings(BaseModel):
         """The rules across keys of this block that are broken; locations begin in the block.
 
         Args:
-            source: kind of the source of the data: `gains` has neither counts nor capacities.
+            source: kind of the source of the data: `gains` has neither counts nor capacities,
+                `released` no truth.
         """
         yield from ()

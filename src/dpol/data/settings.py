@@ -21,6 +21,8 @@ from dpol.core.settings import (
     relative,
 )
 
+TAKEN_AS_IT_IS = ("gains", "released")
+"""Kinds of sources that nothing is cleaned of."""
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """A date outside these is taken for a mistake."""
 
@@ -103,6 +105,20 @@ class GainsSource(Settings):
         return self
 
 
+class ReleasedSource(Settings):
+    """Numbers that a deployment has released, noise included; nobody knows their truth. The run has
+    no gains, so its config has no `streams`, `suites`, `privacy`, `comparison` or `report`."""
+
+    kind: Literal["released"]
+    """This kind of source."""
+    file: Annotated[str, AfterValidator(ends_in("log.sqlite", ".csv", ".parquet"))]
+    """`log.sqlite` in a coordinator's folder, or a table that `dpol export` wrote."""
+    deployment: Annotated[str, AfterValidator(ends_in(".yaml", ".yml"))]
+    """The file of the deployment."""
+    simulated: bool = False
+    """Whether the counts behind the numbers are made up; tables and figures then say so."""
+
+
 class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""
 
@@ -117,7 +133,8 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | LocalSource | SimulatedSource | GainsSource, Field(discriminator="kind")
+    WebSource | LocalSource | SimulatedSource | GainsSource | ReleasedSource,
+    Field(discriminator="kind"),
 ]
 
 
@@ -212,9 +229,11 @@ class Dataset(Settings):
     """Where the table comes from and how it is read."""
 
     source: Source
-    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset."""
+    """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
+    dataset."""
     columns: Columns | None = None
-    """The names the table uses for what dpol needs; required, but not with `gains`."""
+    """The names the table uses for what dpol needs; required, but not with `gains` or
+    `released`."""
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
 
@@ -229,19 +248,19 @@ class Dataset(Settings):
     def simulated(self) -> bool:
         """Whether the table is made up, by dpol or by somebody else."""
         source = self.source
-        named = isinstance(source, (LocalSource, GainsSource)) and source.simulated
+        named = isinstance(source, LocalSource | GainsSource | ReleasedSource) and source.simulated
         return named or source.kind == "simulated"
 
     def problems(self, source: str) -> Iterator[Problem]:
-        """What does not go together, or not with a table of gains."""
+        """What does not go together, or not with numbers that are taken as they are."""
         rules, periods = self.cleaning, self.periods
-        if source == "gains":
+        if source in TAKEN_AS_IT_IS:
             for key in sorted(self.model_fields_set - {"source"}):
                 yield Problem(
                     (key,),
                     "a block",
-                    "must not be given because dataset.source.kind is gains: there is nothing to"
-                    " clean",
+                    f"must not be given because dataset.source.kind is {source}: there is nothing"
+                    " to clean",
                 )
         elif self.columns is None:
             allowed = "is missing: what the table calls entity, period, count and capacity"

@@ -126,7 +126,7 @@ def _checked(
         DataError: the row breaks a rule; the text says which.
     """
     entity, period, capacity, noisy, share, mu, sensitivity = cells
-    _check_key(deployment, entity, period)
+    check_key(deployment, entity, period)
     own = deployment.entities[entity].capacity
     try:
         noise = CountNoise(Decimal(mu), Decimal(sensitivity))
@@ -140,7 +140,7 @@ def _checked(
         raise DataError("the noisy share is not the noisy count over the capacity; ask again")
     if own != "reported" and beds != own:
         raise DataError(f"its capacity is {capacity}, and the deployment says {own:g}")
-    _check_noise(deployment, noise, terms)
+    check_noise(deployment, noise, terms)
     return Released(
         entity=entity,
         period=period,
@@ -160,7 +160,8 @@ def _checked(
     )
 
 
-def _check_key(deployment: Deployment, entity: str, period: str) -> None:
+def check_key(deployment: Deployment, entity: str, period: str) -> None:
+    """Raise DataError if an entity is not to report for a period."""
     if entity not in deployment.entities:
         raise DataError(f"{entity} is not an entity of the deployment; ask who it is")
     try:
@@ -177,7 +178,8 @@ def _check_key(deployment: Deployment, entity: str, period: str) -> None:
         raise DataError(f"{entity} does not take part in {period}, says the deployment")
 
 
-def _check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -> None:
+def check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -> None:
+    """Raise DataError if the noise of a row is not what was agreed."""
     if noise.mu > Decimal(str(deployment.mu)):
         raise DataError(f"mu is {noise.mu}, larger than agreed ({deployment.mu:g})")
     if noise.count_sensitivity != Decimal(str(deployment.count_sensitivity)):
@@ -199,7 +201,7 @@ def _terms(
 ) -> tuple[ChainTerms, str]:
     """What is public of the noise of a row, and the name of its chain; empty if it has none."""
     if part is None:
-        return _independent(noise), ""
+        return independent_terms(noise), ""
     numbers = (Decimal(str(part["a"])), Decimal(str(part["b"])))
     weeks, periods = int(part["unit_weeks"]), int(part["chain_periods"])
     terms = _expected(noise, numbers, weeks, periods)
@@ -209,7 +211,8 @@ def _terms(
 
 
 @cache
-def _independent(noise: CountNoise) -> ChainTerms:
+def independent_terms(noise: CountNoise) -> ChainTerms:
+    """What is public of independent noise."""
     return ChainTerms("0", "0", 1, 1, decimal_text(noise.mu), noise.decimals, noise.scale)
 
 

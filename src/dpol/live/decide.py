@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
-from dpol.core.intervals import NORMAL_90
 from dpol.live.decision import Decision, Outlook, Spent, read_decision
-from dpol.live.game import Choice, Game, algorithm_of
+from dpol.live.game import Choice, algorithm_of
 from dpol.live.log import Log, open_log
 from dpol.live.page import EARLIER, write_page
 from dpol.live.panel import Panel, read_panel
-from dpol.privacy.chains import Chains
+from dpol.live.replay import games_before
 from dpol.release.chains import growth
 from dpol.release.deployment import Deployment
 
@@ -43,7 +41,7 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
         OutputError: the decision cannot be written.
     """
     with open_log(folder) as log:
-        decision = _decided(log, _number(log, period))
+        decision = _decided(log, number_of(log, period))
         _write(log, folder, decision)
     newest, *earlier = _decisions(folder)
     write_page(folder, newest, earlier)
@@ -69,7 +67,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
             was made from, or it is not what comes out.
     """
     with open_log(folder) as log:
-        number = _number(log, period)
+        number = number_of(log, period)
         path = _path(folder, log.deployment.period_of(number).isoformat())
         before = read_decision(path)
         again = _decided(log, number, before.last_received)
@@ -82,8 +80,12 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
     return before
 
 
-def _number(log: Log, period: datetime.date | None) -> int:
-    """The number of the period to decide for."""
+def number_of(log: Log, period: datetime.date | None = None) -> int:
+    """The number of a period to decide for; None: the first one after the last reported.
+
+    Raises:
+        DataError: nothing was collected, or no period begins at that date.
+    """
     last: str | None = log.connection.execute("SELECT MAX(period) FROM release").fetchone()[0]
     if last is None:
         raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
@@ -131,7 +133,8 @@ def _decided(log: Log, number: int, last_received: int | None = None) -> Decisio
     panel = read_panel(log, number, last_received)
     among = np.array([it.takes_part(period) for it in deployment.entities.values()])
     try:
-        choice = _choice(deployment, panel, among)
+        (ready,) = games_before(deployment, algorithm_of(deployment), panel, [number])
+        choice = ready.choose()
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
     if len(choice.ranked) < min(deployment.names, among.sum()):
@@ -147,7 +150,7 @@ def _decided(log: Log, number: int, last_received: int | None = None) -> Decisio
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(list(deployment.entities)[place] for place in named),
         outlooks=_outlooks(deployment, panel, choice),
-        spent=_spent(deployment, panel),
+        spent=spent_of(deployment, panel),
         algorithm=deployment.algorithm,
         randomness=_randomness(deployment, number),
         dpol=__version__,
@@ -167,44 +170,13 @@ def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:
     }
 
 
-def _choice(deployment: Deployment, panel: Panel, among: NDArray[np.bool_]) -> Choice:
-    """Whom to choose among some; who does not rank plays with these only."""
-    everybody = np.arange(len(among))
-    game = _replayed(deployment, panel, everybody)
-    if game.ranks or among.all():
-        return game.decide(among)
-    (places,) = among.nonzero()
-    choice = _replayed(deployment, panel, places).decide()
-    return Choice(tuple(int(places[it]) for it in choice.ranked))
-
-
-def _replayed(deployment: Deployment, panel: Panel, places: NDArray[np.intp]) -> Game:
-    """The game of some entities after all periods."""
-    memory, names = panel.memory(), list(deployment.entities)
-    begun, returned = panel.new_chains()
-    # Where a chain is returned to, what is left of its noise is unknown here.
-    fresh = np.where(returned, panel.noise, panel.fresh)
-    game = Game(
-        algorithm_of(deployment),
-        tuple(names[place] for place in places),
-        capacity=panel.first_capacity()[places],
-        memory=None if memory is None else Chains(memory.a[places], memory.b[places]),
-        seed=deployment.seed,
-        name=deployment.name,
-    )
-    for number, (shares, noise) in enumerate(zip(panel.share, panel.noise, strict=True)):
-        own = (fresh[number, places], begun[number, places]) if memory else (None, None)
-        game = game.learn(number, shares[places], noise[places], fresh_scale=own[0], begun=own[1])
-    return game
-
-
 def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Outlook, ...]:
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
     reports, end = panel.there.sum(axis=0), len(panel.share) - 1
     outlooks, last_of = [], panel.last
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = int(last_of[place])
-        share, low, high = _interval(choice, place)
+        share, low, high = choice.interval(place)
         outlooks.append(
             Outlook(
                 entity=name,
@@ -224,15 +196,7 @@ def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Out
     return tuple(outlooks)
 
 
-def _interval(choice: Choice, place: int) -> tuple[float | None, float | None, float | None]:
-    """The predicted share of an entity, and the ends of its 90% interval."""
-    if choice.share is None or choice.deviation is None:
-        return None, None, None
-    share, width = float(choice.share[place]), NORMAL_90 * float(choice.deviation[place])
-    return share, share - width, share + width
-
-
-def _spent(deployment: Deployment, panel: Panel) -> Spent:
+def spent_of(deployment: Deployment, panel: Panel) -> Spent:
     """What releases cost one person: a period that was released twice counts twice."""
     mu, stay = math.sqrt(panel.spent.max()), deployment.longest_stay
     memories = [(Fraction(a), Fraction(b), weeks) for a, b, weeks in panel.memories]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.errors import ConfigError
+from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.interface import (
     Algorithm,
@@ -72,6 +73,13 @@ class Choice:
     ranked: tuple[int, ...]
     share: Floats | None = None
     deviation: Floats | None = None
+
+    def interval(self, place: int) -> tuple[float | None, float | None, float | None]:
+        """The predicted share of an expert, if there is one, and the ends of its 90% interval."""
+        if self.share is None or self.deviation is None:
+            return None, None, None
+        share, width = float(self.share[place]), NORMAL_90 * float(self.deviation[place])
+        return share, share - width, share + width
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,6 +175,22 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
         raise OutputError(wrong) from error
 
 
+@contextmanager
+def log_of_rows(path: Path, deployment: Deployment, rows: list[Released]) -> Iterator[Log]:
+    """Open a log in memory that holds rows of a table, in their order, as one report.
+
+    Args:
+        path: of the table.
+        deployment: that its rows are of.
+        rows: a correction stands after what it supersedes.
+    """
+    with closing(sqlite3.connect(":memory:")) as base:
+        _make_tables(base, deployment)
+        log = Log(path, base, deployment, deployment.sha256())
+        log.add_releases(log.add_report("", path.name, "", "", ""), rows)
+        yield log
+
+
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
 
 
@@ -187,10 +203,7 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         if deployment is not None:  # a copy that is there was never used
             with atomic_path(copy) as temporary:
                 temporary.write_bytes(deployment.read_bytes())
-        script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
-        for statement in script.split("\n\n"):
-            base.execute(statement)
-        base.execute("INSERT INTO deployment VALUES (?)", (read_deployment(copy).sha256(),))
+        _make_tables(base, read_deployment(copy))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")
         base.execute(f"PRAGMA user_version = {_VERSION}")
     if deployment and read_deployment(deployment).sha256() != read_deployment(copy).sha256():
@@ -198,6 +211,13 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
             f"{deployment}: is another deployment than {copy}, which this folder began with; take"
             " that one, or another folder"
         )
+
+
+def _make_tables(base: sqlite3.Connection, deployment: Deployment) -> None:
+    script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
+    for statement in script.split("\n\n"):
+        base.execute(statement)
+    base.execute("INSERT INTO deployment VALUES (?)", (deployment.sha256(),))
 
 
 def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:

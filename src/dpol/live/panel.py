@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -56,6 +56,11 @@ class Panel:
     corrections: int
     last_received: int
     sha256: str
+
+    def before(self, rounds: int) -> Panel:
+        """What was reported in the first `rounds` periods; the number of releases stays."""
+        arrays = "share", "capacity", "fresh", "noise", "a", "b", "spent", "place", "chain"
+        return replace(self, **{name: getattr(self, name)[:rounds] for name in arrays})
 
     @property
     def there(self) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
+from dpol.data.panel import provenance_of
+from dpol.data.settings import ReleasedSource
 from dpol.data.stream import read_stream
-from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
+from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
 from dpol.report.data import cleaning_table, dropped_table, source_facts
 from dpol.report.provenance import (
@@ -29,6 +31,7 @@ from dpol.report.setting import describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.sections import BEYOND, sections_of
+from dpol.studies.released import NO_TRUTH
 from dpol.studies.study import FigureSpec, Section
 
 
@@ -91,6 +94,8 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
     """
+    if config.dataset.source.kind == "released":
+        return _rendered(config, provenance, NO_TRUTH, _released_parts(folder, config))
     titles = {label: stream.title or label for label, stream in config.streams.items()}
     results = read_results(folder, config)
     summary = results["summary"]
@@ -101,18 +106,52 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
     parts += [_part(folder, study, block) for study, block in config.studies()]
-    parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
+    parts.append(_data_part(folder, config, titles))
+    answers = (
+        answer_on_papers(results.get("claims"), summary, results["ranking"]),
+        answer_on_privacy(summary, results.get("audits")),
+        answer_on_cost(costs),
+    )
+    setting = describe_setting(config, summary)
+    return _rendered(config, provenance, _LEAD, parts, answers=answers, setting=setting)
+
+
+def _rendered(
+    config: Config,
+    provenance: Provenance,
+    lead: str,
+    parts: Sequence[Part],
+    *,
+    answers: Sequence[Answer] = (),
+    setting: Sequence[str] = (),
+) -> str:
+    """The page with its first sentence, and all its parts."""
     return load_template("report.html.j2", "dpol.report").render(
         run=config.run,
         simulated=config.dataset.simulated,
-        answers=(
-            answer_on_papers(results.get("claims"), summary, results["ranking"]),
-            answer_on_privacy(summary, results.get("audits")),
-            answer_on_cost(costs),
-        ),
-        setting=describe_setting(config, summary),
-        parts=parts,
+        lead=lead,
+        parts=[*parts, _provenance_part(config, provenance)],
+        answers=answers,
+        setting=setting,
     )
+
+
+_LEAD = (
+    "Differentially private online learning: what was run, what came out, and how it compares with"
+    " what the papers report."
+)
+
+
+def _released_parts(folder: Path, config: Config) -> list[Part]:
+    """The parts of a run on released numbers, the studies that play them first."""
+    studies = sorted(config.studies(), key=lambda it: it[0].name != "released")
+    source = config.dataset.source
+    facts = source_facts(provenance_of(config.raw_file, simulated=config.dataset.simulated))
+    if isinstance(source, ReleasedSource):
+        facts += (("deployment", Path(source.deployment).name),)
+    intro = "Numbers that were released with noise, taken as they are; every row was checked."
+    data = Part("data", "Data", intro, facts=facts)
+    return [*(_part(folder, study, block) for study, block in studies), data]
 
 
 def _part(folder: Path, section: Section, settings: Any) -> Part:

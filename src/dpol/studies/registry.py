@@ -15,6 +15,7 @@ STUDIES = (
     "memory",
     "audits",
     "claims",
+    "released",
 )
 """Folders of the studies, in the order of the report; each has the key of its block in a config."""
 
