@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpol.live.cost import cost_of
-from dpol.release.deployment import read_deployment
+from dpol.live.deployment import read_deployment
 from releases import run
 
 FILE = """\

@@ -57,7 +57,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
 def _new(options: argparse.Namespace) -> None:
     from dpol.config.docs import commented_deployment
     from dpol.core.rounding import rounded_up
-    from dpol.release.deployment import checked_deployment
+    from dpol.live.deployment import checked_deployment
 
     budget = options.budget_mu
     if budget is None and options.memory == "designed":
@@ -108,7 +108,7 @@ def _entities(text: str) -> dict[str, Any]:
 def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
     from dpol.live.cost import CONFIDENCE, REPLICATES, USUAL_CAPACITY, WEEKS, cost_of
-    from dpol.release.deployment import read_deployment
+    from dpol.live.deployment import read_deployment
 
     deployment = read_deployment(options.file)
     try:

@@ -140,7 +140,7 @@ def _privatize(options: argparse.Namespace) -> None:
 
 def _request(options: argparse.Namespace) -> Request:
     """What is asked for, by options or by the file of a deployment."""
-    from dpol.release.deployment import read_deployment
+    from dpol.live.deployment import read_deployment
     from dpol.release.memory import Memory
     from dpol.release.noise import CountNoise
     from dpol.release.request import Choices, CountColumns, Request

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.live.game import algorithm_of
 from dpol.live.log import Log, Released, open_log
 from dpol.live.report import ChainRows, Report, read_report
 from dpol.release.chains import ChainTerms
@@ -63,7 +62,6 @@ def collect(
         DataError, OutputError: as `open_log`.
     """
     with open_log(folder, deployment=deployment, new=True) as log:
-        algorithm_of(log.deployment)  # refuses one that could never decide
         return [_collect(log, file) for file in reports]
 
 

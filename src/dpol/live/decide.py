@@ -17,7 +17,8 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_text
 from dpol.core.intervals import NORMAL_90
 from dpol.live.decision import Decision, Outlook, Spent, read_decision
-from dpol.live.game import Choice, Game, algorithm_of
+from dpol.live.deployment import algorithm_of
+from dpol.live.game import Choice, Game
 from dpol.live.log import Log, open_log
 from dpol.live.page import EARLIER, write_page
 from dpol.live.panel import Panel, read_panel

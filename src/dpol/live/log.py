@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 from dpol.core.errors import DataError, OutputError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
-from dpol.release.deployment import Deployment, read_deployment
+from dpol.live.deployment import read_deployment
+from dpol.release.deployment import Deployment
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""

@@ -174,9 +174,12 @@ def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> 
         memories: (a, b) of the noise, and in how many periods in a row mu protects a person.
         periods: their number.
     """
-    squared = (
-        # For stays shorter than the unit, the errors by rounding shrink no faster than this.
-        max(squared_norm(a, b, periods) / squared_norm(a, b, weeks), Fraction(periods, weeks))
-        for a, b, weeks in memories
-    )
-    return math.sqrt(max(squared))
+    return math.sqrt(max(squared_growth(memory, periods) for memory in memories))
+
+
+def squared_growth(memory: tuple[Fraction, Fraction, int], periods: int) -> Fraction:
+    """The square of `growth` for one memory, exact."""
+    a, b, weeks = memory
+    norms = squared_norm(a, b, periods) / squared_norm(a, b, weeks)
+    # For stays shorter than the unit, the errors by rounding shrink no faster than this.
+    return max(norms, Fraction(periods, weeks))

@@ -128,6 +128,17 @@ def released(chain: Chain, period: str, draw: int) -> tuple[int, Chain]:
     return value, chain._replace(u=u, last=period, releases=chain.releases + 1)
 
 
+def numbers_of(
+    noise: CountNoise, memory: Memory, capacities: Sequence[float]
+) -> list[tuple[Decimal, Decimal]]:
+    """(a, b) of entities with these first capacities: given, or designed."""
+    if memory.numbers:
+        return [memory.numbers] * len(capacities)
+    deviation = math.sqrt(2) * float(noise.count_sensitivity / noise.mu)
+    best = designed(deviation / np.array(capacities), memory.unit_weeks).b
+    return [(Decimal(0), round(Decimal(b), 2)) for b in best.tolist()]
+
+
 def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> ChainTerms:
     """What is public of a chain with the numbers (a, b)."""
     a, b = map(Fraction, numbers)
@@ -149,14 +160,9 @@ def _terms(
     first = {place.entity: count.capacity for place, count in reversed(rows)}
     if memory.numbers:
         return dict.fromkeys(first, terms_of(noise, memory.numbers, memory))
-    deviation = math.sqrt(2) * float(noise.count_sensitivity / noise.mu)
     capacity = [float(chains.first_capacity(ledger, output, it) or first[it] or 0) for it in first]
-    levels = deviation / np.array(capacity)
-    best = designed(levels, memory.unit_weeks).b
-    return {
-        entity: terms_of(noise, (Decimal(0), round(Decimal(b), 2)), memory)
-        for entity, b in zip(first, best.tolist(), strict=True)
-    }
+    found = numbers_of(noise, memory, capacity)
+    return {it: terms_of(noise, own, memory) for it, own in zip(first, found, strict=True)}
 
 
 def _goes_on(chain: Chain, terms: ChainTerms, period: str) -> bool:
