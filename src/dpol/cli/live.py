@@ -35,7 +35,10 @@ def add(commands: Commands) -> None:
     words = "decide for a period from the reports collected"
     parser = commands.add_parser("decide", help=words, description=_DECIDE, allow_abbrev=False)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="that reports are collected in")
-    words = "its first day (default: the first period after the last one reported)"
+    words = (
+        "its first day, at most 8 periods after the last report (default: the first period after"
+        " that)"
+    )
     parser.add_argument("--period", type=_date, metavar="DATE", help=words)
     words = "write nothing: make a decision again and compare with what was written"
     parser.add_argument("--check", action="store_true", help=words)

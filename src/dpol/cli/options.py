@@ -25,17 +25,22 @@ def decimal(text: str) -> Decimal:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
 
 
+def number(text: str) -> float:
+    """A number, whole if it is written so; what may be given is for others to check."""
+    return int(text) if text.isdecimal() and len(text) < 19 else float(decimal(text))
+
+
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
     """A reader of numbers that lie in a range."""
 
-    def number(text: str) -> float:
+    def inside(text: str) -> float:
         value = decimal(text)
         # As a float: 1e-100 in decimals is not the float nearest to it.
-        inside = value.is_finite() and low <= float(value) <= high
-        if not inside or (whole and value % 1):
+        good = value.is_finite() and low <= float(value) <= high
+        if not good or (whole and value % 1):
             kind = "be a whole number" if whole else "lie"
             wrong = f"must {kind} from {low:g} to {high:g}, got {text!r}"
             raise argparse.ArgumentTypeError(wrong)
         return int(value) if whole else float(value)
 
-    return number
+    return inside

@@ -12,7 +12,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from dpol.core.errors import ConfigError
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.refusals import did_you_mean, problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LocalAlgorithm
@@ -67,14 +67,13 @@ def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
 
 
 def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
+    spec = deployment.algorithm
+    name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
     try:
+        if name not in tuple(REGISTRY):
+            raise ValueError(f"is no algorithm{did_you_mean(name, REGISTRY)}")
         algorithm_of(deployment)
     except ValueError as error:
-        memory = deployment.noise.memory != "none"
-        able = [
-            name
-            for name in REGISTRY
-            if not any(unfit(member.algorithm, memory) for member in make_members(name))
-        ]
-        allowed = f"{error}; these can: {', '.join(able)}"
-        yield Problem(("algorithm",), deployment.algorithm, allowed)
+        memory, made = deployment.noise.memory != "none", map(make_members, REGISTRY)
+        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
+        yield Problem(("algorithm",), spec, f"{error}; these can decide: {', '.join(able)}")

@@ -9,11 +9,12 @@ import datetime
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import DataError
 from dpol.core.refusals import nearest
@@ -27,8 +28,17 @@ from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 
 _YEAR = 364
+_MOST_BEDS = 1e9
 _FEWEST = 1e-9  # Capacity that may be reported.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
+
+
+def _capacity(value: object) -> object:
+    """A number above 0, or `reported`. Raises ValueError for anything else."""
+    with suppress(TypeError, ValueError):
+        if value == "reported" or 0 < float(str(value)) <= _MOST_BEDS:
+            return value
+    raise ValueError(f"must be a number above 0 and up to {_MOST_BEDS:g}, or reported")
 
 
 class Entity(Settings):
@@ -36,7 +46,7 @@ class Entity(Settings):
 
     title: str = ""
     """A name to show; without it the identifier is shown."""
-    capacity: Annotated[float, Field(gt=0, le=1e9)] | Literal["reported"] = "reported"
+    capacity: Annotated[float | Literal["reported"], BeforeValidator(_capacity)] = "reported"
     """What its counts are a share of (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
     """From this date on it reports and may be chosen; without it from the first period on."""
