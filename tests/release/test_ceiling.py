@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import shutil
 import tempfile
@@ -24,7 +25,7 @@ from dpol.release.deployment import Deployment
 from dpol.release.ledger import open_ledger, transaction
 from dpol.release.release import release
 from dpol.release.request import Choices, Request
-from releases import LEDGER, ask, put
+from releases import LEDGER, RECORD, ask, put
 
 SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "400"))
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -132,15 +133,52 @@ def test_a_person_of_a_unit_of_several_weeks_has_mu_in_all_of_them():
     assert play(made, *both(*range(9)), to="e.csv", again=True, change_noise=True)
 
 
-def test_rows_of_a_lost_ledger_count_like_the_worst_memory():
-    """Three rows of memory count as if all noise of a person's stay were the same: 3 x 3."""
+def test_rows_of_a_lost_ledger_keep_the_memory_that_their_record_states():
+    made = deployment(noise={"memory": "designed"}, budget_mu=9)
+    first = play(made, *both(0, 1, 2))
+    stated = json.loads(RECORD.read_text())["chains"]
+    LEDGER.unlink()
+    done = play(made, *both(0, 1, 2), forget_ledger=True)
+    assert (done.skipped, done.guarantee, list(done.parts)) == (6, first.guarantee, first.parts)
+    assert worst(made).squared_mu == first.worst.squared_mu < 9
+    # What is released next begins new chains, for the states of the old ones are lost.
+    play(made, *both(0, 1, 2, 3))
+    record = json.loads(RECORD.read_text())
+    assert record["chains"][:2] == stated
+    assert [part["first_row"] for part in record["chains"]] == [1, 2, 7, 8]
+    assert "memory_unknown" not in record
+
+
+def test_a_chain_goes_on_where_an_older_ledger_knows_its_beginning():
+    made = deployment(noise={"memory": "designed"}, budget_mu=9)
+    play(made, *both(0, 1))
+    shutil.copy(LEDGER, "older")
+    last = play(made, *both(0, 1, 2))
+    shutil.copy("older", LEDGER)
+    done = play(made, *both(0, 1, 2), forget_ledger=True)
+    assert (done.guarantee, list(done.parts)) == (last.guarantee, last.parts)
+
+
+@pytest.mark.parametrize(
+    "change", [{"b": 0.99}, {"releases": 2}, {"first_row": 99}, {"b": "x"}, {"scale": 1}, None]
+)
+def test_rows_whose_memory_no_record_states_count_like_the_worst(change):
+    """Three rows count as if all noise of a person's stay were the same: 3 x 3."""
     made = deployment(noise={"memory": "designed"}, budget_mu=9)
     play(made, *both(0, 1, 2))
+    record = json.loads(RECORD.read_text())
     assert worst(made).squared_mu < 9
-    LEDGER.unlink()
-    assert play(made, *both(0, 1, 2), forget_ledger=True).skipped == 6
-    play(made, *both(0, 1, 2, 9), forget_ledger=True)
-    assert worst(made).squared_mu == 9
+    if change is None:
+        record["chains"] = "lost"
+    else:
+        record["chains"][0] |= change
+    RECORD.write_text(json.dumps(record))
+    for last in (9, 10):  # The record says so itself, for the next ledger that is lost.
+        LEDGER.unlink()
+        done = play(made, *both(0, 1, 2, *range(9, last + 1)), forget_ledger=True)
+        assert worst(made).squared_mu == 9
+        assert json.loads(RECORD.read_text())["memory_unknown"] is True
+        assert done.guarantee.stays == tuple(done.guarantee.mu * it for it in (1, 2, 4, 8))
 
 
 # ---- many sequences ------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ import functools
 import math
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from dpol.cli.options import Commands, number
+from dpol.cli.options import Commands, number, path
 from dpol.core.errors import ConfigError, OutputError
 from dpol.core.refusals import nearest
 
@@ -41,7 +40,7 @@ def add(commands: Commands) -> None:
     cost = actions.add_parser(
         "cost", help="what the noise means", description=_COST, allow_abbrev=False
     )
-    cost.add_argument("file", type=Path, metavar="FILE", help="the file of the deployment")
+    cost.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     cost.set_defaults(run=_cost, failure=1)
 
 
@@ -59,7 +58,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     words = "what the tables call entity, period, count or capacity, such as count=covid; likewise"
     add("--column", type=_pair, action="append", metavar="KEY=NAME", help=words)
     words = "the file to write (default: standard output)"
-    parser.add_argument("--output", type=Path, metavar="FILE", help=words)
+    parser.add_argument("--output", type=path, metavar="FILE", help=words)
 
     add = functools.partial(parser.add_argument_group("periods").add_argument, default=_ABSENT)
     add("--first", required=True, metavar="DATE", help="start of the first period")

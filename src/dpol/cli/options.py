@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -15,6 +18,26 @@ def add_delta(parser: argparse.ArgumentParser) -> None:
     """Add the option `--delta`."""
     words = "delta at which epsilon is given (default: 1e-6)"
     parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
+
+
+def given(text: str) -> str:
+    """A text that is not empty."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def path(text: str) -> Path:
+    """A path; an empty one would be this folder."""
+    return Path(given(text))
+
+
+def date(text: str) -> datetime.date:
+    """A date."""
+    with suppress(ValueError):
+        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
+            return day
+    raise argparse.ArgumentTypeError(f"must be a date such as 2021-01-31, got {text!r}")
 
 
 def decimal(text: str) -> Decimal:

@@ -7,10 +7,9 @@ import dataclasses
 import functools
 from collections.abc import Iterable
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.cli.options import Commands, add_delta, between, decimal
+from dpol.cli.options import Commands, add_delta, between, date, decimal, given, path
 from dpol.core.errors import DpolError
 
 if TYPE_CHECKING:
@@ -63,10 +62,10 @@ def add(commands: Commands) -> None:
         "privatize", help=words, usage=_USAGE, description=_PRIVATIZE, allow_abbrev=False
     )
     add = parser.add_argument
-    add("table", type=Path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
-    add("--output", type=Path, required=True, metavar="CSV", help="where noisy counts are written")
+    add("table", type=path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
+    add("--output", type=path, required=True, metavar="CSV", help="where noisy counts are written")
     words = "remembers all releases of all outputs (default: dpol-ledger.sqlite beside the output)"
-    add("--ledger", type=Path, metavar="FILE", help=words)
+    add("--ledger", type=path, metavar="FILE", help=words)
     add_delta(parser)
     _add_deployment(parser.add_argument_group("for a deployment"))
     words = f"What a deployment's file says otherwise. Needed: {_named(_NEEDED)}."
@@ -87,7 +86,7 @@ def _add_agreed(group: argparse._ArgumentGroup) -> None:
     add = functools.partial(group.add_argument, default=argparse.SUPPRESS)  # absent if not given
     add("--mu", type=decimal, help="privacy of one person in one period")
     for name, words in _COLUMNS.items():
-        add(f"--{name}", metavar="COLUMN", help=words)
+        add(f"--{name}", type=given, metavar="COLUMN", help=words)
     words = "how far one person can move one count (default: 1)"
     add("--count-sensitivity", type=decimal, metavar="S", help=words)
     add("--append", action="store_true", help="add further periods to the output")
@@ -105,11 +104,12 @@ def _add_agreed(group: argparse._ArgumentGroup) -> None:
 
 def _add_deployment(group: argparse._ArgumentGroup) -> None:
     words = "the file that all hospitals share; releases what is new to the output, skips the rest"
-    group.add_argument("--deployment", type=Path, metavar="FILE", help=words)
+    group.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "release the rows of this entity only (default: all of the table)"
     group.add_argument("--entity-id", metavar="ID", help=words)
     words = "release this period again, after its count was corrected: spends its privacy again"
-    group.add_argument("--correct", action="append", default=[], metavar="PERIOD", help=words)
+    add = functools.partial(group.add_argument, type=date, action="append", default=[])
+    add("--correct", metavar="PERIOD", help=words)
 
 
 def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -136,25 +136,25 @@ def _request(options: argparse.Namespace) -> Request:
     from dpol.release.noise import CountNoise
     from dpol.release.request import Choices, CountColumns, Request
 
-    given = vars(options)
+    found = vars(options)
     if options.deployment:
-        if told := [name for name in _AGREED if name in given]:
+        if told := [name for name in _AGREED if name in found]:
             raise DpolError(f"{_named(told)}: {options.deployment} says that; leave it out")
         deployment = read_deployment(options.deployment)
         columns, noise = deployment.count_columns(), deployment.count_noise()
         memory, days = deployment.memory(), deployment.periods.days
-        agreed = deployment.agreed(options.entity_id, options.correct)
+        agreed = deployment.agreed(options.entity_id, map(str, options.correct))
     elif options.entity_id or options.correct:
         raise DpolError("--entity-id and --correct are for a deployment; give its --deployment")
     else:
-        given = _AGREED | given
-        columns = CountColumns(*(given[name] for name in _COLUMNS))
-        noise = CountNoise(given["mu"], given["count_sensitivity"])
+        found = _AGREED | found
+        columns = CountColumns(*(found[name] for name in _COLUMNS))
+        noise = CountNoise(found["mu"], found["count_sensitivity"])
         memory, days, agreed = None, 7, None
-        if given["memory"] != (0, 0) or given["unit_weeks"] > 1:
-            memory = Memory(given["memory"], given["unit_weeks"], given["chain_periods"])
-    answers: dict[str, Any] = {it.name: given.get(it.name) for it in dataclasses.fields(Choices)}
-    answers |= {"append": given.get("append", False), "period_days": options.period_days or days}
+        if found["memory"] != (0, 0) or found["unit_weeks"] > 1:
+            memory = Memory(found["memory"], found["unit_weeks"], found["chain_periods"])
+    answers: dict[str, Any] = {it.name: found.get(it.name) for it in dataclasses.fields(Choices)}
+    answers |= {"append": found.get("append", False), "period_days": options.period_days or days}
     files = options.table, options.output, columns, noise, options.ledger
     return Request(*files, Choices(**answers), memory, agreed)
 

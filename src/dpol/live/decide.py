@@ -97,8 +97,8 @@ def _number(log: Log, period: datetime.date | None) -> int:
     if number is None:
         it = log.deployment.periods
         raise DataError(
-            f"no period starts at {period}: they start every {it.days} days from {it.first} on; give"
-            " one of these with --period, or none"
+            f"no period starts at {period}: every {it.days} days from {it.first} on; give one"
+            " of these with --period, or none"
         )
     if number > newest + LONGEST_GAP:
         latest = log.deployment.period_of(newest + LONGEST_GAP)

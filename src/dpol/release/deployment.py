@@ -74,7 +74,9 @@ class Columns(Settings):
 class Periods(Settings):
     """When counts are taken."""
 
-    first: datetime.date
+    first: Annotated[
+        datetime.date, Field(ge=datetime.date(1900, 1, 1), le=datetime.date(2100, 12, 31))
+    ]
     """Start of the first period."""
     days: Annotated[int, Field(ge=1, le=366)] = 7
     """Length of a period in days."""
@@ -135,13 +137,13 @@ class Deployment(Settings):
         if self.longest_stay < self.unit_weeks:
             allowed = f"must be at least unit_weeks ({self.unit_weeks})"
             yield Problem(("longest_stay",), self.longest_stay, allowed)
-        wrong = []
+        unfit = []
         for key, make in (("columns", self.count_columns), ("count_sensitivity", self.count_noise)):
             try:
                 make()
             except DataError as error:
-                wrong.append(Problem((key,), MISSING, str(error)))
-        yield from wrong or self._dear_stay()
+                unfit.append(Problem((key,), MISSING, str(error)))
+        yield from unfit or self._dear_stay()
 
     def _dear_stay(self) -> Iterator[Problem]:
         squared = self.squared_mu_of_stay()

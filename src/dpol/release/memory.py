@@ -29,10 +29,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -147,6 +149,27 @@ def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory
     scale = noise.scale_with_memory(squared_norm(a, b, weeks), errors)
     shown, mu = [decimal_text(number) for number in numbers], decimal_text(noise.mu)
     return ChainTerms(shown[0], shown[1], weeks, periods, mu, noise.decimals, scale)
+
+
+def stated_terms(noise: CountNoise, part: Mapping[str, Any]) -> ChainTerms:
+    """What is public of a chain, as a record states it.
+
+    Raises:
+        DataError: that does not fit the noise.
+        LookupError, TypeError, ValueError, ArithmeticError: it is damaged.
+    """
+    numbers = Decimal(str(part["a"])), Decimal(str(part["b"]))
+    terms = _expected(noise, numbers, int(part["unit_weeks"]), int(part["chain_periods"]))
+    if (int(part["scale"]), int(part["decimals"])) != (terms.scale, terms.decimals):
+        raise DataError("the scale of its noise, in the record, does not fit mu and memory")
+    return terms
+
+
+@cache
+def _expected(
+    noise: CountNoise, numbers: tuple[Decimal, Decimal], weeks: int, periods: int
+) -> ChainTerms:
+    return terms_of(noise, numbers, Memory(numbers, weeks, periods))
 
 
 def _terms(

@@ -12,6 +12,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.release import chains, entries
 from dpol.release.ledger import Ledger, new_token
+from dpol.release.memory import stated_terms
 from dpol.release.noise import INTERVAL, Cells, CountNoise, interval
 from dpol.release.repeats import places
 from dpol.release.request import Choices
@@ -94,9 +95,39 @@ def _enter(
     keys = ((line, row[0], row[1]) for line, row in enumerate(new, start=len(known) + 2))
     found = places(ledger, path, keys, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
-    run = entries.add_run(ledger, output, new_token(), sampler, imported=2 if record.chains else 1)
-    entries.add_rows(ledger, run, zip(found, (_cells(header, row) for row in new), strict=True))
+    stated = _chains(ledger, output, record, header, rows)
+    imported = 2 if stated is None else 1
+    run = entries.add_run(ledger, output, new_token(), sampler, imported=imported)
+    placed = zip(found, (_cells(header, row) for row in new), strict=True)
+    entries.add_rows(ledger, run, placed, stated or ())
     chains.end_all(ledger)  # their states may be older than what was released
+
+
+def _chains(
+    ledger: Ledger, output: entries.Output, record: Record, header: list[str], rows: list[list[str]]
+) -> list[int | None] | None:
+    """The chains of the rows that are new to the ledger; None if the record does not state them."""
+    known = chains.chains_of(ledger, output)
+    entity = {row[0]: (entries.name_of(ledger, row[0]) or (0, 0))[1] for row in rows}
+    with suppress(LookupError, TypeError, ValueError, ArithmeticError, DataError):
+        parts = chains.ChainRows(record.chains)  # type: ignore[arg-type]  # None is no list
+        of_rows = [parts.of(n, entity[row[0]])[0] for n, row in enumerate(rows, start=1)]
+        firsts = [int(part["first_row"]) if part else 0 for part in of_rows]
+        terms = {}
+        for first, part in parts.first.items():
+            row = dict(zip(header, rows[first - 1], strict=True))
+            noise = CountNoise(Decimal(row["mu"]), Decimal(row["count_sensitivity"]))
+            terms[first] = stated_terms(noise, part)
+            # A chain of fewer rows than stated went on under another entity.
+            if firsts.count(first) != int(part["releases"]) or first < 1:
+                raise DataError(f"{output.id}: the chain of row {first} has other rows")
+        numbers: dict[int, int | None] = {0: None}
+        for first, own in terms.items():
+            at = known[first - 1] if first <= len(known) else None
+            of = entity[rows[first - 1][0]]
+            numbers[first] = at or chains.add_chain(ledger, output, of, own).number
+        return [numbers[first] for first in firsts[len(known) :]]
+    return None
 
 
 def _cells(header: list[str], row: list[str]) -> Cells:
