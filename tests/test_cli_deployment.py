@@ -165,7 +165,6 @@ def test_a_new_file_says_what_was_asked_for_and_is_not_overwritten():
     # Every key has a comment of its own.
     keys = [line for line in text.splitlines() if re.match(r" *[a-z_]+:", line)]
     assert text.count("#") == len(keys) + 2
-    assert "(4 is always enough)" in run("deployment", "new", *asked, "--memory", "designed")[2]
     assert "exists already" in run("deployment", "new", *asked)[2]
     assert Path("new.yaml").read_text() == text
     assert "must be a number" in run("deployment", "new", *asked[:5], "B:x", *asked[6:])[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+from collections import Counter
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -111,21 +112,27 @@ def _chains(
     entity = {row[0]: (entries.name_of(ledger, row[0]) or (0, 0))[1] for row in rows}
     with suppress(LookupError, TypeError, ValueError, ArithmeticError, DataError):
         parts = chains.ChainRows(record.chains)  # type: ignore[arg-type]  # None is no list
-        of_rows = [parts.of(n, entity[row[0]])[0] for n, row in enumerate(rows, start=1)]
-        firsts = [int(part["first_row"]) if part else 0 for part in of_rows]
-        terms = {}
-        for first, part in parts.first.items():
-            row = dict(zip(header, rows[first - 1], strict=True))
-            noise = CountNoise(Decimal(row["mu"]), Decimal(row["count_sensitivity"]))
-            terms[first] = stated_terms(noise, part)
-            # A chain of fewer rows than stated went on under another entity.
-            if firsts.count(first) != int(part["releases"]) or first < 1:
-                raise DataError(f"{output.id}: the chain of row {first} has other rows")
+        firsts, terms = [], {}
+        for n, row in enumerate(rows, start=1):
+            part, place = parts.of(n, entity[row[0]])
+            firsts.append(int(part["first_row"]) if part else 0)
+            cell = dict(zip(header, row, strict=True))
+            noise = CountNoise(Decimal(cell["mu"]), Decimal(cell["count_sensitivity"]))
+            deviation = noise.standard_deviation
+            if part:
+                terms[firsts[-1]] = own = stated_terms(noise, part)
+                deviation = own.standard_deviation_after(place - 1)
+            beds = row[3] if "noisy_share" in cell else "1"
+            if cell.get(INTERVAL[0]) not in (None, f"{deviation / float(beds):.6g}"):
+                return None
+        counts = Counter(firsts)
+        if any(counts[it] != int(part["releases"]) for it, part in parts.first.items()):
+            return None
         numbers: dict[int, int | None] = {0: None}
         for first, own in terms.items():
-            at = known[first - 1] if first <= len(known) else None
+            known_as = known[first - 1] if first <= len(known) else None
             of = entity[rows[first - 1][0]]
-            numbers[first] = at or chains.add_chain(ledger, output, of, own).number
+            numbers[first] = known_as or chains.add_chain(ledger, output, of, own).number
         return [numbers[first] for first in firsts[len(known) :]]
     return None
 
