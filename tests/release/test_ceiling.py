@@ -21,7 +21,7 @@ import yaml
 
 from dpol.core.errors import DataError
 from dpol.live.collect import Collected, collect
-from dpol.privacy.chains import Chains
+from dpol.privacy.chains import Chains, designed
 from dpol.privacy.noise import SeededNoise
 from dpol.release import ceiling
 from dpol.release.deployment import Deployment
@@ -128,6 +128,32 @@ def test_noise_with_memory_costs_what_a_stay_of_it_costs():
     moved = sum(np.concatenate([np.zeros(k), response[: 400 - k]]) for k in range(4))
     assert float(done.worst.squared_mu) == pytest.approx((moved**2).sum() / (response**2).sum())
     assert done.worst.squared_mu > 4  # more than independent noise
+
+
+@pytest.mark.parametrize("capacity", [3, 20, 300])
+@pytest.mark.parametrize("memory", ["none", "designed"])
+@pytest.mark.parametrize("keys", [{}, {"unit_weeks": 2}, {"mu": 0.3}, {"longest_stay": 8}])
+def test_what_a_stay_costs_beforehand_is_what_an_ordinary_year_costs(capacity, memory, keys):
+    entities = {"A": {"capacity": capacity}, "B": {"capacity": 40}}
+    made = deployment(noise={"memory": memory}, entities=entities, budget_mu=100, **keys)
+    assert play(made, *both(*range(12))).worst.squared_mu == made.squared_mu_of_stay()
+
+
+def test_a_deployment_that_ends_costs_what_it_releases():
+    """Two weeks of the three that somebody stays; a year of long periods has few of them."""
+    ended = {name: {"until": week(2)} for name in "AB"}
+    assert deployment(entities=ended).squared_mu_of_stay() == 2
+    assert deployment(periods={"first": FIRST, "days": 200}).squared_mu_of_stay() == 2
+    # Where capacities are reported, memory may be as long as that of the smallest entity.
+    long = {"noise": {"memory": "designed"}, "budget_mu": 9}
+    small = {name: {"capacity": 0.01} for name in "AB"}
+    reported = deployment(entities={"A": {}, "B": {}}, **long).squared_mu_of_stay()
+    assert reported == deployment(entities=small, **long).squared_mu_of_stay() > 3
+    levels = np.geomspace(1e-3, 1e4, 300)
+    for unit in (1, 2, 4, 8):
+        b = designed(np.array([*levels, 100.0]), unit).b
+        assert (np.diff(b[:-1]) >= 0).all()
+        assert b.max() == b[-1]
 
 
 def test_a_person_of_a_unit_of_several_weeks_has_mu_in_all_of_them():

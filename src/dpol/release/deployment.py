@@ -29,7 +29,7 @@ from dpol.release.request import CountColumns
 
 _YEAR = 364
 _MOST_BEDS = 1e9
-_FEWEST = 1e-9  # Capacity that may be reported.
+_LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 
@@ -168,7 +168,8 @@ class Deployment(Settings):
         periods = min(self.longest_stay, math.ceil(max(0, min(days, _YEAR)) / self.periods.days))
         # Less capacity means more memory, and that costs a stay more: the two that cost most.
         beds = [it.capacity for it in self.entities.values()]
-        fewest = sorted(_FEWEST if isinstance(it, str) else it for it in beds)[:2]
+        least = noise.standard_deviation / _LOUDEST
+        fewest = sorted(least if isinstance(it, str) else max(it, least) for it in beds)[:2]
         most = self.longest_stay
         weights = (
             row_weight(Fraction(noise.mu), (Fraction(a), Fraction(b), memory.unit_weeks), most)
