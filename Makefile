@@ -6,7 +6,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs test test-docs test-slurm test-report test-panel bench bench-full lint format clean
+.PHONY: help setup demo paper secure cluster docs test test-docs test-sequences test-slurm test-report test-panel bench bench-full lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 9 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
 	    $(addprefix --ignore=,$(DOCS_TESTS))
+
+test-sequences: $(VENV)/.dev ## 2,000 random sequences of releases against their ceiling (a few minutes)
+	DPOL_TEST_SEQUENCES=2000 $(VENV)/bin/python -m pytest --numprocesses $(CORES) \
+	    tests/release/test_ceiling.py -k sequence
 
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)

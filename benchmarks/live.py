@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dpol.live.deployment import read_deployment
 from dpol.live.log import Log, Released, open_log
-from dpol.release.deployment import read_deployment
 from dpol.release.views import record_of
 from weekly import agreed, day
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from dpol.live.cost import cost_of
-from dpol.release.deployment import read_deployment
+from dpol.live.deployment import read_deployment
+from dpol.release.deployment import Deployment
 from releases import run
 
 FILE = """\
@@ -165,10 +166,33 @@ def test_a_new_file_says_what_was_asked_for_and_is_not_overwritten():
     # Every key has a comment of its own.
     keys = [line for line in text.splitlines() if re.match(r" *[a-z_]+:", line)]
     assert text.count("#") == len(keys) + 2
-    assert "(4 is always enough)" in run("deployment", "new", *asked, "--memory", "designed")[2]
     assert "exists already" in run("deployment", "new", *asked)[2]
     assert Path("new.yaml").read_text() == text
     assert "must be a number" in run("deployment", "new", *asked[:5], "B:x", *asked[6:])[2]
+
+
+def test_no_key_of_the_file_needs_an_editor():
+    asked = ["--name", "w", "--first", "2024-01-07", "--days", "14", "--entities", "A:18,B,C:9"]
+    asked += ["--title", "A=North = East", "--since", "A=2024-02-04", "--until", "B=2024-03-03"]
+    asked += ["--column", "entity=hospital", "--column", "count=covid", "--mu", "0.25"]
+    asked += ["--unit-weeks", "2", "--count-sensitivity", "0.5", "--memory", "designed"]
+    algorithm = "{algorithm: empirical-bayes, pooling: common}"
+    asked += ["--chain-periods", "100", "--algorithm", algorithm]
+    asked += ["--names", "2", "--longest-stay", "6", "--corrections", "--seed", "3"]
+    assert run("deployment", "new", *asked, "--output", "new.yaml") == (0, "", "")
+    made = read_deployment("new.yaml").model_dump(mode="json")
+    usual = Deployment.model_validate(
+        {"name": "x", "periods": {"first": "2021-01-03"}, "mu": 1, "budget_mu": 9,
+         "entities": {"A": {}, "B": {}}}
+    ).model_dump(mode="json")  # fmt: skip
+    assert [key for key in made if made[key] == usual[key]] == []
+    assert made["columns"] | {"entity": "hospital", "count": "covid"} == made["columns"]
+    assert made["entities"]["A"]["title"] == "North = East"
+    assert (made["entities"]["A"]["since"], made["entities"]["B"]["until"]) == (
+        *("2024-02-04", "2024-03-03"),
+    )
+    # The budget is what a stay of six periods costs: above mu sqrt(6 / 2) with memory.
+    assert 0.25 * 3**0.5 < made["budget_mu"] < 0.25 * 6
 
 
 def test_the_cost_is_that_of_the_noise():

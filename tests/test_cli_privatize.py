@@ -218,7 +218,7 @@ def test_raw_counts_are_shown_nowhere():
         (["--period", "wéek"], "no column named wéek in its first line; its columns are hospital,"),
         (["--same-entity", "--new-entity"], "not allowed with argument"),
         (["--period-days", "0"], "argument --period-days: must be a whole number from 1 to 366"),
-        (["--ledger", "."], "the ledger cannot be opened"),
+        (["--ledger", "."], "is a folder; choose another file with --ledger"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["more\nfiles"], "unrecognized arguments: more?files"),
         (["--output", "n" * 300 + ".csv"], "too long"),

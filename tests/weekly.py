@@ -11,8 +11,8 @@ import numpy as np
 import yaml
 
 from dpol.live.collect import collect
+from dpol.live.deployment import read_deployment
 from dpol.privacy.noise import SeededNoise
-from dpol.release.deployment import read_deployment
 from dpol.release.memory import Memory
 from dpol.release.noise import CountNoise
 from dpol.release.release import release

@@ -145,7 +145,10 @@ def test_a_good_file_is_loaded(tmp_path):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"no\.yaml: cannot be read: No such file or directory$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"no\.yaml: cannot be read \(No such file or directory\); check the path$",
+    ):
         load_experiment(tmp_path / "no.yaml")
 
 

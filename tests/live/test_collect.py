@@ -257,7 +257,7 @@ def test_the_command_tells_what_it_refused_and_takes_the_rest(world, tmp_path, c
     told = capsys.readouterr()
     assert told.out == f"{good}: 1 new, 0 known\n"
     lines = told.err.splitlines()
-    assert "may hold raw counts" in lines[0]
+    assert "missing.csv: is not there" in lines[0]
     assert "line 3: X is not an entity" in lines[1]
     assert lines[2] == "error: refused: 2, see above; all else is collected"
     assert main(["collect", str(good), "--into", str(world.folder)]) == 1

@@ -106,7 +106,7 @@ def test_files_that_cannot_be_ledgers_are_refused():
     Path("file").write_text("")
     Path("empty.sqlite").touch()
     for name in ("folder", "file/x", "counts.csv", "noisy.csv", "noisy.csv.guarantee.json"):
-        refuse("cannot", A1, ledger=name)
+        refuse("cannot|is a folder", A1, ledger=name)
     put(A1, ledger="empty.sqlite")
 
 

@@ -29,8 +29,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments and for what holders run, with one line on stderr unless a file of
-    settings has several mistakes. 130 after Ctrl-C.
+    2 for wrong arguments and for what holders run. A mistake is told in one line on stderr, those
+    of a file of settings in a line each. 130 after Ctrl-C.
     """
     try:
         options = _parser().parse_args(arguments)
@@ -40,10 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Who reads the output has read enough. What is still to be flushed goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
-        text = str(error)
-        # Only what is wrong with a file of settings is told in several lines.
-        one_line = options.failure == 2 and not isinstance(error, ConfigError)
-        print(f"error: {printable(text) if one_line else text}", file=sys.stderr)
+        # Only what is wrong with settings is told in several lines.
+        several = isinstance(error, ConfigError)
+        print(f"error: {error if several else printable(str(error))}", file=sys.stderr)
         return int(options.failure)
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpol.cli.options import Commands
+from dpol.cli.options import Commands, path
 
 
 def add(commands: Commands) -> None:
@@ -15,12 +15,12 @@ def add(commands: Commands) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "Check config files: every key and value. Tables of data are not opened."
     check = actions.add_parser("check", help="check config files", description=words)
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument("files", nargs="+", type=path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 
     words = "write what is generated of configs: files in a folder, a page in the manual"
     write = actions.add_parser("write", help=words)
-    write.add_argument("folder", type=Path, nargs="?", default=Path("config"), metavar="FOLDER")
+    write.add_argument("folder", type=path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)
 
 

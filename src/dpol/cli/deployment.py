@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import math
 import sys
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from dpol.cli.options import Commands
+from dpol.cli.options import Commands, number, path
 from dpol.core.errors import ConfigError, OutputError
+from dpol.core.refusals import nearest
 
 _NEW = """\
-Write the file of a deployment, with a comment above every key. What is not given is as the manual
-says; change it in the file."""
+Write the file of a deployment, with a comment above every key. What is not given is as
+docs/reference/deployment.md says."""
 
 _COST = """\
 What the noise of a deployment means for every entity, and how good its decisions will be: played
 on simulated epidemics, which are not yours."""
+
+
+_TOP = (
+    *("name", "mu", "unit_weeks", "count_sensitivity", "names", "longest_stay", "budget_mu"),
+    *("corrections", "seed"),
+)
+_BLOCKS = {"periods": ("first", "days"), "noise": ("memory", "chain_periods")}
+_ABSENT = argparse.SUPPRESS  # What is not given is as the model of the file says.
 
 
 def add(commands: Commands) -> None:
@@ -29,56 +40,74 @@ def add(commands: Commands) -> None:
     cost = actions.add_parser(
         "cost", help="what the noise means", description=_COST, allow_abbrev=False
     )
-    cost.add_argument("file", type=Path, metavar="FILE", help="the file of the deployment")
+    cost.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     cost.set_defaults(run=_cost, failure=1)
 
 
 def _add_new(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    words = "name of the deployment"
-    add("--name", required=True, help=words)
-    add("--first", required=True, metavar="DATE", help="start of the first period")
+    add = functools.partial(parser.add_argument, default=_ABSENT)
+    add("--name", required=True, help="name of the deployment")
     words = "identifiers and beds, such as '050002:18,050007' (no beds: reported with every count)"
     add("--entities", required=True, metavar="ID:BEDS,...", help=words)
-    add("--mu", type=float, required=True, help="privacy of one person in one period")
-    add("--days", type=int, default=7, help="length of a period (default: 7)")
-    add("--longest-stay", type=int, default=8, metavar="N", help="in periods (default: 8)")
-    words = "ceiling of the mu of that stay (default: what independent noise needs, rounded up)"
-    add("--budget-mu", type=float, metavar="MU", help=words)
-    kinds = ("none", "designed")
-    add("--memory", choices=kinds, default="none", help="of the noise (default: none)")
-    words = "what decides (default: empirical-bayes)"
-    add("--algorithm", default="empirical-bayes", metavar="NAME", help=words)
+    words = "a name to show, such as 050002=North; for several entities give it again"
+    add("--title", type=_pair, action="append", metavar="ID=TEXT", help=words)
+    words = "from this date on the entity reports and may be chosen; likewise"
+    add("--since", type=_pair, action="append", metavar="ID=DATE", help=words)
+    words = "from this date on it does not; likewise"
+    add("--until", type=_pair, action="append", metavar="ID=DATE", help=words)
+    words = "what the tables call entity, period, count or capacity, such as count=covid; likewise"
+    add("--column", type=_pair, action="append", metavar="KEY=NAME", help=words)
     words = "the file to write (default: standard output)"
-    add("--output", type=Path, metavar="FILE", help=words)
+    parser.add_argument("--output", type=path, metavar="FILE", help=words)
+
+    add = functools.partial(parser.add_argument_group("periods").add_argument, default=_ABSENT)
+    add("--first", required=True, metavar="DATE", help="start of the first period")
+    add("--days", type=number, metavar="N", help="length of a period (default: 7)")
+
+    add = functools.partial(parser.add_argument_group("privacy").add_argument, default=_ABSENT)
+    add("--mu", type=number, required=True, help="privacy of one person of the unit")
+    words = "the unit: one person in up to W periods in a row (default: 1)"
+    add("--unit-weeks", type=number, metavar="W", help=words)
+    words = "how far one person can move one count (default: 1)"
+    add("--count-sensitivity", type=number, metavar="S", help=words)
+    add("--memory", choices=("none", "designed"), help="of the noise (default: none)")
+    words = "with memory: begin a new chain of noise after T periods (default: 520)"
+    add("--chain-periods", type=number, metavar="T", help=words)
+    words = "in how many periods the budget protects a person (default: 8)"
+    add("--longest-stay", type=number, metavar="N", help=words)
+    words = "ceiling of the mu of that stay (default: what it costs without corrections)"
+    add("--budget-mu", type=number, metavar="MU", help=words)
+    words = "a period may be released again; it then counts again"
+    add("--corrections", action="store_true", help=words)
+
+    add = functools.partial(parser.add_argument_group("decisions").add_argument, default=_ABSENT)
+    words = "what decides: a name, or in YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
+    add("--algorithm", metavar="NAME", help=f"{words} empirical-bayes)")
+    words = "how many entities a decision names (default: 1)"
+    add("--names", type=number, metavar="N", help=words)
+    words = "root of the random numbers of a randomised algorithm; public (default: 0)"
+    add("--seed", type=number, metavar="N", help=words)
     parser.set_defaults(run=_new, failure=1)
 
 
 def _new(options: argparse.Namespace) -> None:
     from dpol.config.docs import commented_deployment
     from dpol.core.rounding import rounded_up
-    from dpol.release.deployment import checked_deployment
+    from dpol.live.deployment import checked_deployment
 
-    budget = options.budget_mu
-    if budget is None and options.memory == "designed":
-        raise ConfigError(
-            "--memory designed: a stay costs more than with independent noise, how much depends on"
-            f" the capacities; give --budget-mu ({options.mu * options.longest_stay:g} is always"
-            " enough)"
-        )
-    if budget is None:
-        budget = float(rounded_up(options.mu * max(options.longest_stay, 0) ** 0.5, 3))
-    raw = {
-        "name": options.name,
-        "periods": {"first": options.first, "days": options.days},
-        "entities": _entities(options.entities),
-        "mu": options.mu,
-        "noise": {"memory": options.memory},
-        "algorithm": options.algorithm,
-        "longest_stay": options.longest_stay,
-        "budget_mu": budget,
-    }
-    text = commented_deployment(checked_deployment(raw, "the options"))
+    given = vars(options)
+    raw = {key: given[key] for key in _TOP if key in given}
+    for block, keys in _BLOCKS.items():
+        raw[block] = {key: given[key] for key in keys if key in given}
+    raw["columns"] = _by_name("--column", given)
+    raw["entities"] = _entities(given)
+    if "algorithm" in given:
+        raw["algorithm"] = _yaml("--algorithm", given["algorithm"])
+    made = checked_deployment({"budget_mu": 100, **raw}, "the options")
+    if "budget_mu" not in given:
+        budget = float(rounded_up(math.sqrt(made.squared_mu_of_stay()), 3))
+        made = made.model_copy(update={"budget_mu": budget})
+    text = commented_deployment(made)
     if options.output is None:
         sys.stdout.write(text)
         return
@@ -88,33 +117,62 @@ def _new(options: argparse.Namespace) -> None:
     except FileExistsError:
         raise OutputError(f"{options.output}: exists already; choose another file") from None
     except OSError as error:
-        raise OutputError(f"{options.output}: cannot be written ({error.strerror})") from None
+        wrong = f"cannot be written ({error.strerror}); choose another file"
+        raise OutputError(f"{options.output}: {wrong}") from None
 
 
-def _entities(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for part in text.split(","):
+def _entities(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for part in given["entities"].split(","):
         name, colon, beds = part.strip().partition(":")
         if name in found:
-            raise ConfigError(f"--entities: {name} is there twice; leave one out")
+            raise ConfigError(f"--entities: {name!r} is there twice; leave one out")
         try:
-            found[name] = {"capacity": float(beds)} if colon else {}
-        except ValueError:
-            wrong = f"--entities: the beds of {name} must be a number, got {beds!r}"
+            found[name] = {"capacity": number(beds)} if colon and beds != "reported" else {}
+        except argparse.ArgumentTypeError as error:
+            wrong = f"--entities: the beds of {name} {error}"
             raise ConfigError(f"{wrong}; write them as in 050002:18") from None
+    for key in ("title", "since", "until"):
+        for name, value in _by_name(f"--{key}", given).items():
+            if name not in found:
+                told = nearest(name, found)
+                raise ConfigError(f"--{key}: --entities names no {name!r}{told}")
+            found[name][key] = value
     return found
+
+
+def _by_name(option: str, given: Mapping[str, Any]) -> dict[str, str]:
+    """Values of an option that is given as NAME=VALUE, by name."""
+    pairs = given.get(option.removeprefix("--"), [])
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"{option}: {twice[0]} is there twice; leave one out")
+    return dict(pairs)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise argparse.ArgumentTypeError(f"must be two texts as in 050002=North, got {text!r}")
+    return name, value
+
+
+def _yaml(option: str, text: str) -> object:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"{option}: is no YAML; write a name or {{algorithm: NAME}}") from None
 
 
 def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
     from dpol.live.cost import CONFIDENCE, REPLICATES, USUAL_CAPACITY, WEEKS, cost_of
-    from dpol.release.deployment import read_deployment
+    from dpol.live.deployment import read_deployment
 
     deployment = read_deployment(options.file)
-    try:
-        cost = cost_of(deployment)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{options.file}: {error}") from None
+    cost = cost_of(deployment)
     print(f"{'entity':20} {'capacity':>10} {'noise on the share: sd':>24} {'95% within':>16}")
     for name, deviation in cost.deviations.items():
         given = deployment.entities[name].capacity

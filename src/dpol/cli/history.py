@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpol.cli.options import Commands
+from dpol.cli.options import Commands, path
 
 _HISTORY = """\
 What a ledger has released, when, and what it cost, in plain words. No count is shown."""
@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("history", help=words, description=_HISTORY, allow_abbrev=False)
     words = "the ledger (default: dpol-ledger.sqlite in this folder)"
     file = Path("dpol-ledger.sqlite")
-    parser.add_argument("--ledger", type=Path, default=file, metavar="FILE", help=words)
+    parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)
     parser.set_defaults(run=_history, failure=2)
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import sys
-from pathlib import Path
 
-from dpol.cli.options import Commands
+from dpol.cli.options import Commands, date, path
 from dpol.core.errors import DpolError
 
 _COLLECT = """\
@@ -25,27 +23,30 @@ def add(commands: Commands) -> None:
     """Add the commands."""
     words = "take in noisy tables that were reported"
     parser = commands.add_parser("collect", help=words, description=_COLLECT, allow_abbrev=False)
-    parser.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="noisy tables")
+    parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="noisy tables")
     words = "of the coordinator; holds the log and the decisions"
-    parser.add_argument("--into", type=Path, required=True, metavar="FOLDER", help=words)
+    parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
     words = "what is agreed on; needed the first time, then a copy is in the folder"
-    parser.add_argument("--deployment", type=Path, metavar="FILE", help=words)
+    parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
     parser.set_defaults(run=_collect, failure=1)
 
     words = "decide for a period from the reports collected"
     parser = commands.add_parser("decide", help=words, description=_DECIDE, allow_abbrev=False)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="that reports are collected in")
-    words = "its first day (default: the first period after the last one reported)"
-    parser.add_argument("--period", type=_date, metavar="DATE", help=words)
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="that reports are collected in")
+    words = (
+        "its first day, at most 8 periods after the last report (default: the first period after"
+        " that)"
+    )
+    parser.add_argument("--period", type=date, metavar="DATE", help=words)
     words = "write nothing: make a decision again and compare with what was written"
     parser.add_argument("--check", action="store_true", help=words)
     parser.set_defaults(run=_decide, failure=1)
 
     words = "write all that was collected to one table"
     parser = commands.add_parser("export", help=words, description=words, allow_abbrev=False)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="that reports are collected in")
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="that reports are collected in")
     words = "the table: .csv or .parquet"
-    parser.add_argument("--to", type=Path, required=True, metavar="TABLE", help=words)
+    parser.add_argument("--to", type=path, required=True, metavar="TABLE", help=words)
     parser.set_defaults(run=_export, failure=1)
 
 
@@ -81,11 +82,3 @@ def _export(options: argparse.Namespace) -> None:
     from dpol.live.export import export
 
     print(f"{options.to}: {export(options.folder, options.to)} releases")
-
-
-def _date(text: str) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        wrong = f"must be a date such as 2021-01-31, got {text!r}"
-        raise argparse.ArgumentTypeError(wrong) from None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -17,6 +20,26 @@ def add_delta(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
 
 
+def given(text: str) -> str:
+    """A text that is not empty."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def path(text: str) -> Path:
+    """A path; an empty one would be this folder."""
+    return Path(given(text))
+
+
+def date(text: str) -> datetime.date:
+    """A date."""
+    with suppress(ValueError):
+        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
+            return day
+    raise argparse.ArgumentTypeError(f"must be a date such as 2021-01-31, got {text!r}")
+
+
 def decimal(text: str) -> Decimal:
     """A number, exact to the last digit."""
     try:
@@ -25,17 +48,22 @@ def decimal(text: str) -> Decimal:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
 
 
+def number(text: str) -> float:
+    """A number, whole if it is written so; what may be given is for others to check."""
+    return int(text) if text.isdecimal() and len(text) < 19 else float(decimal(text))
+
+
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
     """A reader of numbers that lie in a range."""
 
-    def number(text: str) -> float:
+    def inside(text: str) -> float:
         value = decimal(text)
         # As a float: 1e-100 in decimals is not the float nearest to it.
-        inside = value.is_finite() and low <= float(value) <= high
-        if not inside or (whole and value % 1):
+        good = value.is_finite() and low <= float(value) <= high
+        if not good or (whole and value % 1):
             kind = "be a whole number" if whole else "lie"
             wrong = f"must {kind} from {low:g} to {high:g}, got {text!r}"
             raise argparse.ArgumentTypeError(wrong)
         return int(value) if whole else float(value)
 
-    return number
+    return inside

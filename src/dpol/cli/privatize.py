@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Iterable
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.cli.options import Commands, add_delta, between, decimal
+from dpol.cli.options import Commands, add_delta, between, date, decimal, given, path
 from dpol.core.errors import DpolError
 
 if TYPE_CHECKING:
@@ -22,6 +21,11 @@ Run it where the raw counts are kept; share only the output and its record. The 
 cannot be repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they are not cut
 off. Nothing is released unless every row is good; no message shows a count. A ledger, one file for
 all your outputs, remembers every release, so that no period is released twice unnoticed."""
+
+_USAGE = """\
+dpol privatize TABLE --output CSV --deployment FILE [--entity-id ID] [options]
+       dpol privatize TABLE --output CSV --mu MU --entity COLUMN --period COLUMN
+                      --count COLUMN [options]"""
 
 _COLUMNS = {
     "entity": "whose count it is, such as a hospital",
@@ -35,6 +39,7 @@ _AGREED: dict[str, Any] = {
     **{"count_sensitivity": Decimal(1), "append": False},
     **{"memory": (0, 0), "unit_weeks": 1, "chain_periods": 520},
 }
+_NEEDED = "mu", "entity", "period", "count"
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
     "again": "as --append, also for periods that were released before, in any output: spends their"
@@ -54,24 +59,17 @@ def add(commands: Commands) -> None:
     """Add the command."""
     words = "add noise to your own counts before anybody sees them"
     parser = commands.add_parser(
-        "privatize", help=words, description=_PRIVATIZE, allow_abbrev=False
+        "privatize", help=words, usage=_USAGE, description=_PRIVATIZE, allow_abbrev=False
     )
     add = parser.add_argument
-    add("table", type=Path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
-    add("--output", type=Path, required=True, metavar="CSV", help="where noisy counts are written")
-    agreed = functools.partial(add, default=argparse.SUPPRESS)  # absent unless it is given
-    agreed("--mu", type=decimal, required=True, help="privacy of one person in one period")
-    for name, words in _COLUMNS.items():
-        agreed(f"--{name}", required=name != "capacity", metavar="COLUMN", help=words)
-    words = "how far one person can move one count (default: 1)"
-    agreed("--count-sensitivity", type=decimal, metavar="S", help=words)
+    add("table", type=path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
+    add("--output", type=path, required=True, metavar="CSV", help="where noisy counts are written")
     words = "remembers all releases of all outputs (default: dpol-ledger.sqlite beside the output)"
-    add("--ledger", type=Path, metavar="FILE", help=words)
-    words = "add further periods to the output"
-    agreed("--append", action="store_true", help=words)
-    _add_memory(agreed)
+    add("--ledger", type=path, metavar="FILE", help=words)
     add_delta(parser)
-    _add_deployment(parser.add_argument_group("for a deployment, in place of --mu and all of that"))
+    _add_deployment(parser.add_argument_group("for a deployment"))
+    words = f"What a deployment's file says otherwise. Needed: {_named(_NEEDED)}."
+    _add_agreed(parser.add_argument_group("without a deployment", words))
 
     group = parser.add_argument_group("if you are asked")
     words = "periods of one entity are at least N days apart (default: 7)"
@@ -81,10 +79,17 @@ def add(commands: Commands) -> None:
     for name, words in _ANSWERS.items():
         place = names if name.endswith("-entity") else group
         place.add_argument(f"--{name}", action="store_true", help=words)
-    parser.set_defaults(run=_privatize, failure=2)
+    parser.set_defaults(run=functools.partial(_privatize, parser), failure=2)
 
 
-def _add_memory(add: Callable[..., object]) -> None:
+def _add_agreed(group: argparse._ArgumentGroup) -> None:
+    add = functools.partial(group.add_argument, default=argparse.SUPPRESS)  # absent if not given
+    add("--mu", type=decimal, help="privacy of one person in one period")
+    for name, words in _COLUMNS.items():
+        add(f"--{name}", type=given, metavar="COLUMN", help=words)
+    words = "how far one person can move one count (default: 1)"
+    add("--count-sensitivity", type=decimal, metavar="S", help=words)
+    add("--append", action="store_true", help="add further periods to the output")
     words = (
         "noise that later counts take back in part: designed from mu and capacities, or two numbers"
         " A,B between -1 and 1 (write --memory=-0.1,0.6 for a negative one); default: none"
@@ -97,37 +102,23 @@ def _add_memory(add: Callable[..., object]) -> None:
     add("--chain-periods", type=whole(1, 2000), metavar="T", help=words)
 
 
-class _InPlaceOfOptions(argparse.Action):
-    """A file that says what is otherwise given by options: none of those is needed any more."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, values)
-        for action in parser._actions:
-            action.required &= action.default is not argparse.SUPPRESS
-
-
 def _add_deployment(group: argparse._ArgumentGroup) -> None:
     words = "the file that all hospitals share; releases what is new to the output, skips the rest"
-    group.add_argument(
-        "--deployment", type=Path, action=_InPlaceOfOptions, metavar="FILE", help=words
-    )
+    group.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "release the rows of this entity only (default: all of the table)"
     group.add_argument("--entity-id", metavar="ID", help=words)
     words = "release this period again, after its count was corrected: spends its privacy again"
-    group.add_argument("--correct", action="append", default=[], metavar="PERIOD", help=words)
+    add = functools.partial(group.add_argument, type=date, action="append", default=[])
+    add("--correct", metavar="PERIOD", help=words)
 
 
-def _privatize(options: argparse.Namespace) -> None:
+def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
     from dpol.release.release import release
     from dpol.release.text import describe
 
+    if not options.deployment and (missing := [it for it in _NEEDED if it not in options]):
+        parser.error(f"needed without --deployment: {_named(missing)}")
     try:
         done = release(_request(options), SecureNoise())
     except OSError as error:
@@ -140,32 +131,36 @@ def _privatize(options: argparse.Namespace) -> None:
 
 def _request(options: argparse.Namespace) -> Request:
     """What is asked for, by options or by the file of a deployment."""
-    from dpol.release.deployment import read_deployment
+    from dpol.live.deployment import read_deployment
     from dpol.release.memory import Memory
     from dpol.release.noise import CountNoise
     from dpol.release.request import Choices, CountColumns, Request
 
-    given = vars(options)
+    found = vars(options)
     if options.deployment:
-        if told := [f"--{name.replace('_', '-')}" for name in _AGREED if name in given]:
-            raise DpolError(f"{', '.join(told)}: {options.deployment} says that; leave it out")
+        if told := [name for name in _AGREED if name in found]:
+            raise DpolError(f"{_named(told)}: {options.deployment} says that; leave it out")
         deployment = read_deployment(options.deployment)
         columns, noise = deployment.count_columns(), deployment.count_noise()
         memory, days = deployment.memory(), deployment.periods.days
-        agreed = deployment.agreed(options.entity_id, options.correct)
+        agreed = deployment.agreed(options.entity_id, map(str, options.correct))
     elif options.entity_id or options.correct:
         raise DpolError("--entity-id and --correct are for a deployment; give its --deployment")
     else:
-        given = _AGREED | given
-        columns = CountColumns(*(given[name] for name in _COLUMNS))
-        noise = CountNoise(given["mu"], given["count_sensitivity"])
+        found = _AGREED | found
+        columns = CountColumns(*(found[name] for name in _COLUMNS))
+        noise = CountNoise(found["mu"], found["count_sensitivity"])
         memory, days, agreed = None, 7, None
-        if given["memory"] != (0, 0) or given["unit_weeks"] > 1:
-            memory = Memory(given["memory"], given["unit_weeks"], given["chain_periods"])
-    answers: dict[str, Any] = {it.name: given.get(it.name) for it in dataclasses.fields(Choices)}
-    answers |= {"append": given.get("append", False), "period_days": options.period_days or days}
+        if found["memory"] != (0, 0) or found["unit_weeks"] > 1:
+            memory = Memory(found["memory"], found["unit_weeks"], found["chain_periods"])
+    answers: dict[str, Any] = {it.name: found.get(it.name) for it in dataclasses.fields(Choices)}
+    answers |= {"append": found.get("append", False), "period_days": options.period_days or days}
     files = options.table, options.output, columns, noise, options.ledger
     return Request(*files, Choices(**answers), memory, agreed)
+
+
+def _named(options: Iterable[str]) -> str:
+    return ", ".join(f"--{name.replace('_', '-')}" for name in options)
 
 
 def _memory(text: str) -> tuple[Decimal, Decimal] | None:

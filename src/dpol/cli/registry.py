@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from dpol.cli.options import Commands
+from dpol.cli.options import Commands, path
 from dpol.core.errors import DpolError
 
 _REGISTRY = """\
@@ -18,9 +17,9 @@ def add(commands: Commands) -> None:
     words = "write an entry for the public registry of deployments from a record"
     parser = commands.add_parser("registry", help=words, description=_REGISTRY, allow_abbrev=False)
     words = "what dpol privatize wrote beside its output: NAME.csv.guarantee.json"
-    parser.add_argument("record", type=Path, metavar="RECORD", help=words)
+    parser.add_argument("record", type=path, metavar="RECORD", help=words)
     words = "a new file for the entry (default: standard output)"
-    parser.add_argument("--output", type=Path, metavar="FILE", help=words)
+    parser.add_argument("--output", type=path, metavar="FILE", help=words)
     parser.set_defaults(run=_registry, failure=2)
 
 

@@ -19,8 +19,8 @@ from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import REGISTRY, make_members
+from dpol.live.deployment import read_deployment
 from dpol.privacy.guarantee import Model
-from dpol.release.deployment import read_deployment
 from dpol.studies.hospitals.settings import Hospitals
 
 MANUAL = "config/README.md"

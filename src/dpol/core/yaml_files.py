@@ -22,7 +22,9 @@ def read_yaml(path: Path | str) -> object:
         _size(root, {})
         return None if root is None else loader.construct_document(root)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not YAML: not UTF-8 text; save it in UTF-8") from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
     except (yaml.YAMLError, ValueError) as error:

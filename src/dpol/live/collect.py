@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.live.game import algorithm_of
 from dpol.live.log import Log, Released, open_log
-from dpol.live.report import ChainRows, Report, read_report
+from dpol.live.report import Report, chain_rows, read_report
 from dpol.release.chains import ChainTerms
 from dpol.release.deployment import Deployment
-from dpol.release.memory import Memory, terms_of
+from dpol.release.memory import stated_terms
 from dpol.release.noise import CountNoise, decimal_text
 
 
@@ -63,7 +62,6 @@ def collect(
         DataError, OutputError: as `open_log`.
     """
     with open_log(folder, deployment=deployment, new=True) as log:
-        algorithm_of(log.deployment)  # refuses one that could never decide
         return [_collect(log, file) for file in reports]
 
 
@@ -83,7 +81,7 @@ def _collect(log: Log, file: Path) -> Collected:
 
 def _sort(log: Log, report: Report) -> _Taken:
     """What is new in a report, what is known, and what is refused."""
-    taken, chains = _Taken(), ChainRows(report)
+    taken, chains = _Taken(), chain_rows(report)
     known: dict[tuple[str, str], list[Released]] = {}
     for entity in {cells[0] for _, cells in report.rows}:
         for _, row in log.releases("entity = ?", entity):
@@ -117,7 +115,7 @@ def _checked(
     deployment: Deployment,
     report: Report,
     cells: list[str],
-    part: dict[str, Any] | None,
+    part: Mapping[str, Any] | None,
     place: int,
 ) -> Released:
     """A row as it goes into the log.
@@ -197,30 +195,18 @@ def check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) ->
 
 
 def _terms(
-    noise: CountNoise, part: dict[str, Any] | None, report: Report
+    noise: CountNoise, part: Mapping[str, Any] | None, report: Report
 ) -> tuple[ChainTerms, str]:
     """What is public of the noise of a row, and the name of its chain; empty if it has none."""
     if part is None:
         return independent_terms(noise), ""
-    numbers = (Decimal(str(part["a"])), Decimal(str(part["b"])))
-    weeks, periods = int(part["unit_weeks"]), int(part["chain_periods"])
-    terms = _expected(noise, numbers, weeks, periods)
-    if (int(part["scale"]), int(part["decimals"])) != (terms.scale, terms.decimals):
-        raise DataError("the scale of its noise, in the record, does not fit mu and memory")
-    return terms, f"{report.ledger}/{report.output}/{part['first_row']}"
+    return stated_terms(noise, part), f"{report.ledger}/{report.output}/{part['first_row']}"
 
 
 @cache
 def independent_terms(noise: CountNoise) -> ChainTerms:
     """What is public of independent noise."""
     return ChainTerms("0", "0", 1, 1, decimal_text(noise.mu), noise.decimals, noise.scale)
-
-
-@cache
-def _expected(
-    noise: CountNoise, numbers: tuple[Decimal, Decimal], weeks: int, periods: int
-) -> ChainTerms:
-    return terms_of(noise, numbers, Memory(numbers, weeks, periods))
 
 
 def _refuse_older(log: Log, report: Report) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 
@@ -18,11 +17,10 @@ from dpol.core.intervals import mean_interval
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
-from dpol.experts.registry import make_members
+from dpol.live.deployment import algorithm_of
 from dpol.noise import privatize
-from dpol.privacy.chains import designed
 from dpol.release.deployment import Deployment
-from dpol.release.memory import terms_of
+from dpol.release.memory import numbers_of, terms_of
 
 WEEKS, REPLICATES, CONFIDENCE = 52, 20, 0.95
 USUAL_CAPACITY = 100.0
@@ -48,11 +46,7 @@ class Cost:
 
 
 def cost_of(deployment: Deployment) -> Cost:
-    """Compute the noise, and simulate the decisions.
-
-    Raises:
-        ValueError: the algorithm is unknown, not local, or does not fit the noise.
-    """
+    """Compute the noise, and simulate the decisions."""
     capacities = np.array([_capacity(it.capacity) for it in deployment.entities.values()])
     deviations = noise_deviations(deployment, capacities) / capacities
     gains = [_share_of_gain(deployment, capacities, number) for number in range(REPLICATES)]
@@ -66,11 +60,7 @@ def noise_deviations(deployment: Deployment, capacities: Floats) -> Floats:
     noise, memory = deployment.count_noise(), deployment.memory()
     if memory is None:
         return np.full(len(capacities), noise.standard_deviation)
-    b = np.zeros(len(capacities))
-    if memory.numbers is None:
-        level = math.sqrt(2) * deployment.count_sensitivity / deployment.mu
-        b = designed(level / capacities, memory.unit_weeks).b
-    numbers = [(Decimal(0), round(Decimal(it), 2)) for it in b.tolist()]
+    numbers = numbers_of(noise, memory, capacities.tolist())
     return np.array([terms_of(noise, it, memory).standard_deviation for it in numbers])
 
 
@@ -79,8 +69,7 @@ def _share_of_gain(deployment: Deployment, capacities: Floats, number: int) -> f
     designed_memory = deployment.noise.memory == "designed"
     noise = "capacity-memory" if designed_memory else "capacity"
     noisy = privatize(stream, noise, deployment.mu, seed=number, replicates=1)
-    member = make_members(deployment.algorithm)[0]
-    own = play(member.algorithm, noisy).gains(stream).mean()
+    own = play(algorithm_of(deployment), noisy).gains(stream).mean()
     chance, foresight = stream.gains.mean(), stream.gains.max(axis=1).mean()
     return float((own - chance) / (foresight - chance))
 

@@ -15,7 +15,8 @@ from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
 from dpol.live.decision import Decision, Outlook, Spent, read_decision
-from dpol.live.game import Choice, algorithm_of
+from dpol.live.deployment import algorithm_of
+from dpol.live.game import Choice
 from dpol.live.log import Log, open_log
 from dpol.live.page import EARLIER, write_page
 from dpol.live.panel import Panel, read_panel
@@ -23,6 +24,8 @@ from dpol.live.replay import games_before
 from dpol.release.chains import growth
 from dpol.release.deployment import Deployment
 
+LONGEST_GAP = 8
+"""A decision is for a period so many after the last report, at most."""
 _CLOSE = 1e-9
 
 
@@ -33,7 +36,8 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
 
     Args:
         folder: of the coordinator.
-        period: its start; None: the first one after the last that was reported.
+        period: its start, at most `LONGEST_GAP` periods after the last report; None: the first one
+            after it.
 
     Raises:
         DataError: as `open_log`; no decision can be made; or the period was decided already, from
@@ -89,12 +93,22 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     last: str | None = log.connection.execute("SELECT MAX(period) FROM release").fetchone()[0]
     if last is None:
         raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
+    newest = log.deployment.number_of(datetime.date.fromisoformat(last)) or 0
     if period is None:
-        return (log.deployment.number_of(datetime.date.fromisoformat(last)) or 0) + 1
+        return newest + 1
     number = log.deployment.number_of(period)
     if number is None:
         it = log.deployment.periods
-        raise DataError(f"no period starts at {period}: every {it.days} days from {it.first} on")
+        raise DataError(
+            f"no period starts at {period}: every {it.days} days from {it.first} on; give one"
+            " of these with --period, or none"
+        )
+    if number > newest + LONGEST_GAP:
+        latest = log.deployment.period_of(newest + LONGEST_GAP)
+        raise DataError(
+            f"{period} is {number - newest} periods after the last report, of {last}, which says"
+            f" next to nothing of it; collect newer reports, or give --period {latest} at most"
+        )
     return number
 
 

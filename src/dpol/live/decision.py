@@ -133,7 +133,11 @@ def read_decision(path: Path) -> Decision:
         facts["named"], facts["spent"] = tuple(facts["named"]), Spent(**facts["spent"])
         facts["outlooks"] = tuple(Outlook(**it) for it in facts["outlooks"])
         return Decision(**facts)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise DataError(
+            f"{path}: there is no such decision ({error.strerror}); make it with dpol decide"
+        ) from None
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
             f"{path}: is not a decision of dpol ({error}); put it back as it was, or move it away"
             " and decide again"

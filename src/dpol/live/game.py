@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.errors import ConfigError
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.interface import (
@@ -24,9 +23,8 @@ from dpol.experts.interface import (
     Observation,
     can_read,
 )
-from dpol.experts.registry import label_of, make_members
+from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
-from dpol.release.deployment import Deployment
 
 LEVEL_CHANGE = 0.02
 """Standard deviation of a period's change of the level before any was seen, in gain ranges."""
@@ -227,25 +225,6 @@ def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
     else:
         return ""
     return f"{label_of(algorithm)} {why}"
-
-
-def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
-    """The algorithm that a deployment decides with.
-
-    Raises:
-        ConfigError: it is unknown or several, or cannot play a live game.
-    """
-    try:
-        members = make_members(deployment.algorithm)
-        if len(members) > 1:
-            labels = ", ".join(member.label for member in members)
-            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
-        algorithm: Any = members[0].algorithm
-        if wrong := unfit(algorithm, deployment.noise.memory != "none"):
-            raise ValueError(wrong)
-        return cast("LocalAlgorithm[Any]", algorithm)
-    except ValueError as error:
-        raise ConfigError(f"deployment {deployment.name}: algorithm: {error}") from None
 
 
 def _start(

@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 from dpol.core.errors import DataError, OutputError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
-from dpol.release.deployment import Deployment, read_deployment
+from dpol.live.deployment import read_deployment
+from dpol.release.deployment import Deployment
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""
@@ -151,12 +152,18 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
         OutputError: the log cannot be written, or another run holds it too long.
     """
     path = folder / LOG_NAME
-    if not new and not path.exists():
+    begun = path.exists() and (not path.is_file() or path.stat().st_size > 0)
+    if not new and not begun:
         raise DataError(f"{path}: there is no log yet; make one with dpol collect --into {folder}")
+    if not begun:
+        copy = folder / DEPLOYMENT_NAME
+        if deployment is None and not copy.exists():
+            raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
+        read_deployment(deployment or copy)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as base:
-            base.execute("PRAGMA synchronous = EXTRA")
+            _patiently(base, "PRAGMA synchronous = EXTRA")
             _patiently(base, "BEGIN IMMEDIATE" if new else "BEGIN")
             if new:
                 _make(base, path, folder / DEPLOYMENT_NAME, deployment)
@@ -197,9 +204,6 @@ _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
 def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | None) -> None:
     """Make the tables of a new log, and agree on the deployment."""
     if not base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
-        if deployment is None and not copy.exists():
-            raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
-        read_deployment(deployment or copy)
         if deployment is not None:  # a copy that is there was never used
             with atomic_path(copy) as temporary:
                 temporary.write_bytes(deployment.read_bytes())

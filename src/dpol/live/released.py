@@ -14,10 +14,11 @@ from dpol.data.cells import BadCells, as_numbers, refuse_cells
 from dpol.data.table import RawTable, read_table
 from dpol.live.collect import check_key, check_noise, independent_terms
 from dpol.live.decide import number_of
+from dpol.live.deployment import read_deployment
 from dpol.live.log import DEPLOYMENT_NAME, LOG_NAME, Released, log_of_rows, open_log
 from dpol.live.panel import Panel, read_panel
 from dpol.release.chains import ChainTerms
-from dpol.release.deployment import Deployment, read_deployment
+from dpol.release.deployment import Deployment
 from dpol.release.noise import CountNoise
 from dpol.show.words import counted
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
+from dpol.release.chains import ChainRows
 from dpol.release.deployment import Deployment
 from dpol.release.views import record_of
 
@@ -78,6 +79,8 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
 
 def _record(file: Path) -> tuple[dict[str, Any], Path]:
     path = record_of(file)
+    if not file.is_file():
+        raise DataError(f"{file}: is not there, or no file; check the path")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -110,24 +113,14 @@ def _rows(file: Path, table: bytes, deployment: Deployment) -> list[tuple[int, l
         raise DataError(f"{file}: is no table of dpol ({error}); ask for it again") from None
 
 
-class ChainRows:
-    """Which chain of a report's record a row is of: a chain is its entity's rows from one on."""
+def chain_rows(report: Report) -> ChainRows:
+    """Which chain of a report's record a row is of.
 
-    def __init__(self, report: Report) -> None:
-        self.parts = report.chains
-        self.begun: dict[str, list[Any]] = {}
-        try:
-            self.first = {int(part["first_row"]): part for part in self.parts}
-        except (LookupError, TypeError, ValueError) as error:
-            path = record_of(report.file)
-            raise DataError(f"{path}: its chains are damaged ({error}); ask for it again") from None
-
-    def of(self, number: int, entity: str) -> tuple[dict[str, Any] | None, int]:
-        """The chain of the next row, and the row's place in it; None if it is of none."""
-        if number in self.first:
-            self.begun[entity] = [self.first[number], 0]
-        part, place = self.begun.get(entity, [None, 0])
-        if part is None or place >= int(part["releases"]):
-            return None, 1
-        self.begun[entity][1] += 1
-        return part, place + 1
+    Raises:
+        DataError: the record does not say that as it should.
+    """
+    try:
+        return ChainRows(report.chains)
+    except (LookupError, TypeError, ValueError) as error:
+        path = record_of(report.file)
+        raise DataError(f"{path}: its chains are damaged ({error}); ask for it again") from None

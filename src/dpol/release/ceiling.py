@@ -27,11 +27,12 @@ from typing import NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
-from dpol.privacy.chains import squared_norm
 from dpol.release import chains, entries
 from dpol.release.agreed import AgreedTerms
 from dpol.release.ledger import Ledger
 
+INDEPENDENT = Fraction(0), Fraction(0), 1
+"""(a, b) of noise without memory, and its unit."""
 Group = int | str
 """The number of an output, or the name of a deployment."""
 
@@ -95,6 +96,18 @@ def worst_stay(ledger: Ledger, terms: AgreedTerms, run: int | None = None) -> Wo
     return found and Worst(found[0], terms.start_of(found[1]))
 
 
+def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int] | None, most: int) -> Fraction:
+    """At most what a row adds to the square of a stay's mu for one of the two entities it moves.
+
+    Args:
+        mu: of the row.
+        memory: (a, b) of its chain and the unit; None: the worst of all, of any unit.
+        most: how many rows of the chain a stay may touch.
+    """
+    grown = Fraction(most**2) if memory is None else chains.squared_growth(memory, most)
+    return mu**2 / 2 * grown / most
+
+
 def _loads(
     ledger: Ledger, terms: AgreedTerms, run: int | None
 ) -> tuple[dict[tuple[Group, str], dict[int, Fraction]], set[int]]:
@@ -109,12 +122,10 @@ def _loads(
         group = row.deployment or row.output
         key = row.mu, row.chain, group == terms.name, row.imported
         if key not in weights:
-            a, b, weeks = memories.get(row.chain or 0, (Fraction(0), Fraction(0), 1))
             most = terms.longest_stay if group == terms.name else of_chains[row.chain]
-            norms = squared_norm(a, b, most) / squared_norm(a, b, weeks)
-            rate = max(norms / most, Fraction(1, weeks))
             # Of a chain that is forgotten: N_m is at most m N_1 for any memory and unit.
-            weights[key] = Fraction(row.mu) ** 2 / 2 * (most if row.imported > 1 else rate)
+            memory = None if row.imported > 1 else memories.get(row.chain or 0, INDEPENDENT)
+            weights[key] = row_weight(Fraction(row.mu), memory, most)
         loads[group, row.period][row.entity] += weights[key]
         if run in (None, row.run):
             touched.add(terms.number_of(row.period)[0])

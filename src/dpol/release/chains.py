@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpol.privacy.chains import squared_norm
 from dpol.release.entries import Output
@@ -85,6 +85,33 @@ class Part(NamedTuple):
     terms: ChainTerms
 
 
+class ChainRows:
+    """Which chain of a record a row is of: a chain is its entity's rows from one on.
+
+    Args:
+        parts: the chains of the record.
+
+    Raises:
+        LookupError, TypeError, ValueError: they are damaged.
+    """
+
+    def __init__(self, parts: Sequence[Mapping[str, Any]]) -> None:
+        self.first = {int(part["first_row"]): part for part in parts}
+        self.begun: dict[Hashable, tuple[Mapping[str, Any], int]] = {}
+
+    def of(self, number: int, entity: Hashable) -> tuple[Mapping[str, Any] | None, int]:
+        """The chain of the next row, and the row's place in it; None if it is of none."""
+        if number in self.first:
+            self.begun[entity] = self.first[number], 0
+        if entity not in self.begun:
+            return None, 1
+        part, place = self.begun[entity]
+        if place >= int(part["releases"]):
+            return None, 1
+        self.begun[entity] = part, place + 1
+        return part, place + 1
+
+
 def live_chain(ledger: Ledger, output: Output, entity: int) -> Chain | None:
     """The chain of an entity's last row in an output, if it has one whose state is known."""
     found = ledger.execute(
@@ -136,6 +163,14 @@ def first_capacity(ledger: Ledger, output: Output, entity: int) -> str | None:
     return None if found is None else str(found[0])
 
 
+def chains_of(ledger: Ledger, output: Output) -> list[int | None]:
+    """The chain of each row of an output, in the order of their release."""
+    found = ledger.execute(
+        f"SELECT chain FROM {_ROWS} WHERE run.output = ? ORDER BY release.number", output.number
+    )
+    return [chain for (chain,) in found]
+
+
 def memories(ledger: Ledger) -> dict[int, tuple[Fraction, Fraction, int]]:
     """As `memories_of`, of every chain, by its number."""
     found = ledger.execute("SELECT number, a, b, unit_weeks FROM chain")
@@ -174,9 +209,12 @@ def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> 
         memories: (a, b) of the noise, and in how many periods in a row mu protects a person.
         periods: their number.
     """
-    squared = (
-        # For stays shorter than the unit, the errors by rounding shrink no faster than this.
-        max(squared_norm(a, b, periods) / squared_norm(a, b, weeks), Fraction(periods, weeks))
-        for a, b, weeks in memories
-    )
-    return math.sqrt(max(squared))
+    return math.sqrt(max(squared_growth(memory, periods) for memory in memories))
+
+
+def squared_growth(memory: tuple[Fraction, Fraction, int], periods: int) -> Fraction:
+    """The square of `growth` for one memory, exact."""
+    a, b, weeks = memory
+    norms = squared_norm(a, b, periods) / squared_norm(a, b, weeks)
+    # For stays shorter than the unit, the errors by rounding shrink no faster than this.
+    return max(norms, Fraction(periods, weeks))

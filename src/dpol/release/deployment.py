@@ -7,25 +7,38 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
-from pathlib import Path
+from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field
 
-from dpol.core.errors import ConfigError, DataError
-from dpol.core.refusals import nearest, problems_of, refusal
-from dpol.core.settings import AlgorithmSpec, Label, Problem, Settings
-from dpol.core.yaml_files import read_yaml
+from dpol.core.errors import DataError
+from dpol.core.refusals import nearest
+from dpol.core.rounding import rounded_up
+from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
 from dpol.release.agreed import Agreed, AgreedTerms
-from dpol.release.memory import Memory
+from dpol.release.ceiling import row_weight
+from dpol.release.memory import Memory, numbers_of
 from dpol.release.names import fault_of
 from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 
-MANUAL = "docs/reference/deployment.md"
+_YEAR = 364
+_MOST_BEDS = 1e9
+_LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
+
+
+def _capacity(value: object) -> object:
+    """A number above 0, or `reported`. Raises ValueError for anything else."""
+    with suppress(TypeError, ValueError):
+        if value == "reported" or 0 < float(str(value)) <= _MOST_BEDS:
+            return value
+    raise ValueError(f"must be a number above 0 and up to {_MOST_BEDS:g}, or reported")
 
 
 class Entity(Settings):
@@ -33,7 +46,7 @@ class Entity(Settings):
 
     title: str = ""
     """A name to show; without it the identifier is shown."""
-    capacity: Annotated[float, Field(gt=0, le=1e9)] | Literal["reported"] = "reported"
+    capacity: Annotated[float | Literal["reported"], BeforeValidator(_capacity)] = "reported"
     """What its counts are a share of (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
     """From this date on it reports and may be chosen; without it from the first period on."""
@@ -61,7 +74,9 @@ class Columns(Settings):
 class Periods(Settings):
     """When counts are taken."""
 
-    first: datetime.date
+    first: Annotated[
+        datetime.date, Field(ge=datetime.date(1900, 1, 1), le=datetime.date(2100, 12, 31))
+    ]
     """Start of the first period."""
     days: Annotated[int, Field(ge=1, le=366)] = 7
     """Length of a period in days."""
@@ -108,15 +123,6 @@ class Deployment(Settings):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Root of the random numbers of a randomised algorithm; public."""
 
-    @model_validator(mode="after")
-    def _unit_within_stay(self) -> Deployment:
-        if self.longest_stay < self.unit_weeks:
-            raise ValueError(
-                f"longest_stay ({self.longest_stay}) must be at least unit_weeks"
-                f" ({self.unit_weeks})"
-            )
-        return self
-
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
         for name, entity in self.entities.items():
@@ -128,6 +134,48 @@ class Deployment(Settings):
         if self.names >= len(self.entities):
             allowed = f"must be below the number of entities ({len(self.entities)})"
             yield Problem(("names",), self.names, allowed)
+        if self.longest_stay < self.unit_weeks:
+            allowed = f"must be at least unit_weeks ({self.unit_weeks})"
+            yield Problem(("longest_stay",), self.longest_stay, allowed)
+        unfit = []
+        for key, make in (("columns", self.count_columns), ("count_sensitivity", self.count_noise)):
+            try:
+                make()
+            except DataError as error:
+                unfit.append(Problem((key,), MISSING, str(error)))
+        yield from unfit or self._dear_stay()
+
+    def _dear_stay(self) -> Iterator[Problem]:
+        squared = self.squared_mu_of_stay()
+        if squared > Fraction(str(self.budget_mu)) ** 2:
+            yield Problem(
+                ("budget_mu",),
+                self.budget_mu,
+                f"a person who stays {self.longest_stay} periods would have mu"
+                f" {rounded_up(math.sqrt(squared), 4)}, each period released once; take at least"
+                " that, a smaller mu or a shorter longest_stay",
+            )
+
+    def squared_mu_of_stay(self) -> Fraction:
+        """The square of the most mu of a person of the longest stay in a year of 52 weeks.
+
+        Every period is released once, by one holder for all entities: less than that can never be
+        the budget. Where capacities are reported and memory is designed for them, it is the worst.
+        """
+        noise, memory = self.count_noise(), self.memory() or Memory((Decimal(0), Decimal(0)))
+        ends = [it.until for it in self.entities.values()]
+        days = max((end - self.periods.first).days for end in ends if end) if all(ends) else _YEAR
+        periods = min(self.longest_stay, math.ceil(max(0, min(days, _YEAR)) / self.periods.days))
+        # Less capacity means more memory, and that costs a stay more: the two that cost most.
+        beds = [it.capacity for it in self.entities.values()]
+        least = noise.standard_deviation / _LOUDEST
+        fewest = sorted(least if isinstance(it, str) else max(it, least) for it in beds)[:2]
+        most = self.longest_stay
+        weights = (
+            row_weight(Fraction(noise.mu), (Fraction(a), Fraction(b), memory.unit_weeks), most)
+            for a, b in numbers_of(noise, memory, fewest)
+        )
+        return periods * sum(weights, Fraction(0))
 
     def sha256(self) -> str:
         """Of the content: comments, the order of keys and how values are written do not matter."""
@@ -185,30 +233,3 @@ class Deployment(Settings):
         """Which period begins at a date, counted from 0; None if none does."""
         number, rest = divmod((period - self.periods.first).days, self.periods.days)
         return None if rest or number < 0 else number
-
-
-def read_deployment(path: Path | str) -> Deployment:
-    """Read and check a deployment file.
-
-    Raises:
-        ConfigError: it cannot be read, or breaks rules; all are listed.
-    """
-    raw, place = read_yaml(path), str(path)
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
-    return checked_deployment(raw, place)
-
-
-def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
-    """A deployment of plain values; `place` says in messages where they are from.
-
-    Raises:
-        ConfigError: it breaks rules; all are listed.
-    """
-    try:
-        deployment = Deployment.model_validate(raw)
-    except ValidationError as error:
-        raise refusal(place, problems_of(error, Deployment), MANUAL) from None
-    if problems := list(deployment.rules()):
-        raise refusal(place, problems, MANUAL)
-    return deployment

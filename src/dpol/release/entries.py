@@ -54,7 +54,7 @@ class Run(NamedTuple):
         sampler: where its noise came from.
         rows: how many rows it released.
         imported: above 0 if its rows were released with another ledger, or a newer copy, that is
-            lost; 2 if some were of chains.
+            lost; 2 if its record did not state their chains.
     """
 
     number: int

@@ -22,7 +22,7 @@ def history(path: Path) -> list[str]:
         DataError: there is no ledger, or the file is not one.
         OutputError: it cannot be read.
     """
-    if not path.exists():
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):
         rows = entries.weighed_rows(ledger)

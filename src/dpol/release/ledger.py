@@ -127,6 +127,8 @@ def new_token() -> str:
 
 def _make(path: Path) -> None:
     """Make an empty file that nobody else can read, or take that right away."""
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; choose another file with --ledger")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):

@@ -29,10 +29,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -128,6 +130,17 @@ def released(chain: Chain, period: str, draw: int) -> tuple[int, Chain]:
     return value, chain._replace(u=u, last=period, releases=chain.releases + 1)
 
 
+def numbers_of(
+    noise: CountNoise, memory: Memory, capacities: Sequence[float]
+) -> list[tuple[Decimal, Decimal]]:
+    """(a, b) of entities with these first capacities: given, or designed."""
+    if memory.numbers:
+        return [memory.numbers] * len(capacities)
+    deviation = math.sqrt(2) * float(noise.count_sensitivity / noise.mu)
+    best = designed(deviation / np.array(capacities), memory.unit_weeks).b
+    return [(Decimal(0), round(Decimal(b), 2)) for b in best.tolist()]
+
+
 def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> ChainTerms:
     """What is public of a chain with the numbers (a, b)."""
     a, b = map(Fraction, numbers)
@@ -136,6 +149,27 @@ def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory
     scale = noise.scale_with_memory(squared_norm(a, b, weeks), errors)
     shown, mu = [decimal_text(number) for number in numbers], decimal_text(noise.mu)
     return ChainTerms(shown[0], shown[1], weeks, periods, mu, noise.decimals, scale)
+
+
+def stated_terms(noise: CountNoise, part: Mapping[str, Any]) -> ChainTerms:
+    """What is public of a chain, as a record states it.
+
+    Raises:
+        DataError: that does not fit the noise.
+        LookupError, TypeError, ValueError, ArithmeticError: it is damaged.
+    """
+    numbers = Decimal(str(part["a"])), Decimal(str(part["b"]))
+    terms = _expected(noise, numbers, int(part["unit_weeks"]), int(part["chain_periods"]))
+    if (int(part["scale"]), int(part["decimals"])) != (terms.scale, terms.decimals):
+        raise DataError("the scale of its noise, in the record, does not fit mu and memory")
+    return terms
+
+
+@cache
+def _expected(
+    noise: CountNoise, numbers: tuple[Decimal, Decimal], weeks: int, periods: int
+) -> ChainTerms:
+    return terms_of(noise, numbers, Memory(numbers, weeks, periods))
 
 
 def _terms(
@@ -149,14 +183,9 @@ def _terms(
     first = {place.entity: count.capacity for place, count in reversed(rows)}
     if memory.numbers:
         return dict.fromkeys(first, terms_of(noise, memory.numbers, memory))
-    deviation = math.sqrt(2) * float(noise.count_sensitivity / noise.mu)
     capacity = [float(chains.first_capacity(ledger, output, it) or first[it] or 0) for it in first]
-    levels = deviation / np.array(capacity)
-    best = designed(levels, memory.unit_weeks).b
-    return {
-        entity: terms_of(noise, (Decimal(0), round(Decimal(b), 2)), memory)
-        for entity, b in zip(first, best.tolist(), strict=True)
-    }
+    found = numbers_of(noise, memory, capacity)
+    return {it: terms_of(noise, own, memory) for it, own in zip(first, found, strict=True)}
 
 
 def _goes_on(chain: Chain, terms: ChainTerms, period: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+from collections import Counter
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.release import chains, entries
 from dpol.release.ledger import Ledger, new_token
+from dpol.release.memory import stated_terms
 from dpol.release.noise import INTERVAL, Cells, CountNoise, interval
 from dpol.release.repeats import places
 from dpol.release.request import Choices
@@ -94,9 +96,45 @@ def _enter(
     keys = ((line, row[0], row[1]) for line, row in enumerate(new, start=len(known) + 2))
     found = places(ledger, path, keys, choices)
     sampler = "secure" if record.sampler == "secure" else "seeded"
-    run = entries.add_run(ledger, output, new_token(), sampler, imported=2 if record.chains else 1)
-    entries.add_rows(ledger, run, zip(found, (_cells(header, row) for row in new), strict=True))
+    stated = _chains(ledger, output, record, header, rows)
+    imported = 2 if stated is None else 1
+    run = entries.add_run(ledger, output, new_token(), sampler, imported=imported)
+    placed = zip(found, (_cells(header, row) for row in new), strict=True)
+    entries.add_rows(ledger, run, placed, stated or ())
     chains.end_all(ledger)  # their states may be older than what was released
+
+
+def _chains(
+    ledger: Ledger, output: entries.Output, record: Record, header: list[str], rows: list[list[str]]
+) -> list[int | None] | None:
+    """The chains of the rows that are new to the ledger; None if the record does not state them."""
+    known = chains.chains_of(ledger, output)
+    entity = {row[0]: (entries.name_of(ledger, row[0]) or (0, 0))[1] for row in rows}
+    with suppress(LookupError, TypeError, ValueError, ArithmeticError, DataError):
+        parts = chains.ChainRows(record.chains)  # type: ignore[arg-type]  # None is no list
+        firsts, terms = [], {}
+        for n, row in enumerate(rows, start=1):
+            part, place = parts.of(n, entity[row[0]])
+            firsts.append(int(part["first_row"]) if part else 0)
+            cell = dict(zip(header, row, strict=True))
+            noise = CountNoise(Decimal(cell["mu"]), Decimal(cell["count_sensitivity"]))
+            deviation = noise.standard_deviation
+            if part:
+                terms[firsts[-1]] = own = stated_terms(noise, part)
+                deviation = own.standard_deviation_after(place - 1)
+            beds = row[3] if "noisy_share" in cell else "1"
+            if cell.get(INTERVAL[0]) not in (None, f"{deviation / float(beds):.6g}"):
+                return None
+        counts = Counter(firsts)
+        if any(counts[it] != int(part["releases"]) for it, part in parts.first.items()):
+            return None
+        numbers: dict[int, int | None] = {0: None}
+        for first, own in terms.items():
+            known_as = known[first - 1] if first <= len(known) else None
+            of = entity[rows[first - 1][0]]
+            numbers[first] = known_as or chains.add_chain(ledger, output, of, own).number
+        return [numbers[first] for first in firsts[len(known) :]]
+    return None
 
 
 def _cells(header: list[str], row: list[str]) -> Cells:

@@ -38,7 +38,7 @@ class Record:
         output: id of the output in it.
         token: of the last run that released rows of the output.
         sampler: where the noise came from.
-        chains: whether the table has chains, whose states only the ledger knew.
+        chains: of the table, as the record states them; None if some are unknown.
     """
 
     sha256: str
@@ -46,12 +46,12 @@ class Record:
     output: str
     token: str
     sampler: str
-    chains: bool
+    chains: list[Any] | None
 
 
 def record_of(output: Path) -> Path:
     """Where the guarantee of a released table is written."""
-    return output.with_name(f"{output.name}.guarantee.json")
+    return output.parent / f"{output.name}.guarantee.json"
 
 
 def read_record(path: Path) -> Record | None:
@@ -60,7 +60,8 @@ def read_record(path: Path) -> Record | None:
         stored = json.loads(path.read_text(encoding="utf-8"))
         origin = stored["ledger"]
         known, output, token = (str(origin[key]) for key in ("id", "output", "token"))
-        sampler, chained = str(stored.get("sampler")), bool(stored.get("chains"))
+        sampler = str(stored.get("sampler"))
+        chained = None if stored.get("memory_unknown") else list(stored.get("chains", ()))
         return Record(str(stored["sha256"]), known, output, token, sampler, chained)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -107,9 +108,10 @@ def temporary_files(path: Path) -> list[Path]:
 def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
     """The guarantee of an output: an entity's period that was released twice counts twice."""
     samplers = {run.sampler for run in entries.runs_of(ledger, output)}
+    unknown = _memory_unknown(ledger, output)
     mu, memories = entries.spent(ledger, output), chains.memories_of(ledger, output)
     stay = min(weeks for *_, weeks in memories)
-    memory = "with memory " if any(a != b for a, b, _ in memories) else ""
+    memory = "with memory " if unknown or any(a != b for a, b, _ in memories) else ""
     return Guarantee(
         mechanism=f"discrete Gaussian noise {memory}on every count, capacity calibration",
         adjacency=STAY.format(stay) if stay > 1 else ONE_PERSON,
@@ -119,8 +121,14 @@ def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
         mu=mu,
         model="local",
         sampler="secure" if samplers == {"secure"} else "seeded",
-        stays=tuple(mu * chains.growth(memories, periods) for periods in STAYS),
+        # All noise of a stay may be the same: no memory is worse.
+        stays=tuple(mu * (it if unknown else chains.growth(memories, it)) for it in STAYS),
     )
+
+
+def _memory_unknown(ledger: Ledger, output: entries.Output) -> bool:
+    """Whether rows were taken in whose chains their record did not state."""
+    return any(run.imported > 1 for run in entries.runs_of(ledger, output))
 
 
 def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
@@ -153,6 +161,8 @@ def _record_text(
         facts["deployment"] = {"name": deployment.name, "sha256": deployment.sha256}
     if parts := chains.parts_of(ledger, output):
         facts["chains"] = [_part(part) for part in parts]
+    if _memory_unknown(ledger, output):
+        facts["memory_unknown"] = True
     return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 

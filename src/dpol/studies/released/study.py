@@ -14,7 +14,8 @@ from dpol.core.intervals import NORMAL_90, effective_trials, share_interval
 from dpol.experts.interface import LocalAlgorithm, Member
 from dpol.experts.registry import make_members
 from dpol.live.decide import spent_of
-from dpol.live.game import Choice, algorithm_of, unfit
+from dpol.live.deployment import algorithm_of
+from dpol.live.game import Choice, unfit
 from dpol.live.panel import Panel
 from dpol.live.released import Releases, read_released
 from dpol.live.replay import games_before

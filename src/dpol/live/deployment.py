@@ -1,0 +1,79 @@
+"""Reading the file of a deployment, with every rule: also that its algorithm can decide.
+
+Whoever reads one passes here. The model itself is below the algorithms, `dpol.release.deployment`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from dpol.core.errors import ConfigError
+from dpol.core.refusals import did_you_mean, problems_of, refusal
+from dpol.core.settings import Problem
+from dpol.core.yaml_files import read_yaml
+from dpol.experts.interface import LocalAlgorithm
+from dpol.experts.registry import REGISTRY, make_members
+from dpol.live.game import unfit
+from dpol.release.deployment import Deployment
+
+MANUAL = "docs/reference/deployment.md"
+
+
+def read_deployment(path: Path | str) -> Deployment:
+    """Read and check a deployment file.
+
+    Raises:
+        ConfigError: it cannot be read, or breaks rules; all are listed.
+    """
+    raw, place = read_yaml(path), str(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
+    return checked_deployment(raw, place)
+
+
+def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
+    """A deployment of plain values; `place` says in messages where they are from.
+
+    Raises:
+        ConfigError: it breaks rules; all are listed.
+    """
+    try:
+        deployment = Deployment.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(place, problems_of(error, Deployment), MANUAL) from None
+    if problems := [*deployment.rules(), *_unfit_algorithm(deployment)]:
+        raise refusal(place, problems, MANUAL)
+    return deployment
+
+
+def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
+    """The algorithm that a deployment decides with.
+
+    Raises:
+        ValueError: it is unknown or several, or cannot play a live game.
+    """
+    members = make_members(deployment.algorithm)
+    if len(members) > 1:
+        labels = ", ".join(member.label for member in members)
+        raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
+    algorithm: Any = members[0].algorithm
+    if wrong := unfit(algorithm, deployment.noise.memory != "none"):
+        raise ValueError(wrong)
+    return cast("LocalAlgorithm[Any]", algorithm)
+
+
+def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
+    spec = deployment.algorithm
+    name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
+    try:
+        if name not in tuple(REGISTRY):
+            raise ValueError(f"is no algorithm{did_you_mean(name, REGISTRY)}")
+        algorithm_of(deployment)
+    except ValueError as error:
+        memory, made = deployment.noise.memory != "none", map(make_members, REGISTRY)
+        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
+        yield Problem(("algorithm",), spec, f"{error}; these can decide: {', '.join(able)}")
