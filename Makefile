@@ -42,7 +42,7 @@ test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm o
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest tests/slurm
 
-test-report: $(VENV)/.dev ## the reports of results/ in a real browser (needs chromium, npm; half a minute a report)
+test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions in a real browser (needs chromium, npm; half a minute a report)
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
 
