@@ -10,7 +10,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.live.export import export
-from dpol.live.game import algorithm_of
+from dpol.live.deployment import algorithm_of
 from dpol.live.released import read_released
 from dpol.live.replay import games_before
 from weekly import DESIGNED, agreed, collected, released

@@ -11,7 +11,6 @@ from typing import Any
 
 from dpol.cli.options import Commands, number, path
 from dpol.core.errors import ConfigError, OutputError
-from dpol.core.refusals import nearest
 
 _NEW = """\
 Write the file of a deployment, with a comment above every key. What is not given is as
@@ -122,6 +121,8 @@ def _new(options: argparse.Namespace) -> None:
 
 
 def _entities(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    from dpol.core.refusals import nearest
+
     found: dict[str, dict[str, Any]] = {}
     for part in given["entities"].split(","):
         name, colon, beds = part.strip().partition(":")
