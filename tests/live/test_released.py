@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.live.export import export
 from dpol.live.deployment import algorithm_of
+from dpol.live.export import export
 from dpol.live.released import read_released
 from dpol.live.replay import games_before
 from weekly import DESIGNED, agreed, collected, released
