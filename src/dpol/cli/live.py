@@ -76,6 +76,7 @@ def _decide(options: argparse.Namespace) -> None:
     print(f"{decision.period}: {', '.join(decision.named)}")
     if decision.missing:
         print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
+    print(f"The ranking, on a page: {options.folder / 'index.html'}")
 
 
 def _export(options: argparse.Namespace) -> None:
