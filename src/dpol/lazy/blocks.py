@@ -33,6 +33,8 @@ def play_weights(losses: Losses, games: Sequence[Game]) -> list[tuple[Floats, Fl
         losses: in [0, 1]; all games are played on them.
         games: with at least one replicate in all.
     """
+    if not games:
+        return []
     d, replicates = losses.n_experts, [generators.n_replicates for _, generators in games]
     size = max(1, min(2_000_000 // d, 4_000_000 // sum(replicates)))
     rows = _Rows.begin(games, d, min(size, losses.n_rounds))
@@ -158,8 +160,9 @@ class _Rows:
         reach = np.maximum((self.width[rows] - 2 - self.read[rows]) // 3, 0)
         skipped = np.where(place < begins + third, place - begins - k, reach)
         left = (last - self.following[rows]) // self.batch[rows] + 1
-        skipped, found = np.minimum(skipped, left), (place < begins + third) & (
-            place - begins - k < left
+        skipped, found = (
+            np.minimum(skipped, left),
+            (place < begins + third) & (place - begins - k < left),
         )
         self.read[rows] += 3 * skipped
         self.following[rows] += skipped * self.batch[rows]
