@@ -88,19 +88,20 @@ def play_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> tup
     every, before = _rounds_and_prefixes(losses)
     scale, t = math.sqrt(d * levels) / mu, np.arange(T)
     ones = sum(t >> level & 1 for level in range(levels))
-    by_nodes = [np.flatnonzero(ones == nodes) for nodes in range(1, levels + 1)]
+    by_nodes = [np.flatnonzero(ones == nodes) for nodes in range(2, levels + 1)]
     # Every prefix has the noise of as many nodes as the one with the most.
-    missing = (np.sqrt(levels - ones) * scale)[:, None]
-    actions = np.empty((generators.n_replicates, T), dtype=int)
+    missing = np.sqrt(levels - ones)[:, None] * scale
+    actions, draws = np.empty((generators.n_replicates, T), dtype=int), np.empty((T, 2, d))
+    noisy, nodes = draws[:, 0], draws[:, 1]  # `nodes` of t rounds are in row t - 1
     for own, generator in zip(actions, generators.generators, strict=True):
-        draws = generator.standard_normal((T, 2, d))
-        noisy = before + missing * draws[:, 0]
-        nodes = np.zeros((T, d))
-        nodes[1:] = scale * draws[:-1, 1]
+        generator.standard_normal(out=draws)
+        noisy *= missing
+        noisy += before
+        nodes *= scale
         # The prefix of t rounds has the nodes of t & (t - 1) rounds, and the one that t closes.
-        for own_t in by_nodes:
-            nodes[own_t] += nodes[own_t & (own_t - 1)]
-        noisy += nodes
+        for after in by_nodes:
+            nodes[after - 1] += nodes[(after & (after - 1)) - 1]
+        noisy[1:] += nodes[:-1]
         own[:] = noisy.argmin(axis=1)
     return _outcome(every, actions)
 
