@@ -20,6 +20,7 @@ from dpol.lazy.weights import WeightsMeasure
 
 Game = tuple[LazyParameters, ReplicateGenerators]
 """Parameters of L2P, and a generator for each replicate."""
+_HELD = 2_000_000  # losses of a block, and batches of all rows in a block, at most
 _Integers = NDArray[np.int64]
 
 
@@ -36,7 +37,7 @@ def play_weights(losses: Losses, games: Sequence[Game]) -> list[tuple[Floats, Fl
     if not games:
         return []
     d, replicates = losses.n_experts, [generators.n_replicates for _, generators in games]
-    size = max(1, min(2_000_000 // d, 4_000_000 // sum(replicates)))
+    size = max(1, _HELD // max(d, sum(replicates)))
     rows = _Rows.begin(games, d, min(size, losses.n_rounds))
     prefix, first = np.zeros((1, d)), 0
     for block in losses.batches(size):
