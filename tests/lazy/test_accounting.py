@@ -219,6 +219,22 @@ def test_the_conversion_is_tighter_than_the_textbook_one_and_not_below_the_optim
     assert zcdp_epsilon(0.0, delta) == 0.0
 
 
+def test_the_conversion_is_the_library_s_at_the_best_of_all_orders():
+    """To the last bit, also where epsilon is 0; at the order beside the best it is larger."""
+    from dp_accounting import rdp
+
+    powers, zeros = np.random.default_rng(0).uniform((-20, -14), (5, -0.1), (300, 2)), 0
+    for rho, delta in 10**powers:
+        orders = accounting._ORDERS
+        expected, best = rdp.compute_epsilon(orders, rho * orders, delta)
+        assert zcdp_epsilon(float(rho), float(delta)) == expected
+        zeros += expected == 0
+        beside = orders[min(int(np.flatnonzero(orders == best)[0]) + 1, len(orders) - 1)]
+        if expected and beside != best:
+            assert rdp.compute_epsilon([beside], [rho * beside], delta)[0] > expected
+    assert 30 < zeros < 270
+
+
 def test_the_conversion_covers_the_gaussian_mechanism():
     """sqrt(2 rho)-GDP is rho-zCDP: no conversion may go below its exact epsilon."""
     from dpol.privacy.gaussian_dp import epsilon_of_delta

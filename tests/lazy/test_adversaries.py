@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpol.core.randomness import seed_sequence
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 
 # A sound sample is rejected with at most this probability, in every statistical test.
@@ -54,6 +55,16 @@ def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
     assert rounds.shape == (5, 900_000)
     np.testing.assert_array_equal(matrix(losses, size), rounds)
     assert best_loss(losses) == rounds.sum(axis=0).min()
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.4, 0.6, 9.0])  # 1, 3, 4 and 5 epochs
+def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
+    """Also those that reach from one part of two rounds into the next."""
+    losses = EpochLosses(5, 900_000, epsilon, 3)
+    rng = np.random.default_rng(seed_sequence(3, ("epoch losses", 900_000)))
+    lengths = np.diff(np.round(np.linspace(0, 5, losses.epochs + 1)).astype(int))
+    drawn = np.array([rng.integers(0, 2, 900_000) for _ in lengths])
+    np.testing.assert_array_equal(matrix(losses, 5), drawn.repeat(lengths, axis=0))
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -96,9 +96,16 @@ class EpochLosses(Losses):
     def _blocks(self) -> Iterator[Floats]:
         rng = np.random.default_rng(seed_sequence(self.seed, ("epoch losses", self.n_experts)))
         edges = np.round(np.linspace(0, self.n_rounds, self.epochs + 1)).astype(int)
-        for rounds in np.diff(edges):
-            loss = rng.integers(0, 2, self.n_experts).astype(float)
-            yield np.broadcast_to(loss, (rounds, self.n_experts))
+        loss, begun = np.empty((1, self.n_experts)), 0
+        chunk = max(1, 2_000_000 // self.n_experts)
+        for first in range(0, self.n_rounds, chunk):
+            rounds = np.arange(first, min(first + chunk, self.n_rounds))
+            epoch = edges.searchsorted(rounds, side="right")
+            # An epoch may reach into the next block: its loss comes first.
+            fresh = rng.integers(0, 2, (epoch[-1] - begun, self.n_experts))
+            loss = np.concatenate([loss[-1:], fresh])
+            yield loss[epoch - begun]
+            begun = epoch[-1]
 
 
 @lru_cache(maxsize=64)

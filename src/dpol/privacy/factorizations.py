@@ -128,15 +128,20 @@ def prefix_sums_times(draws: Floats) -> Floats:
     >>> bool(np.allclose(prefix_sums_times(draws), prefix_sums(50).left @ draws))
     True
     """
-    from scipy import signal
+    from scipy import fft
 
     t = _checked(len(draws))
-    columns = draws.reshape(t, -1)
-    inverse = _binomial(t, 0.5)[:, None]
-    filtered = signal.fftconvolve(inverse, columns, axes=0)[:t]
+    columns, sums = draws.reshape(t, -1), np.empty((t, draws.size // t))
+    length = fft.next_fast_len(2 * t - 1, real=True)
+    inverse = fft.rfft(_binomial(t, 0.5), length)
     # Column j of C0 holds the first T - j coefficients.
     norms = np.sqrt(np.cumsum(_binomial(t, -0.5) ** 2))[::-1]
-    return np.asarray((norms[:, None] * filtered).cumsum(axis=0).reshape(draws.shape))
+    few = max(1, 200_000 // length)  # columns that fit into a cache together
+    for first in range(0, columns.shape[1], few):
+        own = np.ascontiguousarray(columns[:, first : first + few].T)
+        filtered = fft.irfft(fft.rfft(own, length) * inverse, length)[:, :t]
+        sums[:, first : first + few] = (norms * filtered).cumsum(axis=1).T
+    return sums.reshape(draws.shape)
 
 
 def _binomial(count: int, exponent: float) -> Floats:

@@ -129,9 +129,10 @@ class Probe:
     n_experts: int = 2
 
     def batches(self, size: int) -> Iterator[np.ndarray]:
-        assert size == 1
-        for t in range(1, self.n_rounds + 1):
-            yield np.array([[0.0, self.height * (t == 1) + 0.5 * (t == self.at)]])
+        assert size == self.n_rounds
+        rounds = np.zeros((size, 2))
+        rounds[0, 1], rounds[self.at - 1, 1] = self.height, 0.5
+        yield rounds
 
 
 @pytest.mark.parametrize("T", [8, 9, 13])
@@ -247,7 +248,7 @@ def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
     whole = study_lazy(settings, seed=5, confidence=0.9)
     assert len(package.points(settings, [])) == 2
     monkeypatch.setattr(package, "LONG", 20)
-    assert len(package.points(settings, [])) == 2 * 7 + 1
+    assert len(package.points(settings, [])) == 2 + 1
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
     assert list(keys) == [

@@ -12,7 +12,7 @@ from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
-"""From so many rounds on, each adversary and algorithm is a point of its own."""
+"""From so many rounds on, each adversary is a point of its own."""
 REGRETS = (
     "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
     " dimension d (rows) and privacy ε (columns); a marker for each algorithm, those of one T side"
@@ -42,25 +42,23 @@ _FIGURES = (
 
 
 def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each T and d; in long games for each adversary and algorithm.
+    """A point for each T and d; in long games for each adversary.
 
     >>> labels = list(points(Lazy(n_rounds=[100, 10**6], n_experts=[2], epsilons=[1]), []))
     >>> len(labels), labels[:2]
-    (15, ['T100-d2', 'T1000000-d2-stochastic-l2p-sound'])
+    (3, ['T100-d2', 'T1000000-d2-stochastic'])
     """
     found: dict[str, Point] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
         algorithms = algorithms_of(settings)
         if T * d > settings.largest_tree:
             algorithms = algorithms[: -len(LEADERS)]
-        game = {"n_rounds": T, "n_experts": d}
+        game = {"n_rounds": T, "n_experts": d, "algorithms": list(algorithms)}
         if T < LONG:
-            both = {"adversaries": list(ADVERSARIES), "algorithms": list(algorithms)}
-            found[f"T{T}-d{d}"] = game | both
+            found[f"T{T}-d{d}"] = game | {"adversaries": list(ADVERSARIES)}
             continue
-        for adversary, name in itertools.product(ADVERSARIES, algorithms):
-            one = {"adversaries": [adversary], "algorithms": [name]}
-            found[f"T{T}-d{d}-{adversary}-{name}"] = game | one
+        for adversary in ADVERSARIES:
+            found[f"T{T}-d{d}-{adversary}"] = game | {"adversaries": [adversary]}
     return found
 
 
