@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -132,6 +133,37 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: 
     assert 0.9 * epsilon < found.epsilon <= epsilon  # nothing is left unused
     bound = found.regulariser * D**2 / 4 + B * T * L**2 / (2 * found.regulariser) + d / found.beta
     assert found.objective == pytest.approx(bound, rel=1e-12)
+
+
+def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, Point]]:
+    """Objective and parameters, of batches of one round, with the largest beta of a bisection."""
+    T, L, D = game.n_rounds, game.lipschitz, game.diameter
+    for weight in L / D * math.sqrt(2 * T) * np.geomspace(0.25, 64, 13):
+        for p in np.geomspace(1e-3, 1.0, 10):
+            low, high = 1e-9 / (L * D), 10 / (L * D)
+            if convex_epsilon(game, 1, low * L * D, p, low, weight) > epsilon:
+                continue
+            while high / low > 1.02:
+                middle = math.sqrt(low * high)
+                reached = convex_epsilon(game, 1, middle * L * D, p, middle, weight) <= epsilon
+                low, high = (middle, high) if reached else (low, middle)
+            bound = weight * D**2 / 4 + T * L**2 / (2 * weight) + game.dimension / low
+            yield float(bound), (1, low * L * D, float(p), low, float(weight))
+
+
+@pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
+def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
+    """It finds exactly the best; a search that demands a beta larger by a tenth does not."""
+    game = ConvexGame(T, d, 2.0, 1.0, DELTA)
+    every = list(every_candidate(game, epsilon))
+    bound, point = min(every, key=lambda it: it[0])
+    found = choose_convex_parameters(game, epsilon=epsilon, largest_batch=1)
+    assert (found.objective, point_of(found)) == (bound, point)
+    best = math.inf
+    for other, (*_, beta, _weight) in every:
+        if beta * (best - other + d / beta) > 1.1 * d:
+            best = min(best, other)
+    assert best > 1.01 * bound
 
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])

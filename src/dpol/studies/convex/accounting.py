@@ -115,10 +115,17 @@ def choose_convex_parameters(
         ValueError: no parameters reach epsilon.
     """
 
+    best = math.inf
+
     def least(batch_size: int) -> float:
         return game.lipschitz * game.diameter * math.sqrt(batch_size * game.n_rounds / 2)
 
-    candidates = partial(_candidates, game, epsilon)
+    def candidates(batch_size: int) -> Iterator[ConvexParameters]:
+        nonlocal best
+        for found in _improvements(game, epsilon, batch_size, best):
+            best = found.objective
+            yield found
+
     return least_objective(
         game.n_rounds,
         (epsilon, game.delta),
@@ -129,24 +136,39 @@ def choose_convex_parameters(
     )
 
 
-def _candidates(game: ConvexGame, epsilon: float, batch_size: int) -> Iterator[ConvexParameters]:
-    """Parameters of one batch size on a grid over lambda and p, with the largest beta each."""
+def _improvements(
+    game: ConvexGame, epsilon: float, batch_size: int, best: float
+) -> Iterator[ConvexParameters]:
+    """Parameters of one batch size, each of a smaller objective than `best` and those before it.
+
+    On a grid over lambda and p, with the largest beta each. It is looked for only if the beta
+    that would equal the best so far reaches epsilon: with beta, epsilon rises.
+    """
     T, L, D = game.n_rounds, game.lipschitz, game.diameter
+    low, high = 1e-9 / (L * D), 10 / (L * D)
     ideal = (L / D) * math.sqrt(2 * batch_size * T)
-
-    def candidate(regulariser: float, p: float) -> ConvexParameters | None:
-        def at(beta: float) -> ConvexParameters:
-            stability = batch_size * T * L**2 / (2 * regulariser)
-            objective = regulariser * D**2 / 4 + stability + game.dimension / beta
-            eta = beta * (L * D)
-            return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
-
-        low, high = 1e-9 / (L * D), 10 / (L * D)
-        return largest_within(at, epsilon, low=low, high=high, ratio=1.02)
-
     regularisers, switches = ideal * np.geomspace(0.25, 64, 13), np.geomspace(1e-3, 1.0, 10)
-    pairs = itertools.product(regularisers.tolist(), switches.tolist())
-    return filter(None, itertools.starmap(candidate, pairs))
+    for regulariser, p in itertools.product(regularisers.tolist(), switches.tolist()):
+        fixed = regulariser * D**2 / 4 + batch_size * T * L**2 / (2 * regulariser)
+        if fixed >= best:
+            continue
+        at = partial(_at_temperature, game, batch_size, p, regulariser, fixed)
+        # Rounding does not decide.
+        needed = (1 - 1e-9) * game.dimension / (best - fixed)
+        if at(max(needed, low)).epsilon > epsilon:
+            continue
+        found = largest_within(at, epsilon, low=low, high=high, ratio=1.02)
+        if found and found.objective < best:
+            best = found.objective
+            yield found
+
+
+def _at_temperature(
+    game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
+) -> ConvexParameters:
+    """The parameters at a beta; `fixed` is what the objective is without the term of beta."""
+    eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
+    return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
 
 def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
