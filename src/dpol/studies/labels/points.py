@@ -13,6 +13,8 @@ from dpol.studies.study import Point
 # Masses that a learner predicts (replicates x rounds x labels): a quarter of a minute. Where there
 # are more, each variant is a point of its own.
 _LARGEST = 7e9
+# Rounds of a long game whose predictions are computed; the others lie in blocks about these.
+_PREDICTED = 15_000
 
 
 COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
@@ -39,7 +41,7 @@ def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
     """
     found: dict[str, Point] = {}
     for label, setting in _settings_of(settings):
-        if settings.replicates * setting.T * setting.M <= _LARGEST:
+        if settings.replicates * min(setting.T, _PREDICTED) * setting.M <= _LARGEST:
             found[label] = asdict(setting)
         else:
             from dpol.studies.labels.registry import variants
