@@ -28,8 +28,8 @@ _LEAST = 5000
 _STEP = 0.1
 # Rounds of every replicate from which that is found.
 _PILOT = 500
-# Odds, as a logarithm, from which on weights may be taken to stay: in 10^7 rounds all others
-# together are expected to cost less than 10^-14.
+# Odds, as a logarithm, from which on weights may be taken to stay: in 10^7 rounds each of the
+# other hypotheses is expected to cost less than 10^-14.
 _SETTLED = 50.0
 
 
@@ -92,7 +92,10 @@ class LabelGenerators:
 
 
 def label_generators(seed: int, key: Key, replicates: int, client: str) -> LabelGenerators:
-    """Generators of a game: algorithms with the same key meet the same labels."""
+    """Generators of a game: algorithms with the same key meet the same labels.
+
+    Where a learner draws sums over blocks of rounds, its clients' coins draw the labels too.
+    """
     rows = range(replicates)
     return LabelGenerators(
         replicate_generators(seed, key, rows, "labels"),
