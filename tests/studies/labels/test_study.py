@@ -106,17 +106,6 @@ def test_points_change_one_number_each():
     assert not points(config(), ["PA"])
 
 
-def test_a_large_setting_has_a_point_for_each_variant_and_the_same_rows(monkeypatch):
-    study = config(sweeps={"rounds": [90]}, epsilon=1.0)
-    monkeypatch.setitem(points.__globals__, "_LARGEST", 5 * 90 * 5)
-    found = points(study, [])
-    names = [f"rounds-0-{name}-{rule}" for name, rule in MEMBERS]
-    assert list(found) == [*names, "rounds-0-hard"]
-    parts = [rows_of(study, found[name], 5) for name in names]
-    one = pd.concat(parts, ignore_index=True)
-    pd.testing.assert_frame_equal(one, played(RANDOM).frame, check_dtype=False)
-
-
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
     assert points(study, [])["rounds-0-hard"]["K"] == 4

@@ -16,11 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpol.core.randomness import Floats
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.guarantee import Origin
+from dpol.studies.labels.blocks import answer_sums
 from dpol.studies.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.studies.labels.hypotheses import Ints
-from dpol.studies.labels.learners import LabelLearner
+from dpol.studies.labels.learners import BlockLearner, LabelLearner
 
 # The log-likelihood of what cannot be: finite, so that weights are numbers even where every
 # hypothesis is refuted, and beyond all that other messages could make up for.
@@ -29,23 +30,40 @@ _REFUTED = -1e30
 _LARGEST_EPSILON = 300.0
 
 
-class AnswerBayes(LabelLearner):
+class AnswerBayes(BlockLearner):
     """Base of the learners with posterior weights from messages of few values."""
 
-    @property
+    settles = True
+
     @abstractmethod
-    def chances(self) -> Floats:
-        """Likelihoods of each value of a message about each index, (X, indices, values, K)."""
+    def chances(self, masses: Floats) -> Floats:
+        """Likelihoods of each value of a message about each index, (X, indices, values, L).
+
+        Args:
+            masses: (X, L, M) laws of the label.
+        """
 
     @cached_property
     def _logs(self) -> Floats:
-        chances = self.chances
+        chances = self.chances(self.hypotheses.masses)
         refuted = np.full_like(chances, _REFUTED)
         return np.asarray(np.log(chances, out=refuted, where=chances > 0))
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
         """Changes of log-weights, (R, B, K)."""
         return np.asarray(self._logs[features, messages.index, messages.values])
+
+    def sums(
+        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+    ) -> Floats:
+        """Changes of log-weights by blocks of rounds, (R, n, K)."""
+        every = np.broadcast_to(laws, (self.hypotheses.n_features, *laws.shape))
+        chances = self.chances(every)[feature]
+        index, values = np.indices(chances.shape[:2]).reshape(2, 1, -1)
+        scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
+        return answer_sums(
+            chances.reshape(-1, len(laws)).T / len(chances), scores, rounds, generators
+        )
 
 
 class ResponseBayes(AnswerBayes):
@@ -59,10 +77,9 @@ class ResponseBayes(AnswerBayes):
         """Sends the label or another one."""
         return ResponseClient(self.hypotheses.n_labels, self.terms.epsilon)
 
-    @property
-    def chances(self) -> Floats:
-        """Likelihoods of a reported label, (X, 1, M, K)."""
-        keep, masses = self.client.keep, self.hypotheses.masses
+    def chances(self, masses: Floats) -> Floats:
+        """Likelihoods of a reported label, (X, 1, M, L)."""
+        keep = self.client.keep
         other = (1 - keep) / (self.hypotheses.n_labels - 1)
         return np.asarray(other + (keep - other) * masses.transpose(0, 2, 1)[:, None])
 
@@ -89,11 +106,10 @@ class MembershipBayes(AnswerBayes):
         """Answers whether the label is in a set."""
         return MembershipClient(self.hypotheses, self.terms.epsilon)
 
-    @property
-    def chances(self) -> Floats:
-        """Likelihoods of no and of yes about the set of an index, (X, K, 2, K)."""
+    def chances(self, masses: Floats) -> Floats:
+        """Likelihoods of no and of yes about the set of an index, (X, K, 2, L)."""
         sets, keep = self.client.sets.astype(float), self.client.keep
-        yes = (1 - keep) + (2 * keep - 1) * (sets @ self.masses.transpose(0, 2, 1))
+        yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
         return np.stack([1 - yes, yes], axis=2)
 
 
@@ -111,6 +127,7 @@ class MessageBayes(LabelLearner):
 
     title = "EXP3 messages, Bayes learner"
     origin = "ours"
+    settles = True
 
     @cached_property
     def client(self) -> SampledClient:

@@ -111,6 +111,12 @@ class Clipping:
         share = self.cells / self.n_cells[:, None]
         return self.keep * self.hypotheses.masses + (1 - self.keep) * share[:, None]
 
+    def masses_of_blocks(self, law: Floats, feature: int) -> Floats:
+        """(M,) probabilities of the block of h(Y) for a label Y from a law (M,), at a feature."""
+        cells = self.cells[feature]
+        own = self.keep * np.where(cells > 0, law, 0.0)
+        return np.asarray(own + (1 - own.sum()) * cells / cells.sum())
+
     def draw_blocks(self, labels: Ints, features: Ints, uniforms: Floats) -> Ints:
         """The block of h(label) for every label; all arguments (R, B) or broadcast to it."""
         keep = self.keep

@@ -1,10 +1,13 @@
 """The game of distribution learning, the one loop that plays it, and exact risks.
 
 Messages never depend on weights, so the weights of all rounds are a softmax of a running sum.
+In a long game most rounds hardly move them: then a block of rounds is played at once, and the
+risk in its middle stands for that of every round of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +15,22 @@ from scipy.special import softmax
 
 from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
-from dpol.studies.labels.learners import LabelLearner
+from dpol.studies.labels.learners import BlockLearner, LabelLearner
 
 # Entries of the largest array of weights that is held at once (8 MB of them).
 _CHUNK = 1 << 20
 # Predictions that are held at once: few enough to stay in the cache.
 _BLOCK = 1 << 17
+# A game has at least so many blocks; twice as many rounds are a long game.
+_LEAST = 5000
+# How far log-weights may move in a block: the root of the mean square. The mean risk of a round
+# is smooth in its number, so that of the middle is off by a share of the order of its fourth power.
+_STEP = 0.1
+# Rounds of every replicate from which that is found.
+_PILOT = 500
+# Odds, as a logarithm, from which on weights may be taken to stay: in 10^7 rounds each of the
+# other hypotheses is expected to cost less than 10^-14.
+_SETTLED = 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +92,10 @@ class LabelGenerators:
 
 
 def label_generators(seed: int, key: Key, replicates: int, client: str) -> LabelGenerators:
-    """Generators of a game: algorithms with the same key meet the same labels."""
+    """Generators of a game: algorithms with the same key meet the same labels.
+
+    Where a learner draws sums over blocks of rounds, its clients' coins draw the labels too.
+    """
     rows = range(replicates)
     return LabelGenerators(
         replicate_generators(seed, key, rows, "labels"),
@@ -107,7 +123,8 @@ class LabelRun:
 def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
     """Play a whole game; exact risks, no sampling of them.
 
-    Weights do not depend on how the rounds are cut into chunks.
+    Weights do not depend on how the rounds are cut into chunks. Games of 10,000 rounds or more
+    are played in blocks of rounds, as long as `block_length` allows.
 
     Args:
         learner: such as `make_learner` makes.
@@ -124,25 +141,118 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
     ((2,), (2, 4))
     """
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
-    truth, laws = game.laws[game.law], game.laws.reshape(-1, game.hypotheses.n_labels)
-    first_row = game.law[:, None] * game.hypotheses.n_features
-    kl, tv, used, logs = np.zeros(R), np.zeros(R), np.zeros((R, K)), np.zeros((R, K))
-    length = max(64, _CHUNK // (R * K))
-    for start in range(0, game.n_rounds, length):
+    truth = game.laws[game.law]
+    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
+    for part in _parts(learner, game, generators):
+        weights = softmax(part.logs[:, :-1], axis=-1)
+        used += (weights * part.rounds[:, None]).sum(axis=1)
+        for x in np.unique(part.features):
+            here = part.features == x
+            risks = round_risks(weights[:, here], learner.masses[x], truth[:, x])
+            kl += (risks[0] * part.rounds[here]).sum(axis=1)
+            tv += (risks[1] * part.rounds[here]).sum(axis=1)
+    return LabelRun(kl, tv, used / game.n_rounds, softmax(part.logs[:, -1], axis=-1))
+
+
+# ---- rounds --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Blocks of rounds: log-weights in the middle of each and at the end, (R, n + 1, K)."""
+
+    logs: Floats
+    features: Ints
+    rounds: Ints
+
+
+def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> Iterator[_Part]:
+    """The blocks of a game, as many at once as memory allows."""
+    size, length = block_length(learner, game, generators), _CHUNK // game.law.size
+    length //= game.hypotheses.n_hypotheses
+    one = _repeats(game)
+    at_once = learner if one and size > 1 and isinstance(learner, BlockLearner) else None
+    length = min(max(64, length) * size, _CHUNK) if at_once else max(64, length)
+    length = max(length // size, 1) * size
+    logs, start = np.zeros((game.n_replicates, 1, game.hypotheses.n_hypotheses)), 0
+    while start < game.n_rounds:
         features = game.features[start : start + length]
-        uniforms = generators.nature.uniforms(len(features))
-        labels = draw_categories(laws, first_row + features, uniforms)
-        messages = learner.client.privatize(labels, features, generators.clients)
-        running = np.concatenate([logs[:, None], learner.scores(messages, features)], axis=1)
-        np.cumsum(running, axis=1, out=running)
-        logs = running[:, -1]
-        weights = softmax(running[:, :-1], axis=-1)
-        used += weights.sum(axis=1)
-        for x in np.unique(features):
-            risks = round_risks(weights[:, features == x], learner.masses[x], truth[:, x])
-            kl += risks[0].sum(axis=1)
-            tv += risks[1].sum(axis=1)
-    return LabelRun(kl, tv, used / game.n_rounds, softmax(logs, axis=-1))
+        start += len(features)
+        middles, rounds = _blocks(features, size)
+        if at_once:
+            laws, steps = game.laws[game.law, features[0]], np.diff([0, *middles, len(features)])
+            changes = at_once.sums(laws, int(features[0]), steps, generators.clients)
+        else:
+            changes = _scores(learner, game, features, generators)
+        logs = np.cumsum(np.concatenate([logs[:, -1:], changes], axis=1), axis=1)
+        logs = logs[:, 1:] if at_once else logs[:, [*middles, -1]]
+        if one and learner.settles and (last := _settled(game, logs[:, :-1])) is not None:
+            # The rest of the game is one block.
+            rounds[last] = game.n_rounds - start + rounds[last:].sum()
+            logs, start = logs[:, [*range(last + 1), last]], game.n_rounds
+            middles, rounds = middles[: last + 1], rounds[: last + 1]
+        yield _Part(logs, features[middles], rounds)
+
+
+def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> int:
+    """How many rounds may be played at once; one in a game of less than 10,000 rounds.
+
+    At most T / 5000, and so few that log-weights move by 0.1 or less: the root of the mean
+    square, found in rounds of their own, spread over the game.
+    """
+    longest = game.n_rounds // _LEAST
+    if longest < 2:
+        return 1
+    nature, clients = (
+        ReplicateGenerators(tuple(own.spawn(1)[0] for own in part.generators))
+        for part in (generators.nature, generators.clients)
+    )
+    features = game.features[:: game.n_rounds // _PILOT]
+    scores = _scores(learner, game, features, LabelGenerators(nature, clients))
+    moves = scores - scores.mean(axis=2, keepdims=True)
+    square = float((moves**2).mean(axis=1).max())
+    return max(1, int(min(longest, _STEP**2 / max(square, np.finfo(float).tiny))))
+
+
+def _scores(
+    learner: LabelLearner, game: LabelGame, features: Ints, generators: LabelGenerators
+) -> Floats:
+    """Changes of log-weights by every round, (R, B, K)."""
+    laws = game.laws.reshape(-1, game.hypotheses.n_labels)
+    rows = game.law[:, None] * game.hypotheses.n_features + features
+    labels = draw_categories(laws, rows, generators.nature.uniforms(len(features)))
+    messages = learner.client.privatize(labels, features, generators.clients)
+    return learner.scores(messages, features)
+
+
+def _blocks(features: Ints, size: int) -> tuple[Ints, Ints]:
+    """Middles of blocks of rounds of one feature, and their lengths, at most `size`."""
+    B = np.arange(len(features))
+    first = np.diff(features, prepend=features[0] - 1) != 0
+    since = B - np.maximum.accumulate(np.where(first, B, 0))
+    starts = B[since % size == 0]
+    rounds = np.diff(starts, append=len(features))
+    return starts + rounds // 2, rounds
+
+
+def _repeats(game: LabelGame) -> bool:
+    """Whether a game is long and all its rounds show the same feature."""
+    return game.n_rounds >= 2 * _LEAST and bool((game.features == game.features[0]).all())
+
+
+def _settled(game: LabelGame, logs: Floats) -> int | None:
+    """From which of the log-weights (R, n, K) on all weight is on one hypothesis, for good.
+
+    Only if a hypothesis is true.
+    """
+    x = game.features[0]
+    true = (game.laws[game.law, x][:, None] == game.hypotheses.masses[x]).all(axis=2)
+    ends = np.sort(logs[:, -1], axis=1)
+    if not true.any(axis=1).all() or (ends[:, -1] - ends[:, -2] < _SETTLED).any():
+        return None
+    largest = np.partition(logs, -2, axis=2)[..., -2:]
+    settled = (largest[..., 1] - largest[..., 0] >= _SETTLED).all(axis=0)
+    return int(settled.argmax())
 
 
 # ---- risks ---------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpol.core.randomness import Floats
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.guarantee import Origin
+from dpol.studies.labels.blocks import likelihood_sums
 from dpol.studies.labels.clients import LabelClient, Messages, SampledClient, VectorClient
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints
@@ -53,6 +54,12 @@ class LabelLearner(ABC):
     """Where it comes from; `standard` is a textbook's; ours are marked in tables and figures."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
     """The sensitivity rules that it can be made with; each is a variant of the learner."""
+    settles: ClassVar[bool] = False
+    """Whether its weights, once all but nothing is on one hypothesis, may be taken to stay.
+
+    They may if they are a posterior: the expected odds against a hypothesis that is true never
+    rise.
+    """
 
     @property
     @abstractmethod
@@ -74,7 +81,26 @@ class LabelLearner(ABC):
         """The change of log-weights (R, B, K) by messages of rounds with (B,) features."""
 
 
-class LossLearner(LabelLearner):
+class BlockLearner(LabelLearner):
+    """Base of the learners whose changes of log-weights can be drawn for many rounds at once."""
+
+    @abstractmethod
+    def sums(
+        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+    ) -> Floats:
+        """Draws of the change of log-weights (R, n, K) by n blocks of rounds of one feature.
+
+        Their law is that of sums of `scores`.
+
+        Args:
+            laws: (R, M) laws of the label.
+            feature: what all rounds show.
+            rounds: (n,) rounds of each block.
+            generators: of the clients and of the labels.
+        """
+
+
+class LossLearner(BlockLearner):
     """Weights proportional to exp(-rate * sum of losses): what private WMA and EXP3 share.
 
     A loss is -scale (message + log M - offset): in [0, 1] unless the noise is extreme, and by the
@@ -117,9 +143,17 @@ class LossLearner(LabelLearner):
         """Loss for each nat of a log-likelihood."""
         return 1 / (self.clipping.bound + 2 * self.offset)
 
-    def losses(self, values: Floats) -> Floats:
-        """The losses of noisy log-likelihoods; any shape."""
-        return -self.scale * (values + math.log(self.hypotheses.n_labels) - self.offset)
+    def losses(self, values: Floats, times: Ints | int = 1) -> Floats:
+        """The losses of noisy log-likelihoods, or of sums of so many of them; any shape."""
+        centred = values + times * math.log(self.hypotheses.n_labels) - times * self.offset
+        return -self.scale * centred
+
+    def sums(
+        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+    ) -> Floats:
+        """Changes of log-weights by blocks of rounds, (R, n, K)."""
+        values = likelihood_sums(self.client, laws, feature, rounds, generators)
+        return np.asarray(-self.rate * self.losses(*values))
 
 
 class PrivateWMA(LossLearner):

@@ -10,11 +10,6 @@ from typing import Any, Literal
 from dpol.studies.labels.settings import Labels
 from dpol.studies.study import Point
 
-# Masses that a learner predicts (replicates x rounds x labels): a quarter of a minute. Where there
-# are more, each variant is a point of its own.
-_LARGEST = 7e9
-
-
 COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
 """What a sweep changes: a field of a setting, a column of the table of risks."""
 
@@ -32,20 +27,12 @@ class Setting:
 
 
 def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each synthetic class and stream, or where that takes long for each variant.
+    """A point for each synthetic class and stream.
 
     >>> list(points(Labels(sweeps={"labels": [10], "rounds": [1000]}), []))
     ['rounds-0', 'rounds-0-hard', 'labels-0']
     """
-    found: dict[str, Point] = {}
-    for label, setting in _settings_of(settings):
-        if settings.replicates * setting.T * setting.M <= _LARGEST:
-            found[label] = asdict(setting)
-        else:
-            from dpol.studies.labels.registry import variants
-
-            for name, rule in variants():
-                found[f"{label}-{name}-{rule}"] = {**asdict(setting), "variant": [name, rule]}
+    found: dict[str, Point] = {label: asdict(it) for label, it in _settings_of(settings)}
     if settings.patients_per_week is not None:
         found |= {f"hospitals-{label}": {"stream": label} for label in streams}
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,9 +51,7 @@ def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     if inputs.stream is not None:
         rows = _hospital_rows(study, inputs.stream, inputs.seed)
     else:
-        facts = dict(point)
-        chosen = [facts.pop("variant")] if "variant" in facts else list(variants())
-        rows = _class_rows(study, Setting(**facts), chosen, inputs.seed)
+        rows = _class_rows(study, Setting(**point), inputs.seed)
     return {"labels": pd.DataFrame(list(rows))}
 
 
@@ -112,9 +110,7 @@ def _estimates(played: _Played) -> Floats:
     return np.asarray(run.mean_weights @ learner.masses[0])
 
 
-def _class_rows(
-    study: Labels, setting: Setting, chosen: Sequence[Variant], seed: int
-) -> Iterator[dict[str, Any]]:
+def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
     """Rows of one synthetic class, with what can be said where the truth is in the class."""
     K, T, lowest = setting.K, setting.T, math.nan
     if setting.kind == "hard":
@@ -126,7 +122,7 @@ def _class_rows(
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
     # The median selector: n learners on some of the rounds each, if these are enough.
     n, rounds = study.groups, T // study.groups
-    for variant in progress(chosen, f"{hypotheses.label}, learners"):
+    for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
         played = _play(variant, game, terms, seed)
         row = {
             **_row(setting.sweep, variant[0], game, played),
