@@ -65,6 +65,7 @@ def _full(full: Mapping[str, Any]) -> list[str]:
             if rule["wall_s"] > SHORT
         ),
         "",
+        *((_country(full["largest"]), "") if "largest" in full else ()),
     ]
 
 
@@ -148,15 +149,11 @@ def _grid(grid: Mapping[str, Any]) -> list[str]:
 
 def _scale(found: Mapping[str, Any]) -> list[str]:
     """The part of results.md about scale."""
-    country, starts = found["country"], found["starts"]
+    starts = found["starts"]
     return [
         "## Scale",
         "",
-        "RW-Meta and all learners ({algorithms} algorithms), 5,000 hospitals, 148 weeks, 100"
-        " replicates, μ = 0.25, one process with `job_memory_mb: {memory_mb}`: peak {peak_mb:.0f}"
-        " MB ({replicates_at_a_time} replicates at a time); an algorithm costs"
-        " {cost_per_algorithm_over_noise:.2f} times the drawing of the noise alone"
-        " ({ns_per_algorithm_and_gain:.1f} ns per gain, {cpu_s:.0f} s in all).".format(**country),
+        _country(found["country"]),
         "",
         "CPU time of the same suite; the slope of its logarithm is 1 where time is linear:",
         "",
@@ -203,6 +200,17 @@ def _live(rows: Mapping[str, Any]) -> list[str]:
         ),
         "",
     ]
+
+
+def _country(row: Mapping[str, Any]) -> str:
+    """A job of a whole country."""
+    return (
+        "RW-Meta and all learners ({algorithms} algorithms), {hospitals:,} hospitals, {weeks}"
+        " weeks, 100 replicates, μ = 0.25, one process with `job_memory_mb: {memory_mb}`: peak"
+        " {peak_mb:.0f} MB ({replicates_at_a_time} replicates at a time); an algorithm costs"
+        " {cost_per_algorithm_over_noise:.2f} times the drawing of the noise alone"
+        " ({ns_per_algorithm_and_gain:.1f} ns per gain, {cpu_s:.0f} s in all).".format(**row)
+    )
 
 
 def _sweep_line(name: str, row: Mapping[str, Any]) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import multiprocessing
 import os
 import platform
 import statistics
@@ -25,13 +24,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from labels import time_labels
-from machine import ROOT, busy_seconds, children_seconds
+from machine import ROOT, busy_seconds, children_seconds, time_in_own_process
 from matrix import time_matrix
 from page import renew_page
 from paper_way import rw_meta_paper_way
@@ -181,12 +181,6 @@ def time_lazy() -> dict[str, float]:
     }
 
 
-def time_in_own_process(work: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """What `work` measures in a fresh process, so that its peak memory is its own."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(work).result()
-
-
 def adabatch_by_root_finding(
     gains: np.ndarray, initial: np.ndarray, *, alpha: float, eta: float
 ) -> list[int]:
@@ -259,7 +253,7 @@ def main() -> None:
         "labels": time_in_own_process(time_labels),
         "starts": time_starts(),
         "learners": time_learners(stream),
-        "country": time_in_own_process(time_country),
+        "country": time_in_own_process(partial(time_country, 5_000, 148)),
         "scaling": time_scaling(),
         "grid": time_grid(),
         "live": time_live(),

@@ -39,7 +39,6 @@ SUITE = (
 """RW-Meta and all learners, alone and together: 29 algorithms on the same noisy gains."""
 
 LEVELS = (np.inf, 1.0, 0.5, 0.25)
-COUNTRY = 5_000
 MEMORY_MB = 1_500
 
 BANKS = {
@@ -105,31 +104,33 @@ def time_scaling() -> dict[str, Any]:
     return found
 
 
-def time_country() -> dict[str, float]:
-    """One job of 5,000 hospitals, 148 weeks, 100 replicates, in a process of its own."""
+def time_country(n: int, n_rounds: int) -> dict[str, float]:
+    """One job of so many hospitals and weeks, 100 replicates, in a process of its own."""
     members, numbers = suite(), range(100)
     settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
     with tempfile.TemporaryDirectory() as folder:
         file, runs = Path(folder) / "stream.parquet", Path(folder) / "runs.parquet"
-        write_stream(simulated(COUNTRY, 148), file)
+        write_stream(simulated(n, n_rounds), file)
 
         def job() -> None:
             stream = read_stream(file)
             write_runs(play_suite(stream, members, **settings, replicates=numbers), runs)
 
         spent = cpu_seconds(job, repeats=1)
-    rounds_played = 148 * 100 * COUNTRY
-    noise = cpu_seconds(lambda: np.random.default_rng(1).standard_normal((149, 20, COUNTRY)))
+    played, drawn = n_rounds * 100 * n, 10_000_000
+    noise = cpu_seconds(lambda: np.random.default_rng(1).standard_normal(drawn)) / drawn
     return {
+        "hospitals": n,
+        "weeks": n_rounds,
         "algorithms": len(members),
         "memory_mb": MEMORY_MB,
         "replicates_at_a_time": max(
-            map(len, parts(simulated(COUNTRY, 148), members, numbers, MEMORY_MB))
+            map(len, parts(simulated(n, n_rounds), members, numbers, MEMORY_MB))
         ),
         "peak_mb": peak_mb(),
         "cpu_s": spent,
-        "cost_per_algorithm_over_noise": spent / len(members) / (5 * noise),
-        "ns_per_algorithm_and_gain": 1e9 * spent / len(members) / rounds_played,
+        "cost_per_algorithm_over_noise": spent / len(members) / (played * noise),
+        "ns_per_algorithm_and_gain": 1e9 * spent / len(members) / played,
     }
 
 
