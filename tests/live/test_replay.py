@@ -27,6 +27,17 @@ PANEL = os.environ.get("DPOL_PANEL")
 COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
 BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
+PLAYED = [
+    ("empirical-bayes", False),
+    ("empirical-bayes", True),
+    ("random-effects", False),
+    ("random-effects", True),
+    ("rw-ftpl", False),
+    ("rw-ftpl", True),
+    (RIDGE, False),
+    ("rw-meta", False),
+]
+"""Algorithms, and whether the noise has memory."""
 
 
 def panel(weeks=12, n=9, seed=3):
@@ -98,21 +109,7 @@ def played_by(algorithm, source):
     return actions
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "memory"),
-    [
-        ("empirical-bayes", False),
-        ("empirical-bayes", True),
-        ("random-effects", False),
-        ("random-effects", True),
-        ("rw-ftpl", False),
-        ("rw-ftpl", True),
-        ("persistence", False),
-        (RIDGE, False),
-        ("rw-meta", False),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("algorithm", "memory"), [*PLAYED, ("persistence", False)], ids=str)
 def test_decisions_are_the_pipelines(tmp_path, algorithm, memory):
     named, played = replayed(tmp_path, algorithm, *panel(), memory)
     assert len(played) == 11
@@ -136,20 +133,7 @@ def real_panel(state):
 
 
 @pytest.mark.parametrize(("state", "n"), [("NM", 39), ("PA", 173), ("CA", 343)])
-@pytest.mark.parametrize(
-    ("algorithm", "memory"),
-    [
-        ("empirical-bayes", False),
-        ("empirical-bayes", True),
-        ("random-effects", False),
-        ("random-effects", True),
-        ("rw-ftpl", False),
-        ("rw-ftpl", True),
-        (RIDGE, False),
-        ("rw-meta", False),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("algorithm", "memory"), PLAYED, ids=str)
 def test_decisions_on_the_real_panel_are_the_pipelines(tmp_path, state, n, algorithm, memory):
     counts, beds = real_panel(state)
     assert counts.shape == (67, n)
