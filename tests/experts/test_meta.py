@@ -291,7 +291,7 @@ def test_lanczos_does_the_work_for_learners_of_a_game(random_stream, monkeypatch
     monkeypatch.setattr(spectrum, "all_eigenvalues", every)
     noisy = privatize(random_stream(21, 30), "isotropic", 0.2, seed=3, replicates=range(10))
     play_rounds(FORTY, noisy, replicate_generators(3, (), range(10), "y"))
-    assert sum(asked) == 200
+    assert 190 < sum(asked) <= 200  # the norm of Sigma* decides the others
     assert sum(computed) < 20
 
 

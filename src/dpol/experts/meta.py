@@ -13,7 +13,7 @@ from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.parameters import check_number
-from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
+from dpol.experts.spectrum import all_eigenvalues, centred, cholesky_factors, largest_eigenvalues
 from dpol.privacy.guarantee import Origin
 
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.
@@ -134,11 +134,10 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
         least: the smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
         normals: (R, m) standard normals.
     """
-    size = covariance.sum(axis=2).max(axis=1)
+    size = (covariance @ np.ones(covariance.shape[-1])).max(axis=1)
     tau = np.full(len(covariance), float(least))
-    # lambda_max(Sigma*) <= lambda_max(Sigma) <= the largest row sum of Sigma, whose
-    # entries are not negative: many rounds need no eigenvalue at all.
-    unsure = size > least
+    # The Frobenius norm of Sigma* is at least lambda_max: many rounds need no eigenvalue at all.
+    unsure = np.square(centred(covariance)).sum(axis=(1, 2)) > least**2
     if unsure.any():
         own = slice(None) if unsure.all() else unsure
         tau[own] = np.maximum(least, largest_eigenvalues(covariance[own], size[own]))

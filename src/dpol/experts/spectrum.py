@@ -7,9 +7,15 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
 
-# From so many learners on, a few Lanczos steps cost less than all eigenvalues.
+# From so many learners on, a few Lanczos steps cost less than powers of whole matrices.
 _LANCZOS_FROM = 20
 _STEPS = 12
+
+# With fewer, a vector is multiplied by Sigma* 4 * 128 times, by squares of squares; residuals
+# above this, relative to Sigma, are not small.
+_SQUARINGS = 7
+_APPLICATIONS = 3
+_RESIDUAL = 1e-8
 
 # Couplings below this, relative to Sigma, are rounding: the Krylov space is exhausted.
 _NOTHING = 1e-14
@@ -21,19 +27,48 @@ _TOLERANCE = 1e-13
 def largest_eigenvalues(covariance: Floats, size: Floats) -> Floats:
     """lambda_max of Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', or at most 1e-12 size below it.
 
-    With few learners all eigenvalues are computed. With many, a Ritz value, which is never
-    above lambda_max, after `_STEPS` steps of Lanczos' method (Parlett, "The Symmetric
-    Eigenvalue Problem", chapter 13); where its residual is not small, all eigenvalues again.
-    The residual cannot see an eigenvector that is orthogonal to the starting vector, so
-    values of the second kind are to be confirmed by a factor of lambda I - Sigma*
-    (`cholesky_factors`), or else computed by `all_eigenvalues`.
+    With few learners the Rayleigh quotient of a power of Sigma*, with many a Ritz value after
+    `_STEPS` steps of Lanczos' method (Parlett, "The Symmetric Eigenvalue Problem", chapters 4
+    and 13). Neither is ever above lambda_max; where its residual is not small, all eigenvalues
+    are computed. A small residual does not tell that an eigenvalue is the largest one, so the
+    values are to be confirmed by a factor of lambda I - Sigma* (`cholesky_factors`), or else
+    computed by `all_eigenvalues`.
 
     Args:
         covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
         size: (R,) largest row sums of Sigma, which bound its eigenvalues.
     """
-    if covariance.shape[-1] < _LANCZOS_FROM:
-        return all_eigenvalues(covariance)
+    few = covariance.shape[-1] < _LANCZOS_FROM
+    largest, unsure = (_by_powers if few else _by_lanczos)(covariance, size)
+    if unsure.any():
+        largest[unsure] = all_eigenvalues(covariance[unsure])
+    return largest
+
+
+def _by_powers(covariance: Floats, size: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Rayleigh quotients of Sigma*, and where they may miss its largest eigenvalue."""
+    matrices = centred(covariance)
+    least = np.finfo(np.float64).tiny
+    norm = np.sqrt(np.square(matrices).sum(axis=(1, 2)))
+    power = matrices / np.maximum(norm, least)[:, None, None]
+    for _ in range(_SQUARINGS):
+        power = power @ power
+    # The largest diagonal entry belongs to a unit vector with a part of a leading eigenvector.
+    diagonal = power.diagonal(axis1=1, axis2=2)
+    power = power / np.maximum(diagonal.sum(axis=1), least)[:, None, None]
+    vectors = power[np.arange(len(power)), diagonal.argmax(axis=1)][:, :, None]
+    for _ in range(_APPLICATIONS):
+        vectors = power @ vectors
+    vectors = _unit(vectors[:, :, 0], np.zeros_like(size))[0]
+    ahead = (matrices @ vectors[:, :, None])[:, :, 0]
+    largest: Floats = (vectors * ahead).sum(axis=1)
+    residual = np.sqrt(np.square(ahead - largest[:, None] * vectors).sum(axis=1))
+    # The quotient misses by at most the squared residual over the distance to the others.
+    return largest, residual > _RESIDUAL * size
+
+
+def _by_lanczos(covariance: Floats, size: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Ritz values of Sigma*, and where they may miss its largest eigenvalue."""
     diagonal, coupling = _lanczos(covariance, size)
     steps = np.arange(_STEPS)
     projected = np.zeros((len(covariance), _STEPS, _STEPS))
@@ -41,13 +76,9 @@ def largest_eigenvalues(covariance: Floats, size: Floats) -> Floats:
     projected[:, steps[1:], steps[:-1]] = coupling[:, :-1]
     values, vectors = np.linalg.eigh(projected)
     residual = coupling[:, -1] * np.abs(vectors[:, -1, -1])
-    largest: Floats = values[:, -1].copy()
     # A Ritz value misses by at most the squared residual over the distance to the others.
     apart = values[:, -1] - values[:, -2]
-    unsure = residual**2 > _TOLERANCE * size * apart
-    if unsure.any():
-        largest[unsure] = all_eigenvalues(covariance[unsure])
-    return largest
+    return values[:, -1].copy(), residual**2 > _TOLERANCE * size * apart
 
 
 def all_eigenvalues(covariance: Floats) -> Floats:

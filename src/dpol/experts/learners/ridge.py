@@ -102,18 +102,22 @@ class RidgeBank(LearnerBank[RidgeState]):
         )
         recent = (*state.recent, gains)[-max(self.windows) :]
         state = RidgeState(sums, recent, state.grid)
-        columns = [scores.argmax(axis=1) for scores in self._scores(state)]
-        return state, np.stack(columns, axis=1).astype(np.int32)
+        actions = np.empty((len(self.labels), len(gains)), dtype=np.intp)
+        for own, scores in zip(actions, self._scores(state), strict=True):
+            scores.argmax(axis=1, out=own)
+        return state, actions.T.astype(np.int32, order="C")
 
     def forecast(self, state: RidgeState, place: int) -> Forecast:
         return Forecast(next(itertools.islice(self._scores(state), place, None)))
 
     def _scores(self, state: RidgeState) -> Iterator[Floats]:
-        """(R, n) of each learner in turn: proportional to its predictions."""
+        """(R, n) of each learner in turn, in one array: proportional to its predictions."""
         rounds = len(state.recent)
+        scores = np.empty_like(state.sums[0][0])
         for w, (total, aged) in zip(self.windows, state.sums, strict=True):
             for penalty in self.penalties.values():
-                yield total + (slope_share(min(rounds, w), w, penalty) * aged if rounds else 0.0)
+                share = slope_share(min(rounds, w), w, penalty) if rounds else 0.0
+                yield np.add(total, np.multiply(share, aged, out=scores), out=scores)
 
 
 def _slide(old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> Sums:
