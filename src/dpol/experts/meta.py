@@ -137,24 +137,25 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
     size = (covariance @ np.ones(covariance.shape[-1])).max(axis=1)
     tau = np.full(len(covariance), float(least))
     # The Frobenius norm of Sigma* is at least lambda_max: many rounds need no eigenvalue at all.
-    unsure = np.square(centred(covariance)).sum(axis=(1, 2)) > least**2
+    star = centred(covariance)
+    unsure = np.square(star).sum(axis=(1, 2)) > least**2
     if unsure.any():
         own = slice(None) if unsure.all() else unsure
         tau[own] = np.maximum(least, largest_eigenvalues(covariance[own], size[own]))
-    target = _fresh_covariance(covariance, tau, size)
+    target = _fresh_covariance(star, tau, size)
     factors, wrong = cholesky_factors(target)
     if wrong.any():
         tau[wrong] = np.maximum(least, all_eigenvalues(covariance[wrong]))
-        target = _fresh_covariance(covariance[wrong], tau[wrong], size[wrong])
+        target = _fresh_covariance(star[wrong], tau[wrong], size[wrong])
         factors[wrong] = np.linalg.cholesky(target)
     noise = np.asarray((factors @ normals[:, :, None])[:, :, 0])
     noise[tau + size == 0] = 0.0
     return noise
 
 
-def _fresh_covariance(covariance: Floats, tau: Floats, size: Floats) -> Floats:
+def _fresh_covariance(star: Floats, tau: Floats, size: Floats) -> Floats:
     """tau I - Sigma*, raised a little against rounding; I in place of zero."""
-    target: Floats = np.subtract(covariance.mean(axis=(1, 2))[:, None, None], covariance)
-    each = np.arange(covariance.shape[-1])
+    target: Floats = np.negative(star)
+    each = np.arange(star.shape[-1])
     target[:, each, each] += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
     return target

@@ -95,29 +95,31 @@ class RidgeBank(LearnerBank[RidgeState]):
         if observation is None:
             shape = (len(state.sums[0][0]), len(self.labels))
             return state, np.zeros(shape, dtype=np.int32)
-        gains = np.rint(observation.gains / state.grid) * state.grid
-        sums = tuple(
-            _slide(old, w, gains, state.recent)
-            for w, old in zip(self.windows, state.sums, strict=True)
-        )
+        gains = observation.gains / state.grid
+        gains = np.multiply(np.rint(gains, out=gains), state.grid, out=gains)
         recent = (*state.recent, gains)[-max(self.windows) :]
-        state = RidgeState(sums, recent, state.grid)
         actions = np.empty((len(self.labels), len(gains)), dtype=np.intp)
-        for own, scores in zip(actions, self._scores(state), strict=True):
-            scores.argmax(axis=1, out=own)
+        rows, sums = iter(actions), []
+        for w, old in zip(self.windows, state.sums, strict=True):
+            sums.append(_slide(old, w, gains, state.recent))
+            # While the sums are in the processor's cache.
+            for scores in self._scores(sums[-1], w, len(recent)):
+                scores.argmax(axis=1, out=next(rows))
+        state = RidgeState(tuple(sums), recent, state.grid)
         return state, actions.T.astype(np.int32, order="C")
 
     def forecast(self, state: RidgeState, place: int) -> Forecast:
-        return Forecast(next(itertools.islice(self._scores(state), place, None)))
+        window, penalty = divmod(place, len(self.penalties))
+        scores = self._scores(state.sums[window], self.windows[window], len(state.recent))
+        return Forecast(next(itertools.islice(scores, penalty, None)))
 
-    def _scores(self, state: RidgeState) -> Iterator[Floats]:
-        """(R, n) of each learner in turn, in one array: proportional to its predictions."""
-        rounds = len(state.recent)
-        scores = np.empty_like(state.sums[0][0])
-        for w, (total, aged) in zip(self.windows, state.sums, strict=True):
-            for penalty in self.penalties.values():
-                share = slope_share(min(rounds, w), w, penalty) if rounds else 0.0
-                yield np.add(total, np.multiply(share, aged, out=scores), out=scores)
+    def _scores(self, sums: Sums, window: int, rounds: int) -> Iterator[Floats]:
+        """(R, n) of each penalty in turn, in one array: proportional to its predictions."""
+        total, aged = sums
+        scores = np.empty_like(total)
+        for penalty in self.penalties.values():
+            share = slope_share(min(rounds, window), window, penalty) if rounds else 0.0
+            yield np.add(total, np.multiply(share, aged, out=scores), out=scores)
 
 
 def _slide(old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> Sums:
