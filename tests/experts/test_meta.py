@@ -295,12 +295,15 @@ def test_lanczos_does_the_work_for_learners_of_a_game(random_stream, monkeypatch
     assert sum(computed) < 20
 
 
-def test_eigenvalues_close_together_are_left_to_the_exact_method():
-    """Learners who never agree: the 40 eigenvalues are variances, a few per mille apart."""
-    variances = np.random.default_rng(0).uniform(1.0, 1.001, size=(3, 40))
-    covariance = variances[:, :, None] * np.eye(40)
+@pytest.mark.parametrize("m", [13, 40])
+def test_eigenvalues_close_together_are_left_to_the_exact_method(m, monkeypatch):
+    """Learners who never agree: the m eigenvalues are variances, less than a per mille apart."""
+    variances = np.random.default_rng(0).uniform(1.0, 1.001, size=(3, m))
+    covariance = variances[:, :, None] * np.eye(m)
     found = largest_eigenvalues(covariance, row_sums(covariance))
     np.testing.assert_allclose(found, exact(covariance), rtol=1e-12)
+    monkeypatch.setattr(spectrum, "all_eigenvalues", lambda own: np.full(len(own), -1.0))
+    assert (largest_eigenvalues(covariance, row_sums(covariance)) == -1.0).all()
 
 
 @pytest.mark.parametrize("m", [3, 40])
