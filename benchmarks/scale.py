@@ -23,7 +23,7 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
-from dpol.experts.spectrum import all_eigenvalues, largest_eigenvalues
+from dpol.experts.spectrum import all_eigenvalues, centred, largest_eigenvalues
 from dpol.noise import privatize
 from dpol.studies.hospitals.memory import parts
 from dpol.studies.hospitals.runs import play_suite, write_runs
@@ -149,8 +149,9 @@ def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str
         own = replicate_generators(1, ("bench",), range(replicates), "own")
         return rounds(algorithm, noisy, own)
 
-    kept = [state.covariance for t, (state, _) in enumerate(game()) if t % 10 == 5]
-    sizes = [covariance.sum(axis=2).max(axis=1) for covariance in kept]
+    sigmas = [state.covariance for t, (state, _) in enumerate(game()) if t % 10 == 5]
+    kept = [centred(sigma) for sigma in sigmas]
+    sizes = [sigma.sum(axis=2).max(axis=1) for sigma in sigmas]
     whole, ours, exact = [], [], []
     for _ in range(3):
         whole.append(cpu_seconds(lambda: [None for _ in game()], 1) / stream.n_rounds)
