@@ -149,19 +149,15 @@ def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str
         own = replicate_generators(1, ("bench",), range(replicates), "own")
         return rounds(algorithm, noisy, own)
 
-    sigmas = [state.covariance for t, (state, _) in enumerate(game()) if t % 10 == 5]
-    kept = [centred(sigma) for sigma in sigmas]
-    sizes = [sigma.sum(axis=2).max(axis=1) for sigma in sigmas]
+    kept = [centred(state.covariance) for t, (state, _) in enumerate(game()) if t % 10 == 5]
     whole, ours, exact = [], [], []
     for _ in range(3):
         whole.append(cpu_seconds(lambda: [None for _ in game()], 1) / stream.n_rounds)
-        ours.append(cpu_seconds(lambda: list(map(largest_eigenvalues, kept, sizes)), 1))
-        exact.append(cpu_seconds(lambda: list(map(all_eigenvalues, kept)), 1))
+        ours.append(cpu_seconds(lambda: [largest_eigenvalues(*it) for it in kept], 1))
+        exact.append(cpu_seconds(lambda: [all_eigenvalues(star) for star, _ in kept], 1))
     per_round = 1 / len(kept)
     total, step, every = min(whole), min(ours) * per_round, min(exact) * per_round
-    found = [
-        (largest_eigenvalues(*it), all_eigenvalues(it[0])) for it in zip(kept, sizes, strict=True)
-    ]
+    found = [(largest_eigenvalues(*it), all_eigenvalues(it[0])) for it in kept]
     error = max(float(np.abs(one / other - 1).max()) for one, other in found)
     return {
         "learners": algorithm.n_learners,

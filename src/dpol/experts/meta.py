@@ -118,7 +118,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
         normals = state.normals
         if observation is not None:
             rounds += 1
-            gains = gains + np.take_along_axis(observation.gains, state.actions, axis=1)
+            gains = gains + observation.gains[np.arange(len(gains))[:, None], state.actions]
             shared = shared_noise(state.actions, observation.noise_scale)
             covariance = np.add(covariance, shared, out=shared)
         learners, actions = JoinedBank(self.learners).step(state.learners, observation)
@@ -129,7 +129,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
                 normals = generators.standard_normal(ahead, actions.shape[1])
             least, now, normals = self.exploration_floor * rounds, normals[:, 0], normals[:, 1:]
             scores = gains + decorrelating_noise(covariance, least, now)
-        chosen = np.take_along_axis(actions, scores.argmax(axis=1)[:, None], axis=1)[:, 0]
+        chosen = actions[np.arange(len(actions)), scores.argmax(axis=1)]
         known = MetaState(rounds, learners, actions, gains, covariance, normals, state.n_rounds)
         return known, chosen
 
@@ -152,10 +152,9 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
         least: the smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
         normals: (R, m) standard normals.
     """
-    size = (covariance @ np.ones(covariance.shape[-1])).max(axis=1)
+    star, size = centred(covariance)
     tau = np.full(len(covariance), float(least))
     # The Frobenius norm of Sigma* is at least lambda_max: many rounds need no eigenvalue at all.
-    star = centred(covariance)
     unsure = square_sums(star) > least**2
     if unsure.any():
         own = slice(None) if unsure.all() else unsure

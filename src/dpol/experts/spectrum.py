@@ -36,7 +36,7 @@ def largest_eigenvalues(star: Floats, size: Floats) -> Floats:
 
     Args:
         star: (R, m, m) Sigma* as of `centred`.
-        size: (R,) largest row sums of Sigma, which bound its eigenvalues.
+        size: (R,) largest row sums of Sigma, which bound the eigenvalues.
     """
     few = star.shape[-1] < _LANCZOS_FROM
     largest, unsure = (_by_powers if few else _by_lanczos)(star, size)
@@ -57,10 +57,11 @@ def _by_powers(star: Floats, size: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     inverse = 1.0 / np.maximum(diagonal.sum(axis=1), least)[:, None]
     for _ in range(_APPLICATIONS):
         vectors = _times(power, vectors) * inverse
-    vectors = _unit(vectors, np.zeros_like(size))[0]
+    vectors /= np.maximum(np.sqrt(np.vecdot(vectors, vectors)), least)[:, None]
     ahead = _times(star, vectors)
     largest: Floats = np.vecdot(vectors, ahead)
-    residual = np.sqrt(np.square(ahead - largest[:, None] * vectors).sum(axis=1))
+    rest = ahead - largest[:, None] * vectors
+    residual = np.sqrt(np.vecdot(rest, rest))
     # The quotient misses by at most the squared residual over the distance to the others.
     return largest, residual > _RESIDUAL * size
 
@@ -84,12 +85,15 @@ def all_eigenvalues(star: Floats) -> Floats:
     return np.asarray(np.linalg.eigvalsh(star)[:, -1])
 
 
-def centred(covariance: Floats) -> Floats:
-    """Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1' from (R, m, m) Sigma.
+def centred(covariance: Floats) -> tuple[Floats, Floats]:
+    """Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', and the (R,) largest row sums of Sigma.
 
-    Sigma is symmetric, positive semi-definite, and has no negative entry.
+    Args:
+        covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
     """
-    return np.asarray(covariance - covariance.mean(axis=(1, 2))[:, None, None])
+    m = covariance.shape[-1]
+    rows = covariance @ np.ones(m)
+    return covariance - (rows.sum(axis=1) / m**2)[:, None, None], rows.max(axis=1)
 
 
 def square_sums(matrices: Floats) -> Floats:
