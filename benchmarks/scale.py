@@ -23,7 +23,7 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
-from dpol.experts.spectrum import all_eigenvalues, largest_eigenvalues
+from dpol.experts.spectrum import all_eigenvalues, centred, largest_eigenvalues
 from dpol.noise import privatize
 from dpol.studies.hospitals.memory import parts
 from dpol.studies.hospitals.runs import play_suite, write_runs
@@ -150,18 +150,15 @@ def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str
         own = replicate_generators(1, ("bench",), range(replicates), "own")
         return rounds(algorithm, noisy, own)
 
-    kept = [state.covariance for t, (state, _) in enumerate(game()) if t % 10 == 5]
-    sizes = [covariance.sum(axis=2).max(axis=1) for covariance in kept]
+    kept = [centred(state.covariance) for t, (state, _) in enumerate(game()) if t % 10 == 5]
     whole, ours, exact = [], [], []
     for _ in range(3):
         whole.append(cpu_seconds(lambda: [None for _ in game()], 1) / stream.n_rounds)
-        ours.append(cpu_seconds(lambda: list(map(largest_eigenvalues, kept, sizes)), 1))
-        exact.append(cpu_seconds(lambda: list(map(all_eigenvalues, kept)), 1))
+        ours.append(cpu_seconds(lambda: [largest_eigenvalues(*it) for it in kept], 1))
+        exact.append(cpu_seconds(lambda: [all_eigenvalues(star) for star, _ in kept], 1))
     per_round = 1 / len(kept)
     total, step, every = min(whole), min(ours) * per_round, min(exact) * per_round
-    found = [
-        (largest_eigenvalues(*it), all_eigenvalues(it[0])) for it in zip(kept, sizes, strict=True)
-    ]
+    found = [(largest_eigenvalues(*it), all_eigenvalues(it[0])) for it in kept]
     error = max(float(np.abs(one / other - 1).max()) for one, other in found)
     return {
         "learners": algorithm.n_learners,

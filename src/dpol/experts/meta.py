@@ -13,11 +13,20 @@ from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.parameters import check_number
-from dpol.experts.spectrum import all_eigenvalues, cholesky_factors, largest_eigenvalues
+from dpol.experts.spectrum import (
+    all_eigenvalues,
+    centred,
+    cholesky_factors,
+    largest_eigenvalues,
+    square_sums,
+)
 from dpol.privacy.guarantee import Origin
 
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.
 _ROUNDING = 1e-12
+
+# A call of a generator costs more than the normals of a round: so many rounds are drawn at once.
+_ROUNDS_AHEAD = 16
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,8 @@ class MetaState:
         actions: (R, m) actions of the learners in the round being played.
         gains: (R, m) noisy cumulative gains of the learners.
         covariance: (R, m, m) covariance Sigma of the noise in `gains`, given the actions.
+        normals: (R, k, m) standard normals of the next k rounds, already drawn.
+        n_rounds: the game's number of rounds, beyond which none are drawn; 0 if not known.
     """
 
     rounds: int
@@ -37,6 +48,8 @@ class MetaState:
     actions: Actions
     gains: Floats
     covariance: Floats
+    normals: Floats
+    n_rounds: int
 
 
 @dataclass(frozen=True)
@@ -94,26 +107,31 @@ class RWMeta(LocalAlgorithm[MetaState]):
             actions=np.zeros((replicates, m), dtype=np.int32),
             gains=np.zeros((replicates, m)),
             covariance=np.zeros((replicates, m, m)),
+            normals=np.zeros((replicates, 0, m)),
+            n_rounds=setup.n_rounds,
         )
 
     def step(
         self, state: MetaState, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[MetaState, Actions]:
         rounds, gains, covariance = state.rounds, state.gains, state.covariance
+        normals = state.normals
         if observation is not None:
             rounds += 1
-            gains = gains + np.take_along_axis(observation.gains, state.actions, axis=1)
+            gains = gains + observation.gains[np.arange(len(gains))[:, None], state.actions]
             shared = shared_noise(state.actions, observation.noise_scale)
             covariance = np.add(covariance, shared, out=shared)
         learners, actions = JoinedBank(self.learners).step(state.learners, observation)
         scores = gains
         if self.decorrelate and rounds:
-            normals = generators.standard_normal(self.n_learners)
-            scores = gains + decorrelating_noise(
-                covariance, self.exploration_floor * rounds, normals
-            )
-        chosen = np.take_along_axis(actions, scores.argmax(axis=1)[:, None], axis=1)[:, 0]
-        return MetaState(rounds, learners, actions, gains, covariance), chosen
+            if not normals.shape[1]:
+                ahead = max(1, min(_ROUNDS_AHEAD, state.n_rounds - rounds))
+                normals = generators.standard_normal(ahead, actions.shape[1])
+            least, now, normals = self.exploration_floor * rounds, normals[:, 0], normals[:, 1:]
+            scores = gains + decorrelating_noise(covariance, least, now)
+        chosen = actions[np.arange(len(actions)), scores.argmax(axis=1)]
+        known = MetaState(rounds, learners, actions, gains, covariance, normals, state.n_rounds)
+        return known, chosen
 
 
 def shared_noise(actions: Actions, noise_scale: Floats) -> Floats:
@@ -134,28 +152,27 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
         least: the smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
         normals: (R, m) standard normals.
     """
-    size = covariance.sum(axis=2).max(axis=1)
+    star, size = centred(covariance)
     tau = np.full(len(covariance), float(least))
-    # lambda_max(Sigma*) <= lambda_max(Sigma) <= the largest row sum of Sigma, whose
-    # entries are not negative: many rounds need no eigenvalue at all.
-    unsure = size > least
+    # The Frobenius norm of Sigma* is at least lambda_max: many rounds need no eigenvalue at all.
+    unsure = square_sums(star) > least**2
     if unsure.any():
         own = slice(None) if unsure.all() else unsure
-        tau[own] = np.maximum(least, largest_eigenvalues(covariance[own], size[own]))
-    target = _fresh_covariance(covariance, tau, size)
+        tau[own] = np.maximum(least, largest_eigenvalues(star[own], size[own]))
+    target = _fresh_covariance(star, tau, size)
     factors, wrong = cholesky_factors(target)
     if wrong.any():
-        tau[wrong] = np.maximum(least, all_eigenvalues(covariance[wrong]))
-        target = _fresh_covariance(covariance[wrong], tau[wrong], size[wrong])
+        tau[wrong] = np.maximum(least, all_eigenvalues(star[wrong]))
+        target = _fresh_covariance(star[wrong], tau[wrong], size[wrong])
         factors[wrong] = np.linalg.cholesky(target)
     noise = np.asarray((factors @ normals[:, :, None])[:, :, 0])
     noise[tau + size == 0] = 0.0
     return noise
 
 
-def _fresh_covariance(covariance: Floats, tau: Floats, size: Floats) -> Floats:
+def _fresh_covariance(star: Floats, tau: Floats, size: Floats) -> Floats:
     """tau I - Sigma*, raised a little against rounding; I in place of zero."""
-    target: Floats = np.subtract(covariance.mean(axis=(1, 2))[:, None, None], covariance)
-    each = np.arange(covariance.shape[-1])
-    target[:, each, each] += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
+    target: Floats = np.negative(star)
+    diagonal = target.reshape(len(star), -1)[:, :: star.shape[-1] + 1]
+    diagonal += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
     return target

@@ -204,9 +204,9 @@ def _draw(
         generator.standard_normal(out=noise)
         np.multiply(noise[0], fresh[0], out=initial[r])
         if memory is None:
-            noise[1:] *= fresh
-            noise[1:] += raw
-        gains[:, r] = noise[1:]
+            np.add(np.multiply(noise[1:], fresh, out=noise[1:]), raw, out=gains[:, r])
+        else:
+            gains[:, r] = noise[1:]
     if isinstance(memory, SumsMemory):
         initial[:] = 0.0  # the sums hold noise enough
     if memory is not None:

@@ -95,28 +95,38 @@ class RidgeBank(LearnerBank[RidgeState]):
         if observation is None:
             shape = (len(state.sums[0][0]), len(self.labels))
             return state, np.zeros(shape, dtype=np.int32)
-        gains = np.rint(observation.gains / state.grid) * state.grid
-        sums = tuple(
-            _slide(old, w, gains, state.recent)
-            for w, old in zip(self.windows, state.sums, strict=True)
-        )
+        gains = observation.gains / state.grid
+        gains = np.multiply(np.rint(gains, out=gains), state.grid, out=gains)
         recent = (*state.recent, gains)[-max(self.windows) :]
-        state = RidgeState(sums, recent, state.grid)
-        columns = [scores.argmax(axis=1) for scores in self._scores(state)]
-        return state, np.stack(columns, axis=1).astype(np.int32)
+        shape = (len(self.windows) * len(self.penalties), len(gains))
+        actions = np.empty(shape, dtype=np.intp)
+        rows, sums, spare = iter(actions), [], np.empty_like(gains)
+        for w, old in zip(self.windows, state.sums, strict=True):
+            sums.append(_slide(old, w, gains, state.recent, spare))
+            # While the sums are in the processor's cache.
+            for scores in self._scores(sums[-1], w, len(recent), spare):
+                scores.argmax(axis=1, out=next(rows))
+        state = RidgeState(tuple(sums), recent, state.grid)
+        return state, actions.T.astype(np.int32, order="C")
 
     def forecast(self, state: RidgeState, place: int) -> Forecast:
-        return Forecast(next(itertools.islice(self._scores(state), place, None)))
+        window, penalty = divmod(place, len(self.penalties))
+        sums = state.sums[window]
+        spare = np.empty_like(sums[0])
+        scores = self._scores(sums, self.windows[window], len(state.recent), spare)
+        return Forecast(next(itertools.islice(scores, penalty, None)))
 
-    def _scores(self, state: RidgeState) -> Iterator[Floats]:
-        """(R, n) of each learner in turn: proportional to its predictions."""
-        rounds = len(state.recent)
-        for w, (total, aged) in zip(self.windows, state.sums, strict=True):
-            for penalty in self.penalties.values():
-                yield total + (slope_share(min(rounds, w), w, penalty) * aged if rounds else 0.0)
+    def _scores(self, sums: Sums, window: int, rounds: int, out: Floats) -> Iterator[Floats]:
+        """(R, n) of each penalty in turn, all in `out`: proportional to its predictions."""
+        total, aged = sums
+        for penalty in self.penalties.values():
+            share = slope_share(min(rounds, window), window, penalty) if rounds else 0.0
+            yield np.add(total, np.multiply(share, aged, out=out), out=out)
 
 
-def _slide(old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...]) -> Sums:
+def _slide(
+    old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...], spare: Floats
+) -> Sums:
     """The sums one round later; `recent` holds earlier gains, oldest first."""
     # Increment all ages, add the new round at age 1, drop the one that reaches age w + 1.
     total = old[0] + gains
@@ -124,7 +134,7 @@ def _slide(old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...]) ->
     if len(recent) >= window:
         leaving = recent[-window]
         total -= leaving
-        aged -= (window + 1) * leaving
+        aged -= np.multiply(window + 1, leaving, out=spare)
     return total, aged
 
 
