@@ -121,10 +121,11 @@ class LabelRun:
 
 
 def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
-    """Play a whole game; exact risks, no sampling of them.
+    """Play a whole game; the risk of a round is computed, not sampled.
 
     Weights do not depend on how the rounds are cut into chunks. Games of 10,000 rounds or more
-    are played in blocks of rounds, as long as `block_length` allows.
+    are played in blocks of rounds, as long as `block_length` allows; the risk of the round in the
+    middle then counts for all rounds of a block.
 
     Args:
         learner: such as `make_learner` makes.
