@@ -44,17 +44,11 @@ def _full(full: Mapping[str, Any]) -> list[str]:
         "",
         "Everything in `benchmarks/full.yaml`, from nothing, two cores (`make bench-full`):",
         "",
-        "| | date | wall | CPU | of other processes | wall / (CPU / 2) | largest process |",
+        "| | date | wall, s | CPU, s | of others, s | wall / (CPU / 2) | largest process |",
         "|---|---|---:|---:|---:|---:|---:|",
-        *(
-            "| {name} | {date} | {wall_s:.0f} s | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
-            " | {wall_over_half_cpu:.2f} | {largest_process_mb:.0f} MB |".format(
-                name=name, **full[name]
-            )
-            for name in ("before", "now")
-            if name in full
-        ),
+        *(_total_line(name, full[name]) for name in ("before", "now") if name in full),
         "",
+        *((f"Before: {full['before']['note']}.", "") if "note" in full.get("before", ()) else ()),
         f"Seconds of its jobs, each on one core, rule by rule, with the {LONGEST} longest points:",
         "",
         "| rule | jobs | before | now | longest points now |",
@@ -67,6 +61,13 @@ def _full(full: Mapping[str, Any]) -> list[str]:
         "",
         *((_country(full["largest"]), "") if "largest" in full else ()),
     ]
+
+
+def _total_line(name: str, row: Mapping[str, Any]) -> str:
+    """A whole run; what was not measured is a dash."""
+    units = {"wall_s": ".0f", "cpu_s": ".0f", "others_cpu_s": ".0f", "wall_over_half_cpu": ".2f"}
+    cells = ["-" if row[key] is None else f"{row[key]:{form}}" for key, form in units.items()]
+    return f"| {name} | {row['date']} | {' | '.join(cells)} | {row['largest_process_mb']:.0f} MB |"
 
 
 def _rule_line(name: str, now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
