@@ -16,6 +16,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/clean.smk"
 
+
 if not RELEASED:
 
     include: "workflow/rules/streams.smk"

@@ -27,9 +27,9 @@ rule run_suite:
 
 
 rule runs:
-    localrule: True
     input:
         run_files(),
+    localrule: True
 
 
 rule aggregate_runs:

@@ -40,6 +40,6 @@ else:
 
 
 rule streams:
-    localrule: True
     input:
         expand(rules.build_stream.output.stream, stream=settings.streams),
+    localrule: True
