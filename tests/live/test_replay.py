@@ -6,6 +6,7 @@ import csv
 import datetime
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -101,7 +102,8 @@ def played_by(algorithm, source):
     if not isinstance(algorithm, RWMeta):
         generators = replicate_generators(1, ("unused",), [0], "unused")
         return play_rounds(algorithm, source, generators)[0]
-    state, actions = algorithm.init(setup_of(source)), []
+    # A live game does not know how long it will be, so it draws no numbers ahead.
+    state, actions = algorithm.init(replace(setup_of(source), n_rounds=0)), []
     for number, seen in enumerate([None, *observations(source)][: source.n_rounds]):
         generators = replicate_generators(0, ("test", number), [0], "decision")
         state, chosen = algorithm.step(state, seen, generators)

@@ -13,8 +13,6 @@ from dpol.core.imports import load
 from dpol.core.logs import progress
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import GainStream, read_stream
-from dpol.show.style import save_figure
-from dpol.show.table import write_table
 from dpol.studies import hospitals
 from dpol.studies.study import Facts, Frames, Inputs, Section, Study, schemas_of
 
@@ -168,6 +166,10 @@ def write_shown(
     Raises:
         DataError: a result table is missing, or not what its schema says.
     """
+    # Not at the top: the jobs of points need no matplotlib, which takes longer than many of them.
+    from dpol.show.style import save_figure
+    from dpol.show.table import write_table
+
     schemas, block = schemas_of(section), section.settings.model_validate(settings)
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures(block):
