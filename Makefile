@@ -27,7 +27,7 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 9 minutes)
+test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 10 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
 	    $(addprefix --ignore=,$(DOCS_TESTS))
 
