@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from dpol.core.randomness import Floats
 
@@ -42,7 +42,9 @@ def student_factor(confidence: float, comparisons: int, replicates: int) -> floa
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     if replicates == 1:
         return math.inf
-    return float(-special.stdtrit(replicates - 1, (1 - confidence) / (2 * max(comparisons, 1))))
+    return float(
+        -scipy.special.stdtrit(replicates - 1, (1 - confidence) / (2 * max(comparisons, 1)))
+    )
 
 
 def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Floats:
@@ -115,7 +117,9 @@ def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Fl
     True
     """
     k = np.asarray(successes, dtype=float)
-    inner = special.betaincinv(np.minimum(k, trials - 1) + 1, np.maximum(trials - k, 1), 1 - error)
+    inner = scipy.special.betaincinv(
+        np.minimum(k, trials - 1) + 1, np.maximum(trials - k, 1), 1 - error
+    )
     return np.where(k >= trials, 1.0, inner)
 
 

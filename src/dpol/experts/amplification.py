@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
@@ -89,8 +89,8 @@ class BatchMixture:
         (Lemma 2).
         """
         c = np.asarray(threshold, dtype=float)[..., None]
-        false_positive = special.ndtr(-(c / self.mus + self.mus / 2)) @ self.weights
-        false_negative = special.ndtr(c / self.mus - self.mus / 2) @ self.weights
+        false_positive = scipy.special.ndtr(-(c / self.mus + self.mus / 2)) @ self.weights
+        false_negative = scipy.special.ndtr(c / self.mus - self.mus / 2) @ self.weights
         return np.asarray(false_positive), np.asarray(false_negative)
 
     def delta(self, epsilon: ArrayLike) -> Floats:
@@ -150,11 +150,11 @@ def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
     n = n_experts
     behind = _Z[None, :] - _GRID[:, None]
     log_phi = -(_Z**2) / 2 - math.log(2 * math.pi) / 2
-    log_behind = special.log_ndtr(behind)
+    log_behind = scipy.special.log_ndtr(behind)
     log_step = math.log(_Z[1] - _Z[0])
-    survival = special.logsumexp(log_phi + (n - 1) * log_behind, axis=1) + math.log(n)
+    survival = scipy.special.logsumexp(log_phi + (n - 1) * log_behind, axis=1) + math.log(n)
     log_phi_behind = -(behind**2) / 2 - math.log(2 * math.pi) / 2
-    density = special.logsumexp(log_phi + log_phi_behind + (n - 2) * log_behind, axis=1)
+    density = scipy.special.logsumexp(log_phi + log_phi_behind + (n - 2) * log_behind, axis=1)
     density += math.log(n * (n - 1))
     return CubicSpline(_GRID, survival + log_step), CubicSpline(_GRID, density + log_step)
 

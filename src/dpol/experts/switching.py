@@ -14,8 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from dpol.core.randomness import Floats
 
@@ -31,8 +31,8 @@ def _expected_maximum(n_experts: int) -> float:
 def _borell_tis_tail(b: Floats) -> Floats:
     """2 Phi(-sqrt(2) b) + 2 sqrt(pi) phi(b) (Phi(b) - Phi(-b)), at most 1; 1 where b <= 0."""
     b = np.maximum(b, 0.0)
-    overtaken = np.sqrt(2.0) * np.exp(-(b**2) / 2) * special.erf(b / np.sqrt(2.0))
-    return np.asarray(np.minimum(2 * special.ndtr(-np.sqrt(2.0) * b) + overtaken, 1.0))
+    overtaken = np.sqrt(2.0) * np.exp(-(b**2) / 2) * scipy.special.erf(b / np.sqrt(2.0))
+    return np.asarray(np.minimum(2 * scipy.special.ndtr(-np.sqrt(2.0) * b) + overtaken, 1.0))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class SwitchingBound:
 
 
 def _reflection_threshold(probability: Floats, n_experts: int) -> Floats:
-    return np.asarray(np.maximum(-special.ndtri(probability / (2 * (n_experts - 1))), 0.0))
+    return np.asarray(np.maximum(-scipy.special.ndtri(probability / (2 * (n_experts - 1))), 0.0))
 
 
 # Reach and nodes of the interpolant; its tail is about 1e-297 at the far end.
@@ -121,7 +121,7 @@ BOUNDS = {
     ),
     "reflection": SwitchingBound(
         ours=True,
-        tail=lambda z, n: np.minimum(2 * (n - 1) * special.ndtr(-z), 1.0),
+        tail=lambda z, n: np.minimum(2 * (n - 1) * scipy.special.ndtr(-z), 1.0),
         threshold=_reflection_threshold,
     ),
 }

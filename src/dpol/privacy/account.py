@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import special
+import scipy
 
 from dpol.core.rounding import rounded_up
 from dpol.privacy.chains import chain_norm
@@ -70,7 +70,7 @@ def best_guess(mu: float) -> float:
     >>> best_guess(0.0), round(best_guess(1.0), 3)
     (0.5, 0.691)
     """
-    return float(special.ndtr(mu / 2))
+    return float(scipy.special.ndtr(mu / 2))
 
 
 def describe_account(

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
@@ -182,7 +182,7 @@ def runs_needed(
             "mu must be above 0, share, power and confidence in (0, 1), got"
             f" {mu}, {share}, {power}, {confidence}"
         )
-    rate = float(special.ndtr(-mu / 2))
+    rate = float(scipy.special.ndtr(-mu / 2))
     counted = 50
     while True:
         # Each count stays below this with the square root of the power.
@@ -239,7 +239,7 @@ def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float 
     false_positive = clopper_pearson_upper(positive, null, error)
     false_negative = clopper_pearson_upper(negative, other, error)
     if parameter == "mu":
-        lower = -special.ndtri(false_positive) - special.ndtri(false_negative)
+        lower = -scipy.special.ndtri(false_positive) - scipy.special.ndtri(false_negative)
     else:
         power = np.maximum(1 - delta - false_negative, np.finfo(float).tiny)
         lower = np.log(power / false_positive)

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from dpol.core.randomness import Floats
 
@@ -39,7 +39,7 @@ def trade_off(alpha: ArrayLike, mu: float) -> Floats:
     if math.isinf(mu):
         return np.zeros_like(alpha)
     # Phi^-1(1 - a) = -Phi^-1(a), without the rounding of 1 - a.
-    return np.asarray(special.ndtr(-special.ndtri(alpha) - mu))
+    return np.asarray(scipy.special.ndtr(-scipy.special.ndtri(alpha) - mu))
 
 
 def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
@@ -60,8 +60,8 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
     # 1 stands in for the limits, which are filled in at the end.
     inner = np.where((mu > 0) & np.isfinite(mu), mu, 1.0)
     finite = np.where(np.isfinite(epsilon), epsilon, 1.0)
-    first = special.log_ndtr(inner / 2 - finite / inner)
-    second = finite + special.log_ndtr(-inner / 2 - finite / inner)
+    first = scipy.special.log_ndtr(inner / 2 - finite / inner)
+    second = finite + scipy.special.log_ndtr(-inner / 2 - finite / inner)
     # Phi(a) - e^eps Phi(b) in logarithms: the two terms nearly cancel in the tails.
     delta = np.exp(first) * -np.expm1(np.minimum(second - first, 0.0))
     return np.select([np.isinf(mu), (mu == 0) | np.isinf(epsilon)], [1.0, 0.0], delta)

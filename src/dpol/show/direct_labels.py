@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from matplotlib.axes import Axes
-from scipy.optimize import isotonic_regression
 
 _FONT = 6.5
 _LINE = 0.105  # inches that a line of a label takes
@@ -72,7 +72,11 @@ def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
     heights = heights[order]
     # Without what lies below them, labels that do not touch have increasing centres.
     below = np.cumsum(heights) - heights / 2
-    moved = isotonic_regression(np.array(wanted, dtype=float)[order] - below).x if sizes else below
+    moved = (
+        scipy.optimize.isotonic_regression(np.array(wanted, dtype=float)[order] - below).x
+        if sizes
+        else below
+    )
     places = np.empty(len(sizes))
     places[order] = np.clip(moved, 0.0, max(0.0, 1.0 - heights.sum())) + below
     return list(map(float, places))

@@ -26,8 +26,9 @@ from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies import lazy as package
 from dpol.studies.jobs import compute
+from dpol.studies.lazy.leaders import play_leaders
 from dpol.studies.lazy.settings import LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
-from dpol.studies.lazy.study import play_matrix, play_tree, weights_loss
+from dpol.studies.lazy.study import weights_loss
 from experts_plain import tree_ftpl
 from replicates import many
 
@@ -96,7 +97,7 @@ def test_regret_of_weights_is_below_its_bound(d, seed):
 def test_the_tree_is_the_plain_one(T, mu):
     """Of least noise, on gains that are negative losses; so is its noise."""
     losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
-    found, switched = play_tree(losses, mu, generators(10))
+    ((found, switched),) = play_leaders(TREE, [(losses, mu)], generators(10))
     rounds = matrix(losses)
     for r, rng in enumerate(generators(10).generators):
         negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
@@ -110,7 +111,7 @@ def test_the_tree_is_the_plain_one(T, mu):
 def test_the_matrix_leader_is_the_plain_one(T, mu):
     """Noise of every prefix by the dense factor; expert 0 in round 1."""
     losses = GapLosses(T, 3, 0.1, 2)
-    found, switched = play_matrix(losses, mu, generators(10))
+    ((found, switched),) = play_leaders(MATRIX, [(losses, mu)], generators(10))
     rounds, left = matrix(losses), prefix_sums(T).left
     for r, rng in enumerate(generators(10).generators):
         noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
@@ -119,7 +120,16 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
-@dataclass
+@pytest.mark.parametrize("algorithm", LEADERS)
+def test_games_together_are_those_alone(algorithm):
+    """The same noise at every level and on all losses."""
+    games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]
+    together = play_leaders(algorithm, games, generators(10))
+    for game, found in zip(games, together, strict=True):
+        np.testing.assert_array_equal(found, play_leaders(algorithm, [game], generators(10))[0])
+
+
+@dataclass(frozen=True)
 class Probe:
     """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
 
@@ -145,7 +155,7 @@ def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
     deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
     for at in range(2, T + 1):
         losses = Probe(T, at, height=deviation)
-        found, _ = play_tree(losses, mu, many(replicates, at))
+        ((found, _),) = play_leaders(TREE, [(losses, mu)], many(replicates, at))
         chosen = int((found % deviation > 0.25).sum())
         assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
         # A tenth more or less noise would be seen.
@@ -200,8 +210,9 @@ def test_a_row_is_what_its_parameters_give():
             parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
             total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
         elif row.algorithm in LEADERS:
-            play_leader = play_tree if row.algorithm == TREE else play_matrix
-            total, redraws = play_leader(losses, mu_of_epsilon(row.epsilon, 1e-6), own)
+            own = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
+            game = losses, mu_of_epsilon(row.epsilon, 1e-6)
+            ((total, redraws),) = play_leaders(row.algorithm, [game], own)
         else:
             total = np.full(4, weights_loss(losses))
         regret = total - matrix(losses).sum(axis=0).min()

@@ -6,8 +6,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy.linalg import hadamard
-from scipy.special import softmax
+import scipy
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean
@@ -59,7 +58,7 @@ def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Float
 def _regret(losses: Floats, rate: float) -> Floats:
     """Regrets (N,) of exponential weights on losses (N, T, K)."""
     before = np.cumsum(losses, axis=1) - losses
-    expected = (softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
+    expected = (scipy.special.softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
     return np.asarray(expected - losses.sum(axis=1).min(axis=1))
 
 
@@ -78,7 +77,7 @@ def enumerated_regret(losses: Floats, rate: float) -> float:
     K = losses.shape[1]
     seen, total = np.zeros((1, K)), 0.0
     for loss in losses:
-        total += float((softmax(-rate * seen, axis=-1) @ loss).mean())
+        total += float((scipy.special.softmax(-rate * seen, axis=-1) @ loss).mean())
         seen = (seen[:, None] + loss * np.eye(K)).reshape(-1, K)
     return total - float(losses.sum(axis=0).min())
 
@@ -147,7 +146,7 @@ def construction(_: int) -> Findings:
     off = 0.0
     for K in range(1, 65):
         N = 1 << K.bit_length()
-        columns = hadamard(N)[:, 1 : K + 1].T
+        columns = scipy.linalg.hadamard(N)[:, 1 : K + 1].T
         first = np.where(columns < 0, 2 / N, 0.0)
         both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
         off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
@@ -178,7 +177,7 @@ def contraction(seed: int) -> Findings:
         N = masses.shape[1]
         other = 1 / (math.exp(epsilon) + N - 1)
         mechanisms = {
-            "Hadamard sets": _membership((hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
+            "Hadamard sets": _membership((scipy.linalg.hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
             "random sets": _membership(rng.random((20, N)) < 0.5, epsilon),
             "randomised response": np.where(np.eye(N) == 1, math.exp(epsilon) * other, other),
         }

@@ -11,7 +11,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
@@ -227,7 +227,7 @@ def _mean_lead(epochs: int, d: int) -> float:
     """E[epochs / 2 - the smallest of d binomials(epochs, 1/2)]."""
     reach = math.ceil(10 * math.sqrt(epochs))
     k = np.arange(max(0, epochs // 2 - reach), min(epochs, epochs // 2 + reach) + 1)
-    above = special.bdtrc(k, epochs, 0.5)  # P(binomial > k)
+    above = scipy.special.bdtrc(k, epochs, 0.5)  # P(binomial > k)
     return float(epochs / 2 - (k[0] + (above**d).sum()))
 
 
@@ -240,8 +240,8 @@ def repeated_loss(_: int) -> Findings:
     for d, T, share in itertools.product((2, 10, 1000), (1, 10, 100), (0.01, 0.1, 1.0)):
         epsilon = share / T
         zeros = np.arange(d + 1)
-        log_binomial = special.gammaln(d + 1) - special.gammaln(zeros + 1)
-        chance = np.exp(log_binomial - special.gammaln(d - zeros + 1)) / 2.0**d
+        log_binomial = scipy.special.gammaln(d + 1) - scipy.special.gammaln(zeros + 1)
+        chance = np.exp(log_binomial - scipy.special.gammaln(d - zeros + 1)) / 2.0**d
         decay = math.exp(-SHARPNESS * epsilon * T)
         lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
         gain = T / 2 - T * float(chance @ lost)

@@ -6,7 +6,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import LazyGame
@@ -140,7 +140,9 @@ def redraw_of_convex(seed: int) -> Findings:
         x = np.linspace(-half, half, 4001)
         base = beta * (_convex(rng, x) + weight * x**2)
         losses = [_convex(rng, x), x, -x]
-        laws = softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
+        laws = scipy.special.softmax(
+            -np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1
+        )
         rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))

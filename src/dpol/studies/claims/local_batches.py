@@ -6,7 +6,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpol.core.randomness import Floats
 from dpol.experts.adabatch import RWAdaBatch, play_batches
@@ -84,7 +84,9 @@ def survival(means: Floats, x: float) -> Floats:
     z = np.linspace(-14.0, 14.0, 281)[:, None]
     total = np.zeros(len(means))
     for i in range(means.shape[1]):
-        behind = special.log_ndtr(z[None] - x - np.delete(means, i, axis=1)[:, None]).sum(axis=2)
+        behind = scipy.special.log_ndtr(z[None] - x - np.delete(means, i, axis=1)[:, None]).sum(
+            axis=2
+        )
         density = np.exp(behind - (z[:, 0] - means[:, i : i + 1]) ** 2 / 2)
         total += density.sum(axis=1) * (z[1, 0] - z[0, 0]) / math.sqrt(2 * math.pi)
     return total

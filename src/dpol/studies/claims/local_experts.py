@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
@@ -116,7 +116,7 @@ def expected_maximum(_: int) -> Findings:
     """The mean of the largest of N standard normals."""
     z = np.linspace(-12.0, 12.0, 24_001)
     for N in (2, 3, 10, 100, 10**4, 10**6):
-        below = np.exp(N * special.log_ndtr(z))
+        below = np.exp(N * scipy.special.log_ndtr(z))
         mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
         yield "expected-maximum", Finding(math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
 

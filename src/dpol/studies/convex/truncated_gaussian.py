@@ -21,8 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.studies.convex.losses import into_ball
@@ -92,12 +92,12 @@ def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> F
 
 def log_lower_gamma(shape: float, z: Floats) -> Floats:
     """log P(shape, z), the regularised lower incomplete gamma function, z > 0; no underflow."""
-    value = np.asarray(special.gammainc(shape, z))
+    value = np.asarray(scipy.special.gammainc(shape, z))
     tiny = value < TINY
     out = np.log(np.where(tiny, 1.0, value))
     if tiny.any():
         small = z[tiny]
-        head = shape * np.log(small) - small - special.gammaln(shape + 1)
+        head = shape * np.log(small) - small - scipy.special.gammaln(shape + 1)
         out[tiny] = head + np.log(_kummer(shape, small))
     return np.asarray(out)
 
@@ -174,7 +174,7 @@ class Marginal:
         if not self.shape:
             return np.zeros_like(s)
         z = self.z(s)
-        head = (self.shape - 1) * np.log(z) - z - special.gammaln(self.shape)
+        head = (self.shape - 1) * np.log(z) - z - scipy.special.gammaln(self.shape)
         return np.asarray(np.exp(head - log_lower_gamma(self.shape, z)))
 
 
@@ -256,8 +256,8 @@ def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerator
     out, tail = np.empty(len(limit)), limit <= max(shape / 2, shape - math.sqrt(shape))
     rows, far = np.flatnonzero(~tail), np.flatnonzero(tail)
     if len(rows):
-        level = generators.of(rows).uniform() * special.gammainc(shape, limit[rows])
-        out[rows] = np.minimum(special.gammaincinv(shape, level), limit[rows])
+        level = generators.of(rows).uniform() * scipy.special.gammainc(shape, limit[rows])
+        out[rows] = np.minimum(scipy.special.gammaincinv(shape, level), limit[rows])
 
     def propose(pending: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
         (where, height), end = own.uniforms(2).T, limit[far[pending]]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
@@ -145,14 +145,14 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
     truth = game.laws[game.law]
     kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
     for part in _parts(learner, game, generators):
-        weights = softmax(part.logs[:, :-1], axis=-1)
+        weights = scipy.special.softmax(part.logs[:, :-1], axis=-1)
         used += (weights * part.rounds[:, None]).sum(axis=1)
         for x in np.unique(part.features):
             here = part.features == x
             risks = round_risks(weights[:, here], learner.masses[x], truth[:, x])
             kl += (risks[0] * part.rounds[here]).sum(axis=1)
             tv += (risks[1] * part.rounds[here]).sum(axis=1)
-    return LabelRun(kl, tv, used / game.n_rounds, softmax(part.logs[:, -1], axis=-1))
+    return LabelRun(kl, tv, used / game.n_rounds, scipy.special.softmax(part.logs[:, -1], axis=-1))
 
 
 # ---- rounds --------------------------------------------------------------------------------------

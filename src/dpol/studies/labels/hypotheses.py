@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import hadamard
 
 from dpol.core.randomness import Floats, seed_sequence
 
@@ -152,7 +152,7 @@ def hard_class(n_pairs: int, distance: float) -> HypothesisClass:
     if not 0 < distance <= 1:
         raise ValueError(f"distance a must lie in (0, 1], got {distance:g}; use more rounds")
     size = 1 << n_pairs.bit_length()
-    columns = hadamard(size)[:, 1 : n_pairs + 1].T
+    columns = scipy.linalg.hadamard(size)[:, 1 : n_pairs + 1].T
     first = np.where(columns < 0, 2 / size, 0.0)
     pairs = np.stack([first, first + columns * distance / size], axis=1)
     return HypothesisClass(pairs.reshape(2 * n_pairs, size), "hard")

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
 from dpol.lazy.blocks import play_weights
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
-from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.tree_noise import tree_levels
+from dpol.studies.lazy.leaders import play_leaders
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
+    LEADERS,
     MATRIX,
     ONE_ROUND,
     PRESET,
@@ -42,13 +41,25 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
 
     Where no parameters of L2P reach epsilon there is no row.
     """
-    rows, T, d = [], point["n_rounds"], point["n_experts"]
-    for adversary in point["adversaries"]:
-        for losses, epsilons in _sequences(settings, adversary, T, d, inputs.seed):
-            games = list(itertools.product(epsilons, point["algorithms"]))
-            for (epsilon, algorithm), found in _played(settings, losses, games, inputs.seed):
-                setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
-                rows.append({**setting, "delta": settings.delta, "algorithm": algorithm, **found})
+    T, d = point["n_rounds"], point["n_experts"]
+    sequences = [
+        (adversary, losses, epsilons)
+        for adversary in point["adversaries"]
+        for losses, epsilons in _sequences(settings, adversary, T, d, inputs.seed)
+    ]
+    lazy = [it for it in point["algorithms"] if it not in LEADERS]
+    played: list[tuple[tuple[str, float, str], dict[str, object]]] = []
+    for adversary, losses, epsilons in sequences:
+        games = list(itertools.product(epsilons, lazy))
+        found = _played(settings, losses, games, inputs.seed)
+        played += [((adversary, *game), it) for game, it in found]
+    for algorithm in point["algorithms"]:
+        if algorithm in LEADERS:
+            played += _led(settings, algorithm, sequences, inputs.seed)
+    rows = []
+    for (adversary, epsilon, algorithm), it in played:
+        setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
+        rows.append({**setting, "delta": settings.delta, "algorithm": algorithm, **it})
     return {"lazy": pd.DataFrame(rows)}
 
 
@@ -79,68 +90,11 @@ def weights_loss(losses: Losses) -> float:
     return total
 
 
-def play_tree(losses: Losses, mu: float, generators: ReplicateGenerators) -> tuple[Floats, Floats]:
-    """Tree FTPL of least noise at mu: (R,) total losses and (R,) switches.
-
-    For arbitrary losses in [0, 1], of L2 sensitivity sqrt(d).
-    """
-    T, d, levels = losses.n_rounds, losses.n_experts, tree_levels(losses.n_rounds)
-    every, before = _rounds_and_prefixes(losses)
-    scale, t = math.sqrt(d * levels) / mu, np.arange(T)
-    ones = sum(t >> level & 1 for level in range(levels))
-    by_nodes = [np.flatnonzero(ones == nodes) for nodes in range(2, levels + 1)]
-    # Every prefix has the noise of as many nodes as the one with the most.
-    missing = np.sqrt(levels - ones)[:, None] * scale
-    actions, draws = np.empty((generators.n_replicates, T), dtype=int), np.empty((T, 2, d))
-    noisy, nodes = draws[:, 0], draws[:, 1]  # `nodes` of t rounds are in row t - 1
-    for own, generator in zip(actions, generators.generators, strict=True):
-        generator.standard_normal(out=draws)
-        noisy *= missing
-        noisy += before
-        nodes *= scale
-        # The prefix of t rounds has the nodes of t & (t - 1) rounds, and the one that t closes.
-        for after in by_nodes:
-            nodes[after - 1] += nodes[(after & (after - 1)) - 1]
-        noisy[1:] += nodes[:-1]
-        own[:] = noisy.argmin(axis=1)
-    return _outcome(every, actions)
-
-
-def play_matrix(
-    losses: Losses, mu: float, generators: ReplicateGenerators
-) -> tuple[Floats, Floats]:
-    """FTPL of factorised prefix sums at mu: (R,) total losses and (R,) switches.
-
-    For arbitrary losses in [0, 1], of L2 sensitivity sqrt(d). Expert 0 in round 1.
-    """
-    T, d, scale = losses.n_rounds, losses.n_experts, math.sqrt(losses.n_experts) / mu
-    every, before = _rounds_and_prefixes(losses)
-    actions = np.zeros((generators.n_replicates, T), dtype=int)
-    for own, generator in zip(actions, generators.generators, strict=True):
-        noise = prefix_sums_times(scale * generator.standard_normal((T, d)))
-        own[1:] = (before[1:] + noise[:-1]).argmin(axis=1)
-    return _outcome(every, actions)
-
-
-def _rounds_and_prefixes(losses: Losses) -> tuple[Floats, Floats]:
-    """(T, d) losses of all rounds, and their sums before each round."""
-    (every,) = losses.batches(losses.n_rounds)
-    before = np.zeros_like(every)
-    before[1:] = every[:-1].cumsum(axis=0)
-    return every, before
-
-
-def _outcome(every: Floats, actions: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """(R,) total losses and (R,) switches of (R, T) actions."""
-    total = np.array([every[np.arange(len(every)), own].sum() for own in actions])
-    return total, np.count_nonzero(np.diff(actions), axis=1).astype(float)
-
-
-_LEADERS: Mapping[str, tuple[str, Callable[..., tuple[Floats, Floats]]]] = {
-    TREE: ("Gaussian noise on tree-aggregated prefix sums", play_tree),
-    MATRIX: ("Gaussian noise on factorised sums (normalised square root)", play_matrix),
+_MECHANISMS = {
+    TREE: "Gaussian noise on tree-aggregated prefix sums",
+    MATRIX: "Gaussian noise on factorised sums (normalised square root)",
 }
-"""Mechanism and game of each leader of noisy prefix sums."""
+"""What makes each follower of the noisy leader private."""
 
 
 def _sequences(
@@ -159,7 +113,7 @@ def _sequences(
 def _played(
     settings: Lazy, losses: Losses, games: Sequence[tuple[float, str]], seed: int
 ) -> Iterator[tuple[tuple[float, str], dict[str, object]]]:
-    """What algorithms did at an epsilon; those are left out where no parameters reach it."""
+    """What weights and L2P did at an epsilon; those are left out where no parameters reach it."""
     d, delta, least = losses.n_experts, settings.delta, best_loss(losses)
     without = weights_loss(losses) - least if any(it == WEIGHTS for _, it in games) else math.nan
     lazy: dict[tuple[float, str], AccountedParameters] = {}
@@ -167,12 +121,6 @@ def _played(
         game = epsilon, algorithm
         if algorithm == WEIGHTS:
             yield game, regret_row(np.full(settings.replicates, without))
-        elif algorithm in _LEADERS:
-            mu, (mechanism, play_leader) = mu_of_epsilon(epsilon, delta), _LEADERS[algorithm]
-            own = _generators(settings, losses, game, seed)
-            total, switches = play_leader(losses, mu, own)
-            guarantee = central_guarantee(mechanism, math.sqrt(d), "L2, loss", mu=mu)
-            yield game, regret_row(total - least, switches, guarantee)
         elif parameters := _parameters(losses.n_rounds, d, algorithm, epsilon, delta):
             lazy[game] = parameters
     found = play_weights(
@@ -183,6 +131,24 @@ def _played(
         reached = parameters.epsilon, delta
         guarantee = central_guarantee(name, 1.0, "L-infinity, loss", epsilon_delta=reached)
         yield game, regret_row(total - least, redraws, guarantee, parameters)
+
+
+def _led(
+    settings: Lazy, algorithm: str, sequences: Sequence[tuple[str, Losses, list[float]]], seed: int
+) -> Iterator[tuple[tuple[str, float, str], dict[str, object]]]:
+    """What a follower of the noisy leader did on all sequences, at every epsilon."""
+    games = [(adversary, losses, it) for adversary, losses, every in sequences for it in every]
+    mus = [mu_of_epsilon(epsilon, settings.delta) for _, _, epsilon in games]
+    key = games[0][1].n_rounds, games[0][1].n_experts
+    own = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
+    played = play_leaders(
+        algorithm, [(losses, mu) for (_, losses, _), mu in zip(games, mus, strict=True)], own
+    )
+    for (adversary, losses, epsilon), mu, (total, switches) in zip(games, mus, played, strict=True):
+        sensitivity = math.sqrt(losses.n_experts)
+        guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
+        row = regret_row(total - best_loss(losses), switches, guarantee)
+        yield (adversary, epsilon, algorithm), row
 
 
 def _generators(

@@ -1,0 +1,94 @@
+"""Followers of the noisy leader on synthetic losses: what L2P is compared with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.adversaries import Losses
+from dpol.privacy.factorizations import prefix_sums_times
+from dpol.privacy.tree_noise import tree_levels
+from dpol.studies.lazy.settings import MATRIX, TREE
+
+
+def play_leaders(
+    algorithm: str, games: Sequence[tuple[Losses, float]], generators: ReplicateGenerators
+) -> list[tuple[Floats, Floats]]:
+    """(R,) total losses and (R,) switches of each game, of L2 sensitivity sqrt(d) a round.
+
+    A replicate draws its noise once, and every game adds it, scaled to its own mu.
+
+    Args:
+        algorithm: one of `NOISES`.
+        games: losses in [0, 1] and mu, all of the same rounds and experts.
+        generators: of the replicates.
+    """
+    T, d = games[0][0].n_rounds, games[0][0].n_experts
+    sums = {losses: _rounds_and_prefixes(losses) for losses, _ in games}
+    actions = np.empty((len(games), generators.n_replicates, T), dtype=int)
+    noisy = np.empty((T, d))
+    for r, noise in enumerate(NOISES[algorithm](T, d, generators)):
+        for own, (losses, mu) in zip(actions, games, strict=True):
+            np.multiply(noise, math.sqrt(d) / mu, out=noisy)
+            noisy += sums[losses][1]
+            noisy.argmin(axis=1, out=own[r])
+    return [_outcome(sums[losses][0], own) for (losses, _), own in zip(games, actions, strict=True)]
+
+
+def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
+    """(T, d) noise on the sums before each round by the tree of least noise, for mu = 1.
+
+    Every prefix has the noise of as many nodes as the one with the most. The array of a replicate
+    holds until the next.
+    """
+    levels, t = tree_levels(T), np.arange(T)
+    ones = sum(t >> level & 1 for level in range(levels))
+    by_nodes = [np.flatnonzero(ones == nodes) for nodes in range(2, levels + 1)]
+    missing, scale = np.sqrt(levels - ones)[:, None], math.sqrt(levels)
+    draws = np.empty((T, 2, d))
+    noise, nodes = draws[:, 0], draws[:, 1]  # `nodes` of t rounds are in row t - 1
+    for generator in generators.generators:
+        generator.standard_normal(out=draws)
+        noise *= missing
+        # The prefix of t rounds has the nodes of t & (t - 1) rounds, and the one that t closes.
+        for after in by_nodes:
+            nodes[after - 1] += nodes[(after & (after - 1)) - 1]
+        noise[1:] += nodes[:-1]
+        noise *= scale
+        yield noise
+
+
+def matrix_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
+    """(T, d) noise on the sums before each round by factorised prefix sums, for mu = 1.
+
+    None before round 1, in which expert 0 is chosen.
+    """
+    noise = np.zeros((T, d))
+    for generator in generators.generators:
+        noise[1:] = prefix_sums_times(generator.standard_normal((T, d)))[:-1]
+        yield noise
+
+
+NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]] = {
+    TREE: tree_noise,
+    MATRIX: matrix_noise,
+}
+"""What draws the noise of each leader."""
+
+
+def _rounds_and_prefixes(losses: Losses) -> tuple[Floats, Floats]:
+    """(T, d) losses of all rounds, and their sums before each round."""
+    (every,) = losses.batches(losses.n_rounds)
+    before = np.zeros_like(every)
+    before[1:] = every[:-1].cumsum(axis=0)
+    return every, before
+
+
+def _outcome(every: Floats, actions: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """(R,) total losses and (R,) switches of (R, T) actions."""
+    total = every[np.arange(len(every)), actions].sum(axis=1)
+    return total, np.count_nonzero(np.diff(actions), axis=1).astype(float)
