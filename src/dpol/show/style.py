@@ -194,7 +194,8 @@ def new_figure(width: float, height: float) -> Figure:
 def freeze_layout(figure: Figure) -> None:
     """Lay out once and for all: a layout made anew for each file would differ between them."""
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    # None, not "none": with an engine in place, though an empty one, each file is drawn twice.
+    figure.set_layout_engine(None)
 
 
 def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
