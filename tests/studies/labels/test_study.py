@@ -93,25 +93,26 @@ def test_points_change_one_number_each():
     )
     found = points(study, ["PA"])
     assert found.pop("hospitals-PA") == {"stream": "PA"}
-    assert {label: tuple(point.values()) for label, point in found.items()} == {
-        "rounds-0": ("rounds", "random", 4, 6, 10, 2.0),
-        "rounds-0-hard": ("rounds", "hard", 4, 4, 10, 2.0),
-        "rounds-1": ("rounds", "random", 4, 6, 20, 2.0),
-        "rounds-1-hard": ("rounds", "hard", 4, 4, 20, 2.0),
-        "labels-0": ("labels", "random", 4, 7, 60, 2.0),
-        "hypotheses-0": ("hypotheses", "random", 8, 6, 60, 2.0),
-        "epsilons-0": ("epsilons", "random", 4, 6, 60, 0.5),
-        "epsilons-1": ("epsilons", "random", 4, 6, 60, 4.0),
+    values = {label: [tuple(it.values()) for it in own["classes"]] for label, own in found.items()}
+    assert values == {
+        "rounds-0": [("rounds", "random", 4, 6, 10, 2.0), ("rounds", "hard", 4, 4, 10, 2.0)],
+        "rounds-1": [("rounds", "random", 4, 6, 20, 2.0), ("rounds", "hard", 4, 4, 20, 2.0)],
+        "labels": [("labels", "random", 4, 7, 60, 2.0)],
+        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2.0)],
+        "epsilons": [
+            ("epsilons", "random", 4, 6, 60, 0.5),
+            ("epsilons", "random", 4, 6, 60, 4.0),
+        ],
     }
     assert not points(config(), ["PA"])
 
 
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert points(study, [])["rounds-0-hard"]["K"] == 4
+    assert [it["K"] for it in points(study, [])["rounds-0"]["classes"]] == [5, 4]
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
-    assert list(points(study, [])) == ["rounds-0"]
+    assert [it["kind"] for it in points(study, [])["rounds-0"]["classes"]] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------

@@ -27,29 +27,33 @@ class Setting:
 
 
 def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each synthetic class and stream.
+    """A point for each number of rounds, for each other sweep, and for each stream.
 
-    >>> list(points(Labels(sweeps={"labels": [10], "rounds": [1000]}), []))
-    ['rounds-0', 'rounds-0-hard', 'labels-0']
+    >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), []))
+    ['rounds-0', 'rounds-1', 'labels']
     """
-    found: dict[str, Point] = {label: asdict(it) for label, it in _settings_of(settings)}
+    found: dict[str, Point] = {}
+    for label, it in _settings_of(settings):
+        found.setdefault(label, {"classes": []})["classes"].append(asdict(it))
     if settings.patients_per_week is not None:
         found |= {f"hospitals-{label}": {"stream": label} for label in streams}
     return found
 
 
 def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
-    """All settings in the order of the rows, each with a label that is fit for a file name."""
+    """All settings in the order of the rows, each with the label of its point."""
     base = Setting("", "random", study.n_hypotheses, study.n_labels, study.n_rounds, study.epsilon)
     for sweep, field in COLUMN_OF.items():
         for position, value in enumerate(getattr(study.sweeps, sweep)):
             changed: dict[str, Any] = {"sweep": sweep, field: value}
             setting = replace(base, **changed)
-            yield f"{sweep}-{position}", setting
+            # Time grows with the rounds; a job of one other setting would mostly start.
+            label = f"{sweep}-{position}" if sweep == "rounds" else sweep
+            yield label, setting
             pairs = setting.K // 2
             if sweep == "rounds" and hardness(pairs, setting.T, setting.epsilon) <= 1:
                 hard = replace(setting, kind="hard", K=2 * pairs, M=1 << pairs.bit_length())
-                yield f"{sweep}-{position}-hard", hard
+                yield label, hard
 
 
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:

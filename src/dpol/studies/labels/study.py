@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -51,7 +52,8 @@ def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     if inputs.stream is not None:
         rows = _hospital_rows(study, inputs.stream, inputs.seed)
     else:
-        rows = _class_rows(study, Setting(**point), inputs.seed)
+        classes = (_class_rows(study, Setting(**it), inputs.seed) for it in point["classes"])
+        rows = itertools.chain.from_iterable(classes)
     return {"labels": pd.DataFrame(list(rows))}
 
 
