@@ -32,8 +32,9 @@ SETTINGS = (RANDOM, HARD, LABELS)
 
 
 def rows_of(study, point, seed, stream=None):
-    """The rows of a point; a setting stands for its own."""
-    plain_point = dataclasses.asdict(point) if isinstance(point, Setting) else point
+    """The rows of a point; a setting alone stands for its own."""
+    alone = isinstance(point, Setting)
+    plain_point = {"classes": [dataclasses.asdict(point)]} if alone else point
     return run(study, plain_point, Inputs(seed, 1e-6, stream))["labels"]
 
 
