@@ -59,7 +59,7 @@ def recording(uses, study):
     def record(root, key):
         found = original(root, key)
         purpose = key[-1] if isinstance(key[-1], str) else key[0]
-        uses[root, found.spawn_key].append((study, purpose, key))
+        uses[root, tuple(found.generate_state(4))].append((study, purpose, key))
         return found
 
     with pytest.MonkeyPatch.context() as patch:
