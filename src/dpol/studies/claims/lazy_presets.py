@@ -99,13 +99,17 @@ def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floa
     # The shadow point is uniform in batch 1; later losses are equal, so it plays no role.
     kept = (1 - p) * math.exp(-2 * B * eta) * weights * (1 / weights).mean()
     start = kept / 2 + (1 - kept).mean() * fresh
-    law = np.zeros((2, batches))  # last expert, number of plays of expert 1
-    law[0, 0], law[1, 1] = start
     keep = (1 - p) * math.exp(-2 * B * eta)
-    for _ in range(batches - 2):
-        law = keep * law + (1 - keep) * fresh[:, None] * law.sum(axis=0)
-        law[1, 1:], law[1, 0] = law[1, :-1].copy(), 0.0
-    return np.asarray(law.sum(axis=0))
+    first, second = (1 - keep) * fresh
+    # By the number of plays of expert 1; the last played was expert 0, or expert 1.
+    last_0, last_1 = np.zeros(batches), np.zeros(batches)
+    last_0[0], last_1[1] = start
+    for t in range(2, batches):
+        both = last_0[:t] + last_1[:t]
+        last_0[:t] = keep * last_0[:t] + first * both
+        last_1[1 : t + 1] = keep * last_1[:t] + second * both
+        last_1[0] = 0.0
+    return last_0 + last_1
 
 
 # ---- convex losses ---------------------------------------------------------------------------
