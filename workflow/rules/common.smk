@@ -29,7 +29,7 @@ if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
 
 # Where the config came from. The config files of an importing workflow are none of ours.
 CONFIG_FILES = [] if MODULE else [Path(file) for file in workflow.configfiles]
-CONFIG_PLACE = f"the config: of module {MODULE}" if MODULE else " + ".join(map(str, CONFIG_FILES))
+CONFIG_PLACE = f"config of module {MODULE}" if MODULE else " + ".join(map(str, CONFIG_FILES))
 
 try:
     for file in CONFIG_FILES:
