@@ -78,7 +78,6 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
     for line in ("a_run_suite +1", "b_run_suite +1", "a_fetch_dataset +1", "data +1", "total +17"):
         assert re.search(f"^{line}$", said, re.M), line
     assert "b_fetch_dataset" not in said
-    assert "localrule data" not in said  # dpol's rule of this name is local, the importer's is not
 
 
 @pytest.mark.parametrize(
@@ -107,6 +106,7 @@ def test_a_rule_of_the_importer_makes_the_table(tmp_path: Path) -> None:
     snakefile = import_it(tmp_path, make, a={**CONFIG, "dataset": local})
     planned = succeed(start(tmp_path, "a_data", "--dry-run", snakefile=snakefile))
     assert re.search(r"^make +1$", planned, re.M)
+    assert "localrules" not in planned  # these would be rules of the importer that have the names
 
 
 @pytest.mark.parametrize(
