@@ -47,9 +47,9 @@ RELEASED = settings.dataset.source.kind == "released"
 STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 
-for rule in workflow.rules:
-    other = rule.module_globals.get("MODULE")
-    if other != MODULE and rule.module_globals.get("RESULTS") == RESULTS:
+for known in workflow.rules:
+    other = known.module_globals.get("MODULE")
+    if other != MODULE and known.module_globals.get("RESULTS") == RESULTS:
         sys.exit(
             f"error: {CONFIG_PLACE}: run = {settings.run}: module {other} has a run of this name,"
             f" and writes to {RESULTS} too; give each module its own run"
@@ -187,10 +187,10 @@ def table_must_be_fetched():
     from dpol.data.fetch import must_fetch
 
     query = table_query()
-    for rule in workflow.rules:
-        other = rule.module_globals.get("MODULE")
-        if settings.raw_file in rule.output and other != MODULE:
-            if getattr(rule.params, "query", query.soql) != query.soql:
+    for known in workflow.rules:
+        other = known.module_globals.get("MODULE")
+        if settings.raw_file in known.output and other != MODULE:
+            if getattr(known.params, "query", query.soql) != query.soql:
                 sys.exit(
                     f"error: {CONFIG_PLACE}: dataset.source.file = {settings.raw_file}: module"
                     f" {other} fetches other groups, columns or periods into it; give each its file"
@@ -223,7 +223,7 @@ def benchmark_files():
     # By their files: an importing workflow renames rules, and has others.
     paths = [str(rule.benchmark) for rule in workflow.rules]
     found = [path.removeprefix(folder) for path in paths if path.startswith(folder)]
-    stages = {path.split("/")[0].removesuffix(".tsv") for path in found} - {"render_report"}
+    stages = {Path(path).parts[0].removesuffix(".tsv") for path in found} - {"render_report"}
     # A table that is there is fetched by no rule any more, but it was.
     stages |= {"fetch_dataset"} if settings.dataset.source.kind == "web" else set()
     names = [f"{stage}/{name}" for stage in stages & set(several) for name in several[stage]]
