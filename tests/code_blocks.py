@@ -35,7 +35,7 @@ from pipeline import ROOT, run, succeed
 
 LANGUAGES = ("sh", "python", "yaml", "diff", "text")
 DIRECTIVE = re.compile(r"<!-- code: (plan|not run: .{10,}) -->\s*")
-FILE = re.compile(r"# ([\w./-]+\.(?:py|yaml|md))\n")
+FILE = re.compile(r"# ([\w./-]+(?:\.(?:py|yaml|md)|/Snakefile))\n")
 
 
 @dataclass(frozen=True)
