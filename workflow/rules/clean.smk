@@ -30,3 +30,4 @@ else:
 rule data:
     input:
         DATA,
+    localrule: True

@@ -1,6 +1,5 @@
 import os
 import re
-import sys
 import time
 from pathlib import Path
 
@@ -28,11 +27,16 @@ if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
         " environment, to a path of letters, digits and ._-/"
     )
 
+# Where the config came from. The config files of an importing workflow are none of ours.
+CONFIG_FILES = [] if MODULE else [Path(file) for file in workflow.configfiles]
+CONFIG_PLACE = f"the config: of module {MODULE}" if MODULE else " + ".join(map(str, CONFIG_FILES))
+
 try:
-    for file in workflow.configfiles:
+    for file in CONFIG_FILES:
         read_yaml(file)
-    experiment = parse_experiment(config, " + ".join(map(str, workflow.configfiles)))
-    check_local_table(experiment.config)
+    experiment = parse_experiment(config, CONFIG_PLACE)
+    if not MODULE:  # a rule of the importing workflow may make the table
+        check_local_table(experiment.config)
     check_writable(f"results/{experiment.config.run}")
 except DpolError as error:
     sys.exit(f"error: {error}")
@@ -42,6 +46,15 @@ settings = experiment.config
 RELEASED = settings.dataset.source.kind == "released"
 STARTED = time.time()
 RESULTS = f"results/{settings.run}"
+
+for rule in workflow.rules:
+    other = rule.module_globals.get("MODULE")
+    if other != MODULE and rule.module_globals.get("RESULTS") == RESULTS:
+        sys.exit(
+            f"error: {CONFIG_PLACE}: run = {settings.run}: module {other} has a run of this name,"
+            f" and writes to {RESULTS} too; give each module its own run"
+        )
+
 RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
 
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
@@ -80,7 +93,7 @@ SECTIONS += settings.studies()
 
 def code_of_script(name, *modules):
     """A hash of the code behind a script: when it changes, its jobs run again."""
-    return code_hash(Path(workflow.basedir, "workflow/scripts", f"{name}.py"), *modules)
+    return code_hash(Path(workflow.source_path(f"../scripts/{name}.py")), *modules)
 
 
 def code_of_suite(suite):
@@ -159,11 +172,31 @@ def wanted_groups():
     return sorted({group for stream in settings.streams.values() for group in stream.groups})
 
 
-def table_must_be_fetched():
-    """Whether the raw table of a web source is missing, or was fetched for another query."""
-    from dpol.data.fetch import must_fetch, query_for
+def table_query():
+    """What is asked of a web source."""
+    from dpol.data.fetch import query_for
 
-    return must_fetch(query_for(settings.dataset, wanted_groups()), Path(settings.raw_file))
+    return query_for(settings.dataset, wanted_groups())
+
+
+def table_must_be_fetched():
+    """Whether the raw table of a web source is missing, or was fetched for another query.
+
+    If a rule of the importing workflow makes it, or of another import, it is not fetched again.
+    """
+    from dpol.data.fetch import must_fetch
+
+    query = table_query()
+    for rule in workflow.rules:
+        other = rule.module_globals.get("MODULE")
+        if settings.raw_file in rule.output and other != MODULE:
+            if getattr(rule.params, "query", query.soql) != query.soql:
+                sys.exit(
+                    f"error: {CONFIG_PLACE}: dataset.source.file = {settings.raw_file}: module"
+                    f" {other} fetches other groups, columns or periods into it; give each its file"
+                )
+            return False
+    return must_fetch(query, Path(settings.raw_file))
 
 
 def run_files():
@@ -173,8 +206,8 @@ def run_files():
 
 def config_text():
     """The config as YAML: the file as it is, if it is the only one and nothing overrides it."""
-    if len(workflow.configfiles) == 1 and read_yaml(workflow.configfiles[0]) == config:
-        return Path(workflow.configfiles[0]).read_text(encoding="utf-8")
+    if len(CONFIG_FILES) == 1 and read_yaml(CONFIG_FILES[0]) == config:
+        return CONFIG_FILES[0].read_text(encoding="utf-8")
     return yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
 
 
@@ -186,11 +219,15 @@ def benchmark_files():
     }
     for study, block in settings.studies():
         several[f"{study.name}_point"] = study.points(block, list(settings.streams))
-    stages = {rule.name for rule in workflow.rules if rule.benchmark} - {"render_report"}
+    folder = f"{RESULTS}/benchmarks/"
+    # By their files: an importing workflow renames rules, and has others.
+    paths = [str(rule.benchmark) for rule in workflow.rules]
+    found = [path.removeprefix(folder) for path in paths if path.startswith(folder)]
+    stages = {path.split("/")[0].removesuffix(".tsv") for path in found} - {"render_report"}
     # A table that is there is fetched by no rule any more, but it was.
     stages |= {"fetch_dataset"} if settings.dataset.source.kind == "web" else set()
     names = [f"{stage}/{name}" for stage in stages & set(several) for name in several[stage]]
-    return [f"{RESULTS}/benchmarks/{name}.tsv" for name in sorted({*names, *stages - set(several)})]
+    return [f"{folder}{name}.tsv" for name in sorted({*names, *stages - set(several)})]
 
 
 def announce_results():

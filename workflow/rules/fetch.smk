@@ -14,6 +14,7 @@ if settings.dataset.source.kind == "web" and table_must_be_fetched():
         params:
             dataset=dump(settings.dataset),
             groups=wanted_groups(),
+            query=table_query().soql,
         message:
             "Fetching {output.table}"
         script:

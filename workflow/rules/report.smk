@@ -10,7 +10,7 @@ rule render_report:
         f"{RESULTS}/benchmarks/render_report.tsv"
     params:
         code=code_of_script("render_report"),
-        config_name=" + ".join(Path(file).name for file in workflow.configfiles),
+        config_name=" + ".join(file.name for file in CONFIG_FILES) or CONFIG_PLACE,
         config_text=config_text(),
         benchmarks=benchmark_files(),
     message:
