@@ -76,6 +76,7 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow
 	$(VENV)/bin/dpol config write
+	$(VENV)/bin/python tools/conda_recipe.py
 
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build
