@@ -71,8 +71,8 @@ def test_run_plays_a_config_that_was_copied(started, capsys) -> None:
     for copy in ("shelters.yaml", "data/examples/shelters.csv"):
         original = ROOT / ("config" if copy.endswith("yaml") else "") / copy
         assert Path(copy).read_bytes() == original.read_bytes()
-    main("run shelters.yaml results/shelters/summary.parquet --help".split())
-    flags = "--cores all results/shelters/summary.parquet --help".split()
+    main(["run", "shelters.yaml", "results/shelters/summary.parquet", "--help"])
+    flags = ["--cores", "all", "results/shelters/summary.parquet", "--help"]
     assert started == [snakemake("shelters.yaml", *flags)]
 
 
