@@ -6,7 +6,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs test test-docs test-sequences test-slurm test-report test-panel bench bench-full lint format clean
+.PHONY: help setup demo paper secure cluster docs wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel bench bench-full lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -37,6 +37,13 @@ test-sequences: $(VENV)/.dev ## 2,000 random sequences of releases against their
 
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
+
+test-wheel: $(VENV)/.dev ## a stranger's walk: install the wheel in a new environment, run it in an empty folder (3 minutes)
+	$(VENV)/bin/python -m pytest tests/wheel
+
+wheel: $(VENV)/.dev ## the package with the pipeline in it, and its sources: dist/
+	rm -rf dist
+	$(VENV)/bin/python -m hatchling build
 
 test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm of one node (Debian, root; about 10 minutes)
 	tests/slurm/install.sh
@@ -69,6 +76,7 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow
 	$(VENV)/bin/dpol config write
+	$(VENV)/bin/python tools/conda_recipe.py
 
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build

@@ -58,3 +58,10 @@ def fail(done: Done) -> str:
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     return done.stderr
+
+
+def built_wheel(folder: Path) -> Path:
+    """The wheel of this checkout, built by what is installed here."""
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    succeed(run(*build, "--directory", str(folder), folder=ROOT))
+    return next(folder.glob("*.whl"))

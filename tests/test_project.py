@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import site
 import subprocess
@@ -47,6 +48,15 @@ def test_conda_environment_has_the_packages_and_versions_of_the_lock():
     pinned = [item for item in listed if isinstance(item, str) and re.search(r"[^>]=", item)]
     locked = versions("dev")
     assert dict(item.split("=") for item in pinned) == {name: locked[name] for name in names("dev")}
+
+
+def test_conda_recipe_is_up_to_date():
+    tool = runpy.run_path(str(ROOT / "tools/conda_recipe.py"))
+    assert (ROOT / "conda/recipe.yaml").read_text() == tool["recipe_text"](), "run: make format"
+    recipe = yaml.safe_load((ROOT / "conda/recipe.yaml").read_text())
+    needed = {item.split()[0] for item in recipe["requirements"]["run"]} - {"python"}
+    renamed = {"matplotlib-base": "matplotlib"}
+    assert {renamed.get(name, name) for name in needed} == names()
 
 
 @pytest.mark.parametrize("kind", KINDS)

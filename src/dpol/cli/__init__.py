@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, config, deployment, history, live, privatize, registry
+from dpol.cli import account, config, deployment, history, live, pipeline, privatize, registry
 from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = config, deployment, privatize, history, account, registry, live
+_COMMANDS = pipeline, config, deployment, privatize, history, account, registry, live
 """Modules; `add` of each adds its commands, in the order of the help."""
 
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="dpol",
-        description="Differentially private online learning. Experiments are run by snakemake.",
+        description="Differentially private online learning: experiments and weekly decisions.",
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

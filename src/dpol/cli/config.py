@@ -1,4 +1,4 @@
-"""`dpol config`: check configs and write what is generated of them."""
+"""`dpol config`: copy and check configs, and write what is generated of them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from dpol.cli.options import Commands, path
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "check configs and write what is generated of them"
+    words = "copy and check configs, and write what is generated of them"
     parser = commands.add_parser("config", help=words, allow_abbrev=False)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
+    words = "copy a config that comes with dpol"
+    text = "Copy a config that comes with dpol into this folder, and its table if that comes too."
+    copy = actions.add_parser("copy", help=words, description=text)
+    copy.add_argument("name", metavar="NAME", help="such as demo or shelters")
+    copy.set_defaults(run=_copy, failure=1)
+
     words = "Check config files: every key and value. Tables of data are not opened."
     check = actions.add_parser("check", help="check config files", description=words)
     check.add_argument("files", nargs="+", type=path, metavar="FILE")
@@ -22,6 +28,25 @@ def add(commands: Commands) -> None:
     write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)
+
+
+def _copy(options: argparse.Namespace) -> None:
+    from dpol.cli.pipeline import pipeline, shipped_configs
+    from dpol.core.errors import DpolError
+    from dpol.core.files import atomic_path
+
+    name, configs = options.name, shipped_configs()
+    if name not in configs:
+        raise DpolError(f"{name}: no such config comes with dpol; take one of {', '.join(configs)}")
+    config = Path(f"{name}.yaml")
+    if config.exists():
+        raise DpolError(f"{config}: exists already; rename it, or copy in another folder")
+    tables = pipeline().glob(f"data/examples/{name}.*")
+    for source, copy in ((configs[name], config), *((it, Path(*it.parts[-3:])) for it in tables)):
+        if not copy.exists():
+            with atomic_path(copy) as temporary:
+                temporary.write_bytes(source.read_bytes())
+    print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -1,0 +1,98 @@
+"""`dpol demo` and `dpol run`: start Snakemake on the pipeline that comes with dpol."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import dpol
+from dpol.cli.options import Commands
+from dpol.core.errors import DpolError
+
+_FLAGS = """Flags go to snakemake as they are: --dry-run shows what would be done, \
+--cores 2 uses two cores (default: all). All of them: dpol run CONFIG --help."""
+_DEMO = f"Run all experiments on simulated hospitals, in this folder or in FOLDER. {_FLAGS}"
+_RUN = f"""Run the experiments of a config file in this folder. The report is \
+results/RUN/report/index.html, with the RUN that the config names. {_FLAGS}"""
+_SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
+
+
+def add(commands: Commands) -> None:
+    """Add the commands."""
+    for name, first, words, text, run in (
+        ("demo", "[FOLDER]", "run all experiments on simulated hospitals", _DEMO, _demo),
+        ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
+    ):
+        # No word begins with the sign of options: all of them are read below, or by snakemake.
+        parser = commands.add_parser(
+            name,
+            help=words,
+            description=text,
+            usage=f"dpol {name} [-h] {first} [snakemake flag ...]",
+            add_help=False,
+            prefix_chars="\0",
+        )
+        parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+        parser.set_defaults(run=run, failure=2, parser=parser)
+
+
+def pipeline() -> Path:
+    """The folder that holds `workflow/` and `config/`: in the package, or the checkout.
+
+    Raises:
+        DpolError: neither has them.
+    """
+    package = Path(dpol.__file__).parent
+    for folder in (package / "pipeline", package.parents[1]):
+        if (folder / "workflow/Snakefile").is_file():
+            return folder
+    raise DpolError(f"{package}: has no workflow; install dpol again, from its wheel or a checkout")
+
+
+def shipped_configs() -> dict[str, Path]:
+    """The configs that come with dpol, by name."""
+    files = sorted(pipeline().glob("config/*.yaml"))
+    return {file.stem: file for file in files if file.stem != "reference"}
+
+
+def _demo(options: argparse.Namespace) -> None:
+    if _asks_for_help(options):
+        return
+    flags = options.words
+    if flags and not flags[0].startswith("-"):
+        flags = ["--directory", *flags]
+    _snakemake(pipeline() / "config/demo.yaml", flags)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if _asks_for_help(options):
+        return
+    config, *flags = options.words or [""]
+    if not Path(config).is_file() or config.startswith("-"):
+        wrong = f"{config}: no such config file" if config else "no config is given"
+        ways = f"dpol config copy NAME writes one to begin with ({', '.join(shipped_configs())})"
+        raise DpolError(f"{wrong}; write dpol run CONFIG, then the flags; {ways}")
+    _snakemake(Path(config), flags)
+
+
+def _asks_for_help(options: argparse.Namespace) -> bool:
+    asked = options.words[:1] in (["-h"], ["--help"])
+    if asked:
+        options.parser.print_help()
+    return asked
+
+
+def _snakemake(config: Path, flags: list[str]) -> NoReturn:
+    """Become Snakemake: its exit code and its ways with signals are then those of `dpol`."""
+    folder = pipeline()
+    start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
+    start += ["--workflow-profile", str(folder / "profiles/default")]
+    if not any(flag.startswith(_SAYS_CORES) for flag in flags):
+        start += ["--cores", "all"]
+    # Last, because what follows --configfile is taken for another config.
+    start += ["--snakefile", str(folder / "workflow/Snakefile")]
+    sys.stdout.flush()
+    os.execv(start[0], [*start, *flags])

@@ -1,0 +1,100 @@
+"""The wheel holds the whole pipeline, and `dpol demo` and `dpol run` start it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from dpol.cli import main
+from pipeline import ROOT, built_wheel
+
+IN_WHEEL = {
+    "src/dpol": "dpol",
+    **{it: f"dpol/pipeline/{it}" for it in ("config", "data/examples", "profiles", "workflow")},
+}
+
+
+def test_wheel_holds_every_tracked_file_with_the_same_bytes(tmp_path: Path) -> None:
+    listed = subprocess.check_output(["git", "ls-files", "-z", *IN_WHEEL], cwd=ROOT, text=True)
+    tracked = listed.rstrip("\0").split("\0")
+    assert {"workflow/Snakefile", "config/demo.yaml", "src/dpol/py.typed"} <= {*tracked}
+    with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
+        for file in tracked:
+            start = next(it for it in IN_WHEEL if file.startswith(f"{it}/"))
+            held = wheel.read(IN_WHEEL[start] + file.removeprefix(start))
+            assert held == (ROOT / file).read_bytes(), file
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """The programs that `dpol` became, in an empty folder."""
+    programs: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda _, words: programs.append(words))
+    monkeypatch.chdir(tmp_path)
+    return programs
+
+
+def snakemake(config: str | Path, *rest: str) -> list[str]:
+    profile, snakefile = ROOT / "profiles/default", ROOT / "workflow/Snakefile"
+    start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
+    start += ["--workflow-profile", str(profile)]
+    cores = rest[:2] if rest[:2] == ("--cores", "all") else ()
+    return [*start, *cores, "--snakefile", str(snakefile), *rest[len(cores) :]]
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "flags"),
+    [
+        ("", "", ["--cores", "all"]),
+        ("--dry-run", "", ["--cores", "all", "--dry-run"]),
+        ("here -n", "--directory here", ["--cores", "all", "-n"]),
+        ("--cores 1", "", ["--cores", "1"]),
+        ("here -c1 -- a b", "--directory here", ["-c1", "--", "a", "b"]),
+        ("--profile slurm -h", "", ["--profile", "slurm", "-h"]),
+    ],
+)
+def test_demo_passes_all_flags_to_snakemake(started, words, folder, flags) -> None:
+    main(["demo", *words.split()])
+    cores = flags[:2] if flags[:2] == ["--cores", "all"] else []
+    rest = [*cores, *folder.split(), *flags[len(cores) :]]
+    assert started == [snakemake(ROOT / "config/demo.yaml", *rest)]
+
+
+def test_run_plays_a_config_that_was_copied(started, capsys) -> None:
+    assert main(["config", "copy", "shelters"]) == 0
+    assert capsys.readouterr().out.endswith("dpol run shelters.yaml\n")
+    for copy in ("shelters.yaml", "data/examples/shelters.csv"):
+        original = ROOT / ("config" if copy.endswith("yaml") else "") / copy
+        assert Path(copy).read_bytes() == original.read_bytes()
+    main(["run", "shelters.yaml", "results/shelters/summary.parquet", "--help"])
+    flags = ["--cores", "all", "results/shelters/summary.parquet", "--help"]
+    assert started == [snakemake("shelters.yaml", *flags)]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("run", 2, "error: no config is given; write dpol run CONFIG, then the flags; dpol config"),
+        ("run nope.yaml -n", 2, "error: nope.yaml: no such config file; write dpol run CONFIG"),
+        ("run --cores 2 demo.yaml", 2, "error: --cores: no such config file; write dpol run CONFI"),
+        ("config copy nope", 1, "error: nope: no such config comes with dpol; take one of admissi"),
+        ("config copy demo", 1, "error: demo.yaml: exists already; rename it, or copy in another "),
+    ],
+)
+def test_a_config_that_is_not_there_is_refused(started, capsys, words, code, said) -> None:
+    Path("demo.yaml").touch()
+    assert main(words.split()) == code
+    assert capsys.readouterr().err.startswith(said)
+    assert started == []
+
+
+@pytest.mark.parametrize("words", ["demo -h", "run --help"])
+def test_help_is_that_of_dpol(started, capsys, words) -> None:
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out.startswith(f"usage: dpol {words.split()[0]}")
+    assert started == []
