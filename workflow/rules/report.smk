@@ -2,8 +2,12 @@ rule render_report:
     input:
         rules.data.input,
         [getattr(rules, shown_rule(section)).output for section, _ in SECTIONS],
+        [] if RELEASED else rules.aggregate_runs.output,
+        [getattr(rules, f"{study.name}_results").output for study, _ in settings.studies()],
     output:
         page=f"{RESULTS}/report/index.html",
+        crate=f"{RESULTS}/ro-crate-metadata.json",
+        parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
     log:
         f"{RESULTS}/logs/render_report.log",
     benchmark:
@@ -13,6 +17,7 @@ rule render_report:
         config_name=" + ".join(Path(file).name for file in workflow.configfiles),
         config_text=config_text(),
         benchmarks=benchmark_files(),
+        codes=codes_that_played(),
     message:
         "Writing the report: {output.page}"
     script:
