@@ -25,15 +25,14 @@ def crated(folder: Path, tmp_path: Path) -> Path:
     (copy / "report").mkdir()
     (copy / "report/index.html").write_text("the page")
     (copy / ODD).write_text("1")
-    (tmp_path / "Snakefile").write_text("rule all:\n")
     write(copy)
     return copy
 
 
 def write(folder: Path, **changes: Any) -> dict[str, Any]:
-    names = ["report/index.html", "summary.parquet", ODD, ODD, "../Snakefile"]
-    files = [folder / name for name in names[:-1]] + [folder.parent / "Snakefile"]
-    write_crate(folder, config(**changes), PROVENANCE, folder.parent / "Snakefile", files)
+    names = ["report/index.html", "summary.parquet", ODD, ODD]
+    files = [*(folder / name for name in names), folder.parent / "raw.csv.gz"]
+    write_crate(folder, config(**changes), PROVENANCE, "rule all:\n", files)
     crate: dict[str, Any] = json.loads((folder / CRATE).read_text())
     return crate
 
@@ -107,6 +106,6 @@ def test_a_run_without_measured_jobs_ended_with_its_page(crated: Path) -> None:
     stages = PROVENANCE.stages.iloc[:0]
     bare = type(PROVENANCE)(*("c.yaml", "run: hand\n", PROVENANCE.versions, None, stages))
     page = crated / "report/index.html"
-    write_crate(crated, config(), bare, crated.parent / "Snakefile", [page, crated / ODD])
+    write_crate(crated, config(), bare, "rule all:\n", [page, crated / ODD])
     found = {it["@id"]: it for it in checked_crate(crated)}
     assert found["#run"]["startTime"] == found["#run"]["endTime"] == found["./"]["datePublished"]

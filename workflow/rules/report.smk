@@ -1,3 +1,6 @@
+SNAKEFILE = Path(workflow.source_path("../../Snakefile"))
+
+
 rule render_report:
     input:
         rules.data.input,
@@ -18,6 +21,8 @@ rule render_report:
         config_text=config_text(),
         benchmarks=benchmark_files(),
         codes=codes_that_played(),
+        # Not as it is: what stands in braces there is no wildcard here.
+        snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:
         "Writing the report: {output.page}"
     script:

@@ -35,7 +35,7 @@ Entity = dict[str, Any]
 
 
 def write_crate(
-    folder: Path, config: Config, provenance: Provenance, snakefile: Path, files: Iterable[Path]
+    folder: Path, config: Config, provenance: Provenance, snakefile: str, files: Iterable[Path]
 ) -> None:
     """Write the crate of a run, with the config and the Snakefile that it names.
 
@@ -43,13 +43,13 @@ def write_crate(
         folder: results/<run>, the root of the crate.
         config: of the run.
         provenance: from what the run was made.
-        snakefile: main file of the workflow.
+        snakefile: text of the main file of the workflow.
         files: outputs of the run; those that are not below `folder` are left out.
 
     Raises:
         DataError: a file that tells where the data came from cannot be read.
     """
-    write_text(folder / WORKFLOW, snakefile.read_text(encoding="utf-8"))
+    write_text(folder / WORKFLOW, snakefile)
     write_text(folder / CONFIG, provenance.config_text)
     outputs = [it for it in dict.fromkeys(files) if folder in it.parents]
     write_json(folder / CRATE, build_crate(folder, config, provenance, outputs))

@@ -59,14 +59,15 @@ class Part:
     code: tuple[str, str] | None = None
 
 
-def write_report(page: Path, params: Any, files: Iterable[Path], snakefile: Path) -> None:
+def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Path) -> None:
     """Write the page of a run, and its crate.
 
     Args:
         page: results/<run>/report/index.html.
-        params: name and text of the config, hashes of code, and the benchmarks of the jobs.
+        params: name and text of the config, text of the Snakefile, hashes of code, and the
+            benchmarks of the jobs.
         files: other outputs of the run, for the crate.
-        snakefile: main file of the workflow, in the checkout whose commit is told.
+        checkout: the folder whose commit is told.
 
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
@@ -76,13 +77,13 @@ def write_report(page: Path, params: Any, files: Iterable[Path], snakefile: Path
         config_name=params.config_name,
         config_text=params.config_text,
         versions=installed_versions(),
-        commit=commit_of(snakefile.parent) or commit_of(snakefile.parents[1]),
+        commit=commit_of(checkout),
         stages=read_stages(map(Path, params.benchmarks), folder / "benchmarks"),
         codes=tuple(params.codes.items()),
     )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     write_text(page, build_page(folder, config, provenance))
-    write_crate(folder, config, provenance, snakefile, [page, *files])
+    write_crate(folder, config, provenance, params.snakefile, [page, *files])
 
 
 def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
