@@ -31,6 +31,11 @@ _PROFILES = {
 }
 _FORMATS = {".parquet": "application/vnd.apache.parquet", ".yaml": "application/yaml"}
 
+_SPAN = (
+    "From the start of its first job to the end of the last one before the report; jobs that were"
+    " done earlier are not done again."
+)
+
 Entity = dict[str, Any]
 
 
@@ -71,8 +76,7 @@ def build_crate(
         "@id": "#run",
         "@type": "CreateAction",
         "name": f"Run {config.run}",
-        "description": "From the start of its first job to the end of the last one before the"
-        " report; jobs that were done earlier are not done again.",
+        "description": _SPAN,
         "instrument": _ids(WORKFLOW),
         "object": _ids(used, *inputs),
         "result": _ids(*results),
@@ -142,7 +146,7 @@ def _tables(folder: Path, config: Config) -> Iterator[Entity]:
 
 
 def _properties(config: Config, provenance: Provenance) -> Iterator[Entity]:
-    named = {"seed": config.seed}
+    named: dict[str, int | str] = {"seed": config.seed}
     named |= {f"hash of the code of {part}": value for part, value in provenance.codes}
     for name, value in named.items():
         key = quote(name.replace(" ", "-"))
