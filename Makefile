@@ -1,12 +1,12 @@
 # Everything a person types. Set-up (virtual environment, locked packages) happens by itself.
 PYTHON ?= python3
-CORES ?= $(shell nproc)
+CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV = .venv
 SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel bench bench-full lint format clean
+.PHONY: help setup demo paper secure cluster docs wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -62,10 +62,13 @@ bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/result
 bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw (about 10 minutes)
 	PYTHONPATH=src OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/full.py
 
+sbom: ## the software bill of materials (CycloneDX) of the lock: sbom.cdx.json
+	$(PYTHON) tools/sbom.py >sbom.cdx.json
+
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
-	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/snakefmt --check Snakefile workflow .test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/python tools/sizes.py src
@@ -74,7 +77,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
-	$(VENV)/bin/snakefmt Snakefile workflow
+	$(VENV)/bin/snakefmt Snakefile workflow .test
 	$(VENV)/bin/dpol config write
 	$(VENV)/bin/python tools/conda_recipe.py
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
 import shutil
 import site
 import subprocess
+import sys
 import tomllib
 import venv
 from pathlib import Path
@@ -141,3 +143,49 @@ def test_a_python_that_scripts_cannot_be_started_with_is_refused(tmp_path):
     done = subprocess.run(command, cwd=ROOT, env=found, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert f"error: the path of Python holds ' ': {python}; move" in done.stderr
+
+
+def test_the_bill_of_materials_is_the_lock():
+    command = [sys.executable, ROOT / "tools/sbom.py"]
+    bill = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    every = {name: it for kind in KINDS for name, it in versions(kind).items()}
+    parts = {it["name"]: it for it in bill["components"]}
+    assert {name: it["version"] for name, it in parts.items()} == every
+    required = {name for name, it in parts.items() if it["scope"] == "required"}
+    assert required == set(versions("runtime"))
+    digests = [file["hashes"] for it in parts.values() for file in it["externalReferences"]]
+    found = sorted(it["content"] for hashes in digests for it in hashes)
+    lock = (ROOT / "requirements/lock.txt").read_text()
+    assert found == sorted(re.findall(r"--hash=sha256:(\w{64})", lock))
+    needs = {it["ref"]: it["dependsOn"] for it in bill["dependencies"]}
+    assert set(needs) == {"dpol", *every}
+    assert set(needs["dpol"]) == names(*PROJECT["optional-dependencies"])
+    # Only the build needs setuptools; nothing else is there that nothing needs.
+    assert set(every) - {it for several in needs.values() for it in several} <= {"setuptools"}
+
+
+def test_the_ways_to_cite_agree():
+    """CITATION.cff for people, codemeta.json for indexes, .zenodo.json for the archive."""
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    meta, zenodo = (
+        json.loads((ROOT / name).read_text()) for name in ("codemeta.json", ".zenodo.json")
+    )
+    assert cff["title"] == zenodo["title"]
+    assert cff["title"].startswith(f"{PROJECT['name']}:")
+    for name in ("version", "keywords"):
+        assert PROJECT[name] == cff[name] == meta[name] == zenodo[name]
+    assert PROJECT["description"] == cff["abstract"] == meta["description"] == zenodo["description"]
+    assert PROJECT["license"] == cff["license"] == zenodo["license"]
+    assert meta["license"] == f"https://spdx.org/licenses/{PROJECT['license']}"
+    assert meta["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
+    people = [cff["authors"], zenodo["creators"], meta["author"]]
+    assert [[it["name"] for it in several] for several in people] == 3 * [
+        [it["name"] for it in PROJECT["authors"]]
+    ]
+    papers = {it["title"]: it["url"] for it in cff["references"]}
+    assert papers == {it["name"]: it["url"] for it in meta["referencePublication"]}
+    numbers = [it["identifier"].replace("arXiv:", "") for it in zenodo["related_identifiers"]]
+    assert [f"https://arxiv.org/abs/{it}" for it in numbers] == list(papers.values())
+    claims = (ROOT / "src/dpol/studies/claims/statements.yaml").read_text()
+    assert papers.keys() == set(re.findall(r"paper: &\w+ (.+)", claims))
+    assert all("family-names" in author for it in cff["references"] for author in it["authors"])

@@ -92,9 +92,13 @@ PROVENANCE = Provenance(
     (("Python", "3.11.0"), ("dpol", "0.1.0")),
     "0123abc",
     pd.DataFrame(
-        [("run_suite", 2, 10.0, 8.0, 150.0), ("clean_panel", 1, 12.5, 2.0, 90.0)],
-        columns=["stage", "jobs", "wall", "cpu", "memory"],
+        [
+            ("run_suite", 2, 10.0, 8.0, 150.0, 1e9, 1e9 + 20),
+            ("clean_panel", 1, 12.5, 2.0, 90.0, 1e9 - 20.5, 1e9 - 8),
+        ],
+        columns=["stage", "jobs", "wall", "cpu", "memory", "started", "ended"],
     ),
+    codes=(("suite local", "0123456789abcdef"),),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -71,11 +72,15 @@ def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
     (tmp_path / "clean.tsv").write_text(f"{HEAD}0.1\t0:0:0\t-\tNA\n")
     (tmp_path / "broken.tsv").write_text("s\n")
     files = [*sorted(tmp_path.rglob("*.tsv")), tmp_path / "never.tsv"]
+    for ended, name in ((10, "run_suite/NM/block-0.tsv"), (12, "run_suite/block-1.tsv")):
+        os.utime(tmp_path / name, (ended, ended))
     stages = read_stages(files, tmp_path)
-    assert list(stages.itertuples(index=False, name=None)) == [
+    columns = ["stage", "jobs", "wall", "cpu", "memory"]
+    assert list(stages[columns].itertuples(index=False, name=None)) == [
         ("clean", 1, 0.1, 0.0, 0.0),
         ("run_suite", 2, 4.0, 3.0, 250.5),
     ]
+    assert stages.loc[1, ["started", "ended"]].tolist() == [7.5, 12.0]
     table = stage_table(stages)
     assert texts(table) == [
         ["run suite", "2", "4.0", "3.0", "250"],

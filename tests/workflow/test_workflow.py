@@ -21,6 +21,7 @@ from dpol.core.schemas import read_frame, read_schemas
 from dpol.studies import registry
 from dpol.studies.registry import load_study
 from pipeline import ROOT, SMALL, command, fail, run, snakemake, succeed, write_config
+from report.crates import checked_crate
 
 # All but that of released numbers, which has a run of its own.
 STUDIES = tuple(name for name in registry.STUDIES if name in SMALL)
@@ -71,9 +72,13 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     suffixes = ("md", "csv", "tex", "html")
     wanted = [f"tables/{name}.{suffix}" for name in tables for suffix in suffixes]
     wanted += [f"figures/{name}.{suffix}" for name in figures for suffix in ("svg", "png", "pdf")]
-    wanted.append("report/index.html")
+    wanted += ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
     assert [name for name in wanted if not (base / name).stat().st_size] == []
+    named = {it["@id"] for it in checked_crate(base)}
+    results = {path.name for path in base.glob("*.parquet")}
+    assert {*wanted, *results} <= named
+    assert len({it for it in named if it.startswith("#hash-of-the-code")}) == 4 + len(STUDIES)
     summary = pd.read_parquet(base / "summary.parquet")
     # Per stream: 3 local, 1 batched and 2 central at 2 levels, 2 without privacy at one.
     assert len(summary) == 2 * ((3 + 1 + 2) * 2 + 2)

@@ -103,6 +103,16 @@ def code_of_suite(suite):
     return code_hash("dpol.studies.hospitals.runs", *modules)
 
 
+def codes_that_played():
+    """The hashes of the code of all suites and studies, by the name of what they play."""
+    suites = {} if RELEASED else {f"suite {name}": code_of_suite(name) for name in settings.suites}
+    studies = {
+        f"study {study.name}": code_of(study.run, *study.modules(block))
+        for study, block in settings.studies()
+    }
+    return suites | studies
+
+
 def result_tables(*names):
     """The files of result tables, by name."""
     return {name: f"{RESULTS}/{name}.parquet" for name in names}

@@ -1,9 +1,16 @@
+SNAKEFILE = Path(workflow.source_path("../Snakefile"))
+
+
 rule render_report:
     input:
         rules.data.input,
         [getattr(rules, shown_rule(section)).output for section, _ in SECTIONS],
+        [] if RELEASED else rules.aggregate_runs.output,
+        [getattr(rules, f"{study.name}_results").output for study, _ in settings.studies()],
     output:
         page=f"{RESULTS}/report/index.html",
+        crate=f"{RESULTS}/ro-crate-metadata.json",
+        parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
     log:
         f"{RESULTS}/logs/render_report.log",
     benchmark:
@@ -13,6 +20,9 @@ rule render_report:
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),
+        codes=codes_that_played(),
+        # Not as it is: what stands in braces there is no wildcard here.
+        snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:
         "Writing the report: {output.page}"
     script:

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from dpol.data.panel import report_rows
+from dpol.config.models import Config
+from dpol.data.panel import provenance_of, report_rows
+from dpol.data.stream import read_stream
+from dpol.report.reading import reading
 from dpol.show.table import Column, Entry, Table, number, one_section
+
+
+def read_source(folder: Path, config: Config) -> dict[str, Any]:
+    """Where the raw table of a run came from, as `dpol.data.panel.provenance_of` told it.
+
+    Args:
+        folder: results/<run>.
+        config: of the run.
+
+    Raises:
+        DataError: the file that tells it is missing, or is not what it should be.
+    """
+    kind = config.dataset.source.kind
+    if kind == "released":
+        return provenance_of(config.raw_file, simulated=config.dataset.simulated)
+    if kind == "gains":
+        return dict(
+            read_stream(folder / f"streams/{next(iter(config.streams))}.parquet").provenance
+        )
+    path = folder / "data/cleaning.json"
+    with reading(path):
+        return dict(json.loads(path.read_text(encoding="utf-8"))["provenance"])
 
 
 def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
-from dpol.data.panel import provenance_of
 from dpol.data.settings import ReleasedSource
-from dpol.data.stream import read_stream
 from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
-from dpol.report.data import cleaning_table, dropped_table, source_facts
+from dpol.report.crate import write_crate
+from dpol.report.data import cleaning_table, dropped_table, read_source, source_facts
 from dpol.report.provenance import (
     Provenance,
     commit_of,
@@ -60,12 +59,14 @@ class Part:
     code: tuple[str, str] | None = None
 
 
-def write_page(page: Path, params: Any, checkout: Path) -> None:
-    """Write the page of a run.
+def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Path) -> None:
+    """Write the page of a run, and its crate.
 
     Args:
         page: results/<run>/report/index.html.
-        params: name and text of the config, and the benchmarks of the jobs.
+        params: name and text of the config, text of the Snakefile, hashes of code, and the
+            benchmarks of the jobs.
+        files: other outputs of the run, for the crate.
         checkout: the folder whose commit is told.
 
     Raises:
@@ -78,9 +79,11 @@ def write_page(page: Path, params: Any, checkout: Path) -> None:
         versions=installed_versions(),
         commit=commit_of(checkout),
         stages=read_stages(map(Path, params.benchmarks), folder / "benchmarks"),
+        codes=tuple(params.codes.items()),
     )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     write_text(page, build_page(folder, config, provenance))
+    write_crate(folder, config, provenance, params.snakefile, [page, *files])
 
 
 def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
@@ -146,7 +149,7 @@ def _released_parts(folder: Path, config: Config) -> list[Part]:
     """The parts of a run on released numbers, the studies that play them first."""
     studies = sorted(config.studies(), key=lambda it: it[0].name != "released")
     source = config.dataset.source
-    facts = source_facts(provenance_of(config.raw_file, simulated=config.dataset.simulated))
+    facts = source_facts(read_source(folder, config))
     if isinstance(source, ReleasedSource):
         facts += (("deployment", Path(source.deployment).name),)
     intro = "Numbers that were released with noise, taken as they are; every row was checked."
@@ -172,15 +175,14 @@ def _cost_part(table: Table) -> Part:
 
 def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
     """Where the data came from, and what cleaning did; a table of gains is taken as it is."""
+    facts = source_facts(read_source(folder, config))
     if config.dataset.source.kind == "gains":
-        stream = read_stream(folder / f"streams/{next(iter(titles))}.parquet")
         intro = "A table of gains, taken as it is: nothing was cleaned."
-        return Part("data", "Data", intro, facts=source_facts(stream.provenance))
+        return Part("data", "Data", intro, facts=facts)
     path = folder / "data/cleaning.json"
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))
         counts, dropped = cleaning_table(cleaning, titles), dropped_table(cleaning, titles)
-        facts = source_facts(cleaning["provenance"])
     return Part(
         "data",
         "Data and cleaning",

@@ -32,6 +32,7 @@ class Provenance:
         versions: package and version.
         commit: of the checkout, in words; None if it is not one.
         stages: table of `read_stages`.
+        codes: hashes of the code that played, each with the name of what it played.
     """
 
     config_name: str
@@ -39,6 +40,7 @@ class Provenance:
     versions: tuple[tuple[str, str], ...]
     commit: str | None
     stages: pd.DataFrame
+    codes: tuple[tuple[str, str], ...] = ()
 
 
 def installed_versions() -> tuple[tuple[str, str], ...]:
@@ -67,25 +69,31 @@ def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
     """Times from benchmark files, a stage per first part of their path below `folder`.
 
     Columns: `jobs` of the stage; `wall` and `cpu`, seconds of all together; `memory`, the largest
-    in MB. Files that are not there, or cannot be read, are left out: a table that was there before
-    the run was fetched by no job of it.
+    in MB; `started` and `ended`, seconds since 1970. Files that are not there, or cannot be read,
+    are left out: a table that was there before the run was fetched by no job of it.
     """
+    how = {"wall": "sum", "cpu": "sum", "memory": "max", "started": "min", "ended": "max"}
     rows = [
         (file.relative_to(folder).with_suffix("").parts[0], *times)
         for file in files
         if (times := _times(file))
     ]
-    jobs = pd.DataFrame(rows, columns=["stage", "wall", "cpu", "memory"]).assign(jobs=1)
-    how = {"jobs": "sum", "wall": "sum", "cpu": "sum", "memory": "max"}
+    jobs = pd.DataFrame(rows, columns=["stage", *how]).assign(jobs=1)
+    how |= {"jobs": "sum"}
     return jobs.groupby("stage", as_index=False).agg(how)
 
 
-def _times(file: Path) -> tuple[float, float, float] | None:
-    """Seconds of wall and CPU time, MB of memory; 0 where a job was over before a measurement."""
+def _times(file: Path) -> tuple[float, ...] | None:
+    """Seconds of wall and CPU time, MB of memory, start and end of a job.
+
+    CPU time and memory are 0 where a job was over before a measurement. Snakemake writes the file
+    when the job ends.
+    """
     try:
         row = pd.read_csv(file, sep="\t", na_values=["-", "NA"]).iloc[0]
         cpu, memory = row[["cpu_time", "max_rss"]].fillna(0.0)
-        return float(row["s"]), float(cpu), float(memory)
+        wall, ended = float(row["s"]), file.stat().st_mtime
+        return wall, float(cpu), float(memory), ended - wall, ended
     except (OSError, LookupError, ValueError, TypeError):
         return None
 

@@ -1,0 +1,125 @@
+"""CI as files: what a host runs exists here, may do little, and ends."""
+
+from __future__ import annotations
+
+import copy
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+FILES = {path.stem: path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml")}
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+# On the runners of the host.
+PROGRAMS = {"gh"}
+# What a job may write, beside nothing.
+MAY_WRITE = {"publish": {"id-token", "attestations"}, "announce": {"contents"}}
+
+
+def commands_unknown(run: str) -> Iterator[str]:
+    """Commands that nothing here provides."""
+    for line in run.splitlines():
+        program, *words = line.split()
+        known = program in PROGRAMS
+        if program == "make":
+            known = set(words) <= TARGETS
+        elif program.startswith(".ci/"):
+            known = (ROOT / program).is_file() and bool((ROOT / program).stat().st_mode & 0o100)
+        if not known:
+            yield f"nothing runs {line!r}"
+
+
+def faults(workflow: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with a workflow of the host."""
+    if workflow.get("permissions") != {"contents": "read"}:
+        yield "all jobs may write"
+    if "concurrency" not in workflow:
+        yield "runs of one branch pile up"
+    for name, job in workflow["jobs"].items():
+        if not 0 < job.get("timeout-minutes", 0) <= 60:
+            yield f"{name} may run for hours"
+        if {it for it, may in job.get("permissions", {}).items() if may == "write"} - MAY_WRITE.get(
+            name, set()
+        ):
+            yield f"{name} may write too much"
+        for step in job["steps"]:
+            yield from commands_unknown(step.get("run", ""))
+            if "${{" in step.get("run", ""):
+                yield "text from outside becomes part of a command"
+            action, _, version = step.get("uses", "run@" + "0" * 40).partition("@")
+            if not re.fullmatch(r"[0-9a-f]{40}", version):
+                yield f"{action} may change"
+            if action == "actions/checkout" and step["with"]["persist-credentials"]:
+                yield "the token stays on the disk"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_workflow_of_the_host_is_sound(name: str) -> None:
+    assert list(faults(yaml.safe_load(FILES[name]))) == []
+    assert "secrets." not in FILES[name]
+    # Pinned to a commit, with the version that a person reads.
+    assert len(re.findall(r"uses: \S+@\w{40} # v[\d.]+\n", FILES[name])) == FILES[name].count(
+        "uses:"
+    )
+
+
+def test_the_host_runs_what_a_person_runs() -> None:
+    assert FILES.keys() == {"ci", "newest", "release"}
+    scripts = {"ci": ".ci/run", "newest": ".ci/newest", "release": ".ci/release"}
+    assert [name for name in FILES if f"run: {scripts[name]}" not in FILES[name]] == []
+    called = [line for path in (ROOT / ".ci").iterdir() for line in path.read_text().splitlines()]
+    made = [line for line in called if line.startswith("make ")]
+    assert made
+    assert [it for line in made for it in commands_unknown(line)] == []
+
+
+def test_the_check_finds_what_is_wrong() -> None:
+    sound = yaml.safe_load(FILES["ci"])
+    step = sound["jobs"]["all"]["steps"][0]
+    wrong = [
+        ({"permissions": {"contents": "write"}}, {}, {}, "all jobs may write"),
+        ({}, {"timeout-minutes": 600}, {}, "all may run for hours"),
+        ({}, {"permissions": {"id-token": "write"}}, {}, "all may write too much"),
+        ({}, {}, {"uses": "actions/checkout@v6"}, "actions/checkout may change"),
+        ({}, {}, {"with": {"persist-credentials": True}}, "the token stays on the disk"),
+        ({}, {}, {"run": "make coffee"}, "nothing runs 'make coffee'"),
+        ({}, {}, {"run": ".ci/nothing"}, "nothing runs '.ci/nothing'"),
+    ]
+    for top, job, first, said in wrong:
+        broken = copy.deepcopy(sound) | top
+        broken["jobs"]["all"] |= job
+        broken["jobs"]["all"]["steps"][0] = step | first
+        assert list(faults(broken)) == [said]
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "said"),
+    [
+        ("v9.9.9", "0.1.0 (2026-01-31)", "the tag is v9.9.9, but the version in pyproject.toml is"),
+        ("", "0.1.0 (2026-01-31)", "the tag is none"),
+        ("v{}", "{} (unreleased)", "CHANGELOG.md gives no date"),
+        ("v{}", "0.0.1 (2026-01-31)", "CHANGELOG.md gives no date"),
+        ("v{}", "{} (2026-01-31)", "No rule to make target 'sbom'"),
+    ],
+)
+def test_a_tag_that_is_not_the_version_is_not_released(
+    tmp_path: Path, tag: str, heading: str, said: str
+) -> None:
+    """The last one is right, and goes on to build."""
+    (tmp_path / ".ci").mkdir()
+    script = shutil.copy(ROOT / ".ci/release", tmp_path / ".ci/release")
+    (tmp_path / "Makefile").write_text("")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    (tmp_path / "CHANGELOG.md").write_text(f"## {heading.format(version)}\n")
+    words = [it for it in (tag.format(version),) if it]
+    done = subprocess.run([script, *words], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert said in done.stderr
