@@ -18,9 +18,9 @@ from data.http_server import Row, TableServer
 from dpol.core.errors import FetchError
 from dpol.data import fetch
 from dpol.data.download import CHUNK
-from dpol.data.endpoints import Query
 from dpol.data.fetch import fetch_table
-from dpol.data.settings import WebSource
+from dpol.data.query import Query
+from dpol.data.settings import Columns, WebSource
 
 COLUMNS = ("hospital_pk", "collection_week", "state", "beds")
 GROUPS = ("NM", "O'Brien")
@@ -29,8 +29,11 @@ WHERE = (
     "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
 )
 ORDER = "collection_week,hospital_pk,:id"
-QUERY = Query(COLUMNS, WHERE, ORDER)
 WEEKS = [datetime.date(2021, 1, 1) + datetime.timedelta(weeks=week) for week in range(7)]
+NAMED = Columns(
+    entity="hospital_pk", period="collection_week", group="state", count="beds", capacity="beds"
+)
+QUERY = Query(NAMED, GROUPS, WEEKS[1], WEEKS[5])
 STATES = {"NM": 5, "O'Brien": 4, "CA": 3}
 ROWS_WANTED = 5 * (5 + 4) + 1
 CUT = 2 * CHUNK
@@ -67,10 +70,19 @@ def read(path: Path) -> list[Row]:
     return [tuple(row) for row in rows]
 
 
-def source(*endpoints: str, **keys: Any) -> WebSource:
-    """A source with these endpoints, of the kind that the address shows."""
-    kinds = ["socrata" if "/resource/" in url else "file" for url in endpoints]
-    listed = [{"kind": kind, "url": url} for kind, url in zip(kinds, endpoints, strict=True)]
+Place = str | dict[str, Any]
+"""An address, or a whole endpoint."""
+
+
+def endpoint(place: Place) -> dict[str, Any]:
+    """An endpoint, of the kind that its address shows."""
+    keys = {"url": place} if isinstance(place, str) else place
+    return {"kind": "socrata" if "/resource/" in keys["url"] else "file", **keys}
+
+
+def source(*places: Place, **keys: Any) -> WebSource:
+    """A source with these endpoints."""
+    listed = [endpoint(place) for place in places]
     keys = {"attempts": 3, "timeout_seconds": 20.0, **keys}
     return WebSource(kind="web", endpoints=listed, file="raw/hhs.csv.gz", **keys)
 
@@ -86,7 +98,7 @@ class Fetch:
         self.pauses: list[float] = []
         self.sleep: Callable[[float], None] = self.pauses.append
 
-    def __call__(self, *endpoints: str, query: Query = QUERY, **keys: Any) -> list[Row]:
+    def __call__(self, *endpoints: Place, query: Query = QUERY, **keys: Any) -> list[Row]:
         web = source(*endpoints, **keys)
         fetch_table(web, query, self.destination, self.log.append, sleep=self.sleep)
         return read(self.destination)
@@ -109,7 +121,7 @@ class Fetch:
             stdout=subprocess.DEVNULL,
         )
 
-    def fails(self, *endpoints: str, **options: Any) -> str:
+    def fails(self, *endpoints: Place, **options: Any) -> str:
         """The reason why the last endpoint failed, in a fetch that must fail."""
         with pytest.raises(FetchError) as raised:
             self(*endpoints, **options)

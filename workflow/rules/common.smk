@@ -161,7 +161,8 @@ def wanted_groups():
 
 def table_must_be_fetched():
     """Whether the raw table of a web source is missing, or was fetched for another query."""
-    from dpol.data.fetch import must_fetch, query_for
+    from dpol.data.fetch import must_fetch
+    from dpol.data.query import query_for
 
     return must_fetch(query_for(settings.dataset, wanted_groups()), Path(settings.raw_file))
 
