@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from data.http_server import Row, TableServer
+from data.http_server import Answer, Fault, Row, TableServer
 from dpol.core.errors import FetchError
 from dpol.data import fetch
 from dpol.data.download import CHUNK
@@ -140,3 +141,22 @@ def rows_of(server: TableServer) -> str:
 def file_of(server: TableServer) -> str:
     """The address of the plain file."""
     return f"{server.url}/table.csv"
+
+
+def epidata(rows: list[dict[str, Any]], **other: Any) -> Fault:
+    """Answers of Delphi's API: the hospitals of a state, or rows of hospitals and weeks."""
+
+    def fault(server: TableServer, _: Answer) -> Answer:
+        request = server.log[-1]
+        asked = request.parameters
+        if request.path.endswith("_lookup/"):
+            there = {row["hospital_pk"] for row in rows if row["state"] == asked["state"]}
+            found = [{"hospital_pk": it, "zip": "1"} for it in sorted(there)]
+        else:
+            first, last = map(int, asked["collection_weeks"].split("-"))
+            wanted = [row for row in rows if row["hospital_pk"] in asked["hospital_pks"].split(",")]
+            found = [row for row in wanted if first <= row["collection_week"] <= last]
+        body = {"result": 1 if found else -2, "epidata": found, "message": "success", **other}
+        return Answer(200, {"Content-Type": "application/json"}, json.dumps(body).encode())
+
+    return fault

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,12 @@ SOURCES = Path(__file__).with_name("sources.yaml")
 _MANUAL = "config/README.md"
 
 
+def _digest(text: str) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise ValueError("must be 64 digits from 0 to f, as sha256sum prints them")
+    return text
+
+
 class Endpoint(Settings):
     """One place on the web that serves the table."""
 
@@ -32,7 +39,7 @@ class Endpoint(Settings):
     table has the latter. Without it all names are those of `dataset.columns`."""
     groups: Annotated[list[str], Field(min_length=1)] | None = None
     """The groups that the place holds; without it all. It is not asked for others."""
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    sha256: Annotated[str, AfterValidator(_digest)] | None = None
     """SHA-256 of a `file` that never changes, as it travels; another file is refused."""
     version: str | None = None
     """Version or date of the table there, for the record."""
