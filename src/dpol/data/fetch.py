@@ -52,10 +52,9 @@ def fetch_table(
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
-    `<destination>.provenance.json`, written before it, says which one, and why those before it did
-    not. Columns have the names of `query`, whatever the endpoint calls them. A `file` is fetched
-    whole; `<destination>.partial/` keeps a part of it for the next call. A second call waits for
-    the first. `sleep` pauses between two tries.
+    `<destination>.provenance.json`, written before it, says which one, and why others did not.
+    Columns get the names of `query`. A `file` is fetched whole; `<destination>.partial/` keeps a
+    part of it for the next call. A second call waits for the first. `sleep` pauses between tries.
 
     Raises:
         FetchError: no endpoint delivers.
