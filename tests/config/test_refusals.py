@@ -414,7 +414,6 @@ def test_a_source_of_the_web_names_places_that_are_known():
     ]
     (line,) = problems({**FROM_WEB, "dataset.source.endpoints": []})
     assert line.endswith("needs table, the name of a known table, or endpoints of your own")
-    assert problems(FROM_WEB, {table: "hhs-facility"}) == []
     (line,) = problems(FROM_WEB, {"dataset.source.endpoints[0].sha256": "0" * 64})
     assert line.endswith("sha256 belongs to a file; the answers of socrata change")
 
