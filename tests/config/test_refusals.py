@@ -86,7 +86,7 @@ report.calibration = 'x': unknown key; it is noise now
 dataset.source.attemts = 3: unknown key; did you mean attempts?
 dataset.source.page_size = 9: unknown key; a table is read with one request, remove it
 dataset.source.endpoints[0].kinds = 'x': unknown key; did you mean kind?
-dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
+dataset.source.endpoints[0].kind = 'socrat': must be 'socrata', 'file' or 'epidata'; did you mean socrata?
 dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
 dataset.source.file = '/data/t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
 dataset.source.file = 'table.parquet': must end in .csv.gz
@@ -407,6 +407,17 @@ def test_a_wrong_address_is_told_in_plain_words():
     assert "uRL" not in line
 
 
+def test_a_source_of_the_web_names_places_that_are_known():
+    table = "dataset.source.table"
+    assert problems(FROM_WEB, {table: "hhs-facilty", "dataset.source.endpoints": []}) == [
+        f"{table} = 'hhs-facilty': is no table that dpol knows; did you mean hhs-facility?"
+    ]
+    (line,) = problems({**FROM_WEB, "dataset.source.endpoints": []})
+    assert line.endswith("needs table, the name of a known table, or endpoints of your own")
+    (line,) = problems(FROM_WEB, {"dataset.source.endpoints[0].sha256": "0" * 64})
+    assert line.endswith("sha256 belongs to a file; the answers of socrata change")
+
+
 LABELLED = {
     "streams": {"groups": ["A"]},
     "privacy.levels": 2.0,
@@ -440,7 +451,7 @@ def test_what_is_no_algorithm_is_refused_once_and_in_plain_words(spec):
 @pytest.mark.parametrize("kind", ["web", "local", "simulated"])
 def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places(kind):
     lines = problems({"dataset.source": {"kind": kind, kind: "table.csv"}})
-    needed = {"web": {"endpoints", "file"}, "local": {"file"}, "simulated": {"hospitals", "weeks"}}
+    needed = {"web": {"file"}, "local": {"file"}, "simulated": {"hospitals", "weeks"}}
     keys = {re.split(r"[ :]", line)[0] for line in lines}
     assert keys == {f"dataset.source.{key}" for key in needed[kind] | {kind}}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -14,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from data.http_server import Row, TableServer
+from data.http_server import Answer, Fault, Row, TableServer
 from dpol.core.errors import FetchError
 from dpol.data import fetch
 from dpol.data.download import CHUNK
-from dpol.data.endpoints import Query
 from dpol.data.fetch import fetch_table
-from dpol.data.settings import WebSource
+from dpol.data.query import Query
+from dpol.data.settings import Columns, WebSource
 
 COLUMNS = ("hospital_pk", "collection_week", "state", "beds")
 GROUPS = ("NM", "O'Brien")
@@ -29,8 +30,11 @@ WHERE = (
     "collection_week between '2021-01-08T00:00:00' and '2021-02-05T00:00:00'"
 )
 ORDER = "collection_week,hospital_pk,:id"
-QUERY = Query(COLUMNS, WHERE, ORDER)
 WEEKS = [datetime.date(2021, 1, 1) + datetime.timedelta(weeks=week) for week in range(7)]
+NAMED = Columns(
+    entity="hospital_pk", period="collection_week", group="state", count="beds", capacity="beds"
+)
+QUERY = Query(NAMED, GROUPS, WEEKS[1], WEEKS[5])
 STATES = {"NM": 5, "O'Brien": 4, "CA": 3}
 ROWS_WANTED = 5 * (5 + 4) + 1
 CUT = 2 * CHUNK
@@ -67,10 +71,19 @@ def read(path: Path) -> list[Row]:
     return [tuple(row) for row in rows]
 
 
-def source(*endpoints: str, **keys: Any) -> WebSource:
-    """A source with these endpoints, of the kind that the address shows."""
-    kinds = ["socrata" if "/resource/" in url else "file" for url in endpoints]
-    listed = [{"kind": kind, "url": url} for kind, url in zip(kinds, endpoints, strict=True)]
+Place = str | dict[str, Any]
+"""An address, or a whole endpoint."""
+
+
+def endpoint(place: Place) -> dict[str, Any]:
+    """An endpoint, of the kind that its address shows."""
+    keys = {"url": place} if isinstance(place, str) else place
+    return {"kind": "socrata" if "/resource/" in keys["url"] else "file", **keys}
+
+
+def source(*places: Place, **keys: Any) -> WebSource:
+    """A source with these endpoints."""
+    listed = [endpoint(place) for place in places]
     keys = {"attempts": 3, "timeout_seconds": 20.0, **keys}
     return WebSource(kind="web", endpoints=listed, file="raw/hhs.csv.gz", **keys)
 
@@ -86,7 +99,7 @@ class Fetch:
         self.pauses: list[float] = []
         self.sleep: Callable[[float], None] = self.pauses.append
 
-    def __call__(self, *endpoints: str, query: Query = QUERY, **keys: Any) -> list[Row]:
+    def __call__(self, *endpoints: Place, query: Query = QUERY, **keys: Any) -> list[Row]:
         web = source(*endpoints, **keys)
         fetch_table(web, query, self.destination, self.log.append, sleep=self.sleep)
         return read(self.destination)
@@ -109,7 +122,7 @@ class Fetch:
             stdout=subprocess.DEVNULL,
         )
 
-    def fails(self, *endpoints: str, **options: Any) -> str:
+    def fails(self, *endpoints: Place, **options: Any) -> str:
         """The reason why the last endpoint failed, in a fetch that must fail."""
         with pytest.raises(FetchError) as raised:
             self(*endpoints, **options)
@@ -128,3 +141,22 @@ def rows_of(server: TableServer) -> str:
 def file_of(server: TableServer) -> str:
     """The address of the plain file."""
     return f"{server.url}/table.csv"
+
+
+def epidata(rows: list[dict[str, Any]], **other: Any) -> Fault:
+    """Answers of Delphi's API: the hospitals of a state, or rows of hospitals and weeks."""
+
+    def fault(server: TableServer, _: Answer) -> Answer:
+        request = server.log[-1]
+        asked = request.parameters
+        if request.path.endswith("_lookup/"):
+            there = {row["hospital_pk"] for row in rows if row["state"] == asked["state"]}
+            found = [{"hospital_pk": it, "zip": "1"} for it in sorted(there)]
+        else:
+            first, last = map(int, asked["collection_weeks"].split("-"))
+            wanted = [row for row in rows if row["hospital_pk"] in asked["hospital_pks"].split(",")]
+            found = [row for row in wanted if first <= row["collection_week"] <= last]
+        body = {"result": 1 if found else -2, "epidata": found, "message": "success", **other}
+        return Answer(200, {"Content-Type": "application/json"}, json.dumps(body).encode())
+
+    return fault

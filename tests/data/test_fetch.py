@@ -32,7 +32,8 @@ from data.fetching import (
 )
 from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
 from dpol.core.errors import FetchError, OutputError
-from dpol.data.fetch import must_fetch, query_for
+from dpol.data.fetch import must_fetch
+from dpol.data.query import query_for
 
 
 def test_rows_come_with_one_request_between_two_counts(server: TableServer, run: Fetch) -> None:
@@ -56,6 +57,7 @@ def test_rows_come_with_one_request_between_two_counts(server: TableServer, run:
         "url": rows_of(server),
         "final_url": rows_of(server),
         "kind": "socrata",
+        **{"version": None, "licence": None, "columns": None, "failed_before": []},
         "query": {"$select": ",".join(COLUMNS), "$where": WHERE, "$order": ORDER},
         "rows": ROWS_WANTED,
         "etag": headers["ETag"],
@@ -88,7 +90,7 @@ def test_a_dataset_asks_for_its_columns_groups_and_periods(
     rules = dataset({**more, **columns}, periods)
     query = query_for(rules, groups)
     assert query.where == where
-    assert query.order == "week,hospital,:id"
+    assert query.soql["$order"] == "week,hospital,:id"
     state = ["state"] if "group" not in columns else []
     assert list(query.columns) == ["hospital", "week", *state, "title", "patients", "beds", "adult"]
     assert query.columns == tuple(rules.columns.needed())
@@ -224,7 +226,7 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
     for text in ('{"query": null}', "{", json.dumps({"query": same})):
         record.write_text(text)
         assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
-    assert must_fetch(replace(QUERY, where=""), table)
+    assert must_fetch(replace(QUERY, last=None), table)
 
 
 def test_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:

@@ -11,7 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from data.fetching import COLUMNS, QUERY, WEEKS, Fetch, file_of, rows_of, wanted
+from data.fetching import COLUMNS, NAMED, WEEKS, Fetch, file_of, rows_of, wanted
 from data.http_server import (
     Answer,
     Fault,
@@ -29,6 +29,7 @@ from data.http_server import (
 )
 from dpol.core.errors import FetchError
 from dpol.data.download import check_encryption
+from dpol.data.query import Query
 
 NEW = ("N9", f"{WEEKS[2]}T00:00:00", "NM", "new")
 
@@ -205,7 +206,7 @@ def test_answers_that_are_never_whole(
 
 
 def test_a_query_that_no_row_matches(server: TableServer, run: Fetch) -> None:
-    query = replace(QUERY, where="state in ('Atlantis')")
+    query = Query(NAMED, ("Atlantis",))
     assert "no row matches state in ('Atlantis')" in run.fails(rows_of(server), query=query)
     assert server.kinds() == ["count"]
 

@@ -1,4 +1,4 @@
-"""The two kinds of endpoints: what is asked of them, and when their table counts as whole."""
+"""Rows of a Socrata server and whole files: what is asked, and when a table counts as whole."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import os
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import requests
 
 from dpol.core.errors import FetchError
-from dpol.core.files import packed_file, write_text
+from dpol.core.files import packed_file, sha256, write_text
 from dpol.data.download import CHUNK, Client, PassingError, get, save
+from dpol.data.query import Query
 
 PAGE = 50_000
 """Rows asked for at once: what a server of SODA 2.0 sends at most."""
@@ -25,27 +26,6 @@ _PART, _NOTE = "file.tmp", "file.etag"
 
 Version = tuple[str, str]
 """The headers ETag and Last-Modified, by which states of a table are told apart; may be empty."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is needed of a table.
-
-    Args:
-        columns: to select.
-        where: the rows, as a condition in the language of Socrata servers; empty for all.
-        order: of the rows; with `:id` last, no two of them are equal.
-    """
-
-    columns: tuple[str, ...]
-    where: str
-    order: str
-
-    @property
-    def soql(self) -> dict[str, str]:
-        """The parameters of a request to a Socrata server."""
-        parts = {"$select": ",".join(self.columns), "$where": self.where, "$order": self.order}
-        return {name: part for name, part in parts.items() if part}
 
 
 @dataclass(frozen=True)
@@ -85,14 +65,14 @@ def fetch_rows(client: Client, query: Query) -> Fetched:
 
 def _pages(client: Client, query: Query, total: int, version: Version) -> Iterator[list[str]]:
     """The rows and their identifiers, page by page; a server may send fewer than asked for."""
-    done, query = 0, replace(query, columns=(*query.columns, ":id"))
+    done, columns = 0, [*query.columns, ":id"]
     while done < total:
         # With room for one row more than counted, a new row shows.
         limit, offset = min(PAGE, total - done + 1), done
         place = {"$limit": str(limit), "$offset": str(offset)}
-        response, rows = _ask(client, {**query.soql, **place})
+        response, rows = _ask(client, {**query.soql, "$select": ",".join(columns), **place})
         _expect(_version(response)[1] == version[1])
-        if (header := next(rows, [])) != list(query.columns):
+        if (header := next(rows, [])) != columns:
             raise PassingError(f"another header than asked for: {', '.join(header)[:200]}")
         for row in rows:
             done += 1
@@ -104,7 +84,8 @@ def _pages(client: Client, query: Query, total: int, version: Version) -> Iterat
 
 def _count(client: Client, query: Query) -> tuple[int, Version, str]:
     """The number of matching rows, the version of the table, and the final address."""
-    response, answer = _ask(client, replace(query, columns=("count(*)",), order="").soql)
+    asked = {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
+    response, answer = _ask(client, asked)
     rows = list(itertools.islice(answer, 3))
     if len(rows) != 2 or not rows[1][0].isdecimal():
         raise PassingError(f"no row count: {str(rows)[:80]}")
@@ -121,7 +102,7 @@ def _ask(
     return response, read_rows(client, part)
 
 
-def fetch_file(client: Client, query: Query) -> Fetched:
+def fetch_file(client: Client, query: Query, checksum: str | None = None) -> Fetched:
     """One try to download a CSV file, plain or gzip, and to find it whole.
 
     What an earlier try left in the folder is continued if the server still has the same file,
@@ -139,6 +120,8 @@ def fetch_file(client: Client, query: Query) -> Fetched:
     note.unlink(missing_ok=True)  # nothing can be built on wrong bytes
     # With the rest of a file, a server need not send Last-Modified.
     _expect(now[0] == version[0] and version[1] in ("", now[1]) and length == size)
+    if checksum and (found := sha256(part)) != checksum:
+        raise FetchError(f"has SHA-256 {found} instead of {checksum}: not the file it was")
     rows = read_rows(client, part)
     header = next(rows, [])
     if missing := [column for column in query.columns if column not in header]:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import importlib.metadata
+import io
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from dpol.core.errors import FetchError, OutputError
-from dpol.core.files import locked, sha256, write_json
+from dpol.core.files import locked, packed_file, sha256, write_json
 from dpol.data.download import Client, plain, with_retries
-from dpol.data.endpoints import Fetched, Query, fetch_file, fetch_rows, resumable
-from dpol.data.settings import Dataset, Endpoint, WebSource
+from dpol.data.endpoints import Fetched, fetch_file, fetch_rows, read_rows, resumable
+from dpol.data.epidata import fetch_epidata
+from dpol.data.query import Query
+from dpol.data.settings import WebSource
+from dpol.data.sources import Endpoint
 
-_FETCH = {"socrata": fetch_rows, "file": fetch_file}
 _DEMO = "snakemake --cores 2 --configfile config/demo.yaml"
-
-
-def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """What a dataset needs of its table, for these values of the group column."""
-    columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
-    quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
-    where = [f"{columns.group} in ({quoted})"] if columns.group and quoted else []
-    if first and last:
-        where.append(f"{columns.period} between '{first}T00:00:00' and '{last}T00:00:00'")
-    elif day := first or last:
-        where.append(f"{columns.period} {'>=' if first else '<='} '{day}T00:00:00'")
-    order = f"{columns.period},{columns.entity},:id"
-    return Query(tuple(columns.needed()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -60,33 +52,33 @@ def fetch_table(
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
-    `<destination>.provenance.json` is written before it. A `socrata` endpoint delivers what
-    `query` asks for, a `file` endpoint the whole table; `<destination>.partial/` keeps a part of
-    it for the next call. A second call waits for the first. `sleep` pauses between two tries.
+    `<destination>.provenance.json`, written before it, says which one, and why others did not.
+    Columns get the names of `query`. A `file` is fetched whole; `<destination>.partial/` keeps a
+    part of it for the next call. A second call waits for the first. `sleep` pauses between tries.
 
     Raises:
         FetchError: no endpoint delivers.
         OutputError: the files cannot be written.
         ValueError: it is not called in the main thread, so that no time limit can be set.
     """
-    failures, kept = [], Path(f"{destination}.partial")
+    failures, kept, places = [], Path(f"{destination}.partial"), source.places
     if destination.is_dir():
         raise OutputError(f"cannot write {destination}: it is a folder; rename or remove it")
     with locked(destination):
         try:
             kept.mkdir(exist_ok=True)
-            for endpoint in source.endpoints:
-                log(f"fetching {endpoint.url}")
+            for number, endpoint in enumerate(places, 1):
+                log(f"fetching {endpoint.url} (place {number} of {len(places)})")
                 client = Client(source, str(endpoint.url), kept, sleep, log)
                 try:
-                    fetched = with_retries(client, partial(_FETCH[endpoint.kind], client, query))
+                    fetched = _ask(client, endpoint, query)
                 except FetchError as error:
                     log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
                     failures.append(failure)
                     continue
-                _publish(fetched, endpoint, query, destination)
+                _publish(fetched, endpoint, query, destination, failures)
                 shutil.rmtree(kept)
-                log(f"wrote {destination}, {fetched.rows:,} rows")
+                log(f"wrote {destination}, {fetched.rows:,} rows from {endpoint.url}")
                 return
         except OSError as error:
             what = f"{error.filename or destination}: {error.strerror or error}"
@@ -97,13 +89,46 @@ def fetch_table(
     raise FetchError(_advice(failures, query, destination, kept))
 
 
-def _publish(fetched: Fetched, endpoint: Endpoint, query: Query, destination: Path) -> None:
+def _ask(client: Client, endpoint: Endpoint, query: Query) -> Fetched:
+    """The table of one endpoint, its columns named as in the query."""
+    asked = query.at(endpoint)
+    tries = {
+        "socrata": partial(fetch_rows, client, asked),
+        "file": partial(fetch_file, client, asked, endpoint.sha256),
+        "epidata": partial(fetch_epidata, client, asked),
+    }
+    fetched = with_retries(client, tries[endpoint.kind])
+    if endpoint.columns is None:
+        return fetched
+    table = client.folder / "renamed.csv.gz"
+    rows = read_rows(client, fetched.file)
+    header = next(rows)
+    places = [header.index(name) for name in asked.columns]
+    with packed_file(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(query.columns)
+        writer.writerows([row[place] for place in places] for row in rows)
+    return replace(fetched, file=table)
+
+
+def _publish(
+    fetched: Fetched,
+    endpoint: Endpoint,
+    query: Query,
+    destination: Path,
+    failures: Sequence[str],
+) -> None:
     """Put the table and its provenance in place; never a table without provenance."""
+    whole = endpoint.kind == "file" and endpoint.columns is None
     provenance = {
         "url": str(endpoint.url),
         "final_url": plain(fetched.address),
         "kind": endpoint.kind,
-        "query": query.soql if endpoint.kind == "socrata" else None,
+        "version": endpoint.version,
+        "licence": endpoint.licence,
+        "columns": endpoint.columns,
+        "failed_before": failures,
+        "query": None if whole else query.soql,
         "rows": fetched.rows,
         "etag": plain(fetched.version[0]),
         "last_modified": plain(fetched.version[1]),

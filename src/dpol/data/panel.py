@@ -127,11 +127,16 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     streams, provenance = report["streams"], report["provenance"]
     rows, idle = report_rows(report)
     simulated = " (simulated data)" if provenance["simulated"] else ""
-    retrieved = provenance.get("fetched", {}).get("retrieved")
+    fetched = provenance.get("fetched", {})
+    retrieved = "".join(
+        f", {word} {fetched[key]}"
+        for word, key in (("retrieved", "retrieved"), ("from", "url"))
+        if key in fetched
+    )
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
-        f"{f', retrieved {retrieved}' if retrieved else ''}. {report['rows_read']} rows read,"
+        f"{retrieved}. {report['rows_read']} rows read,"
         f" {report['rows_outside']} of them outside the chosen groups and periods.\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),

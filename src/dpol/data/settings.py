@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, HttpUrl, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from dpol.core.settings import (
     MISSING,
@@ -20,6 +20,7 @@ from dpol.core.settings import (
     number_or_column,
     relative,
 )
+from dpol.data.sources import Endpoint, TableName, known_tables
 
 TAKEN_AS_IT_IS = ("gains", "released")
 """Kinds of sources that nothing is cleaned of."""
@@ -29,23 +30,15 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
-class Endpoint(Settings):
-    """One place on the web that serves the table."""
-
-    kind: Literal["socrata", "file"]
-    """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
-    columns are asked for. `file`: the whole table as one CSV file, plain or gzip."""
-    url: HttpUrl
-    """Its address."""
-
-
 class WebSource(Settings):
     """A table that is fetched once and kept."""
 
     kind: Literal["web"]
     """This kind of source."""
-    endpoints: Annotated[list[Endpoint], Field(min_length=1)]
-    """Tried in this order until one delivers."""
+    table: TableName | None = None
+    """A table that dpol knows, with all its places (`data/sources.yaml`)."""
+    endpoints: list[Endpoint] = []
+    """Places of your own, tried in this order, before those of `table`, until one delivers."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
@@ -56,6 +49,17 @@ class WebSource(Settings):
     """Longest time one endpoint may take, with all its tries."""
     size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
     """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
+
+    @property
+    def places(self) -> list[Endpoint]:
+        """All places, in the order in which they are tried."""
+        return [*self.endpoints, *(known_tables()[self.table].endpoints if self.table else ())]
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> WebSource:
+        if not self.table and not self.endpoints:
+            raise ValueError("needs table, the name of a known table, or endpoints of your own")
+        return self
 
 
 class LocalSource(Settings):

@@ -46,8 +46,8 @@ def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     fetched = provenance.get("fetched", {})
     facts += [
         (term, str(fetched[key]))
-        for term, key in (("retrieved", "retrieved"), ("address", "url"))
-        if key in fetched
+        for term, key in (("retrieved", "retrieved"), ("address", "url"), ("licence", "licence"))
+        if fetched.get(key)
     ]
     return tuple(facts)
 

@@ -1,0 +1,86 @@
+"""What a fetch asks for: columns, groups and periods, in the names of a place."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from dpol.core.errors import FetchError
+from dpol.data.settings import Columns, Dataset
+from dpol.data.sources import Endpoint
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is needed of a table.
+
+    Args:
+        named: what the table calls its columns.
+        groups: values of the group column; empty for all.
+        first: period, included; None for the first there is.
+        last: period, included; None for the last there is.
+    """
+
+    named: Columns
+    groups: tuple[str, ...] = ()
+    first: datetime.date | None = None
+    last: datetime.date | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to select, each once."""
+        return tuple(self.named.needed())
+
+    @property
+    def where(self) -> str:
+        """The rows, as a condition in the language of Socrata servers; empty for all."""
+        quoted = ",".join("'" + group.replace("'", "''") + "'" for group in self.groups)
+        where = [f"{self.named.group} in ({quoted})"] if quoted else []
+        period, first, last = self.named.period, self.first, self.last
+        if first and last:
+            where.append(f"{period} between '{first}T00:00:00' and '{last}T00:00:00'")
+        elif day := first or last:
+            where.append(f"{period} {'>=' if first else '<='} '{day}T00:00:00'")
+        return " and ".join(where)
+
+    @property
+    def soql(self) -> dict[str, str]:
+        """The parameters of a request to a Socrata server; no two rows are equal in its order."""
+        order = f"{self.named.period},{self.named.entity},:id"
+        parts = {"$select": ",".join(self.columns), "$where": self.where, "$order": order}
+        return {name: part for name, part in parts.items() if part}
+
+    def at(self, endpoint: Endpoint) -> Query:
+        """The query in the names that a place has.
+
+        Raises:
+            FetchError: the place does not hold all of it.
+        """
+        if endpoint.groups is not None:
+            missing = [it for it in self.groups if it not in endpoint.groups]
+            if missing or not self.groups:
+                held = ", ".join(endpoint.groups)
+                wanted = ", ".join(missing) or "all groups"
+                raise FetchError(f"not asked: it holds {held} only, not {wanted}")
+        names = endpoint.columns
+        if names is None:
+            return self
+        if missing := [name for name in self.columns if name not in names]:
+            raise FetchError(
+                f"not asked: it is not known to hold {', '.join(missing)}; if it does, name them"
+                " in its columns"
+            )
+        told = self.named.model_dump(exclude_none=True)
+        there = {
+            key: [names[it] for it in name] if isinstance(name, list) else names[name]
+            for key, name in told.items()
+        }
+        return replace(self, named=Columns(**there))
+
+
+def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
+    """What a dataset needs of its table, for these values of the group column."""
+    columns, periods = dataset.needed_columns, dataset.periods
+    wanted = tuple(sorted(groups)) if columns.group else ()
+    return Query(columns, wanted, periods.first, periods.last)
