@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.data.settings import EARLIEST, LATEST, Cleaning
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Format, date_pattern
 from dpol.data.table import RawTable
 from dpol.show.words import LONGEST, counted, shortened
 
@@ -30,7 +31,12 @@ SMALLEST_CAPACITY = 1e-6
 
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
-_DATE = rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME})?"
+_SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
+"""Signs that look like a sign between thousands, for those that have such."""
+_NAMES = {".": "point", ",": "comma"}
+_EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+"""A number with decimals, or one with thousands."""
+_ISO = "YYYY-MM-DD"
 _HIDDEN = re.compile(r"[<≤].*|[0-9]+ ?(-|\u2013|to) ?[0-9]+")
 
 
@@ -85,28 +91,68 @@ def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[st
     raise DataError("\n".join([*lines, *own, *remedies]))
 
 
-def as_numbers(texts: Texts) -> Floats:
-    """Texts as numbers, NaN where they hold none."""
+def as_numbers(texts: Texts, form: Format) -> Floats:
+    """Texts as numbers, NaN where they hold none, or perhaps another one."""
+    if form.decimal or form.thousands:
+        between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
+        whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+"
+        whole = whole if between else "[0-9]+"
+        number = rf"[+-]?(?:(?:{whole})(?:[{sign}][0-9]*)?|[{sign}][0-9]+)(?:[eE][+-]?[0-9]+)?"
+        plain = str.maketrans({sign: ".", **dict.fromkeys(between)})
+        texts = texts.where(texts.str.fullmatch(number), "").str.translate(plain)
+    else:
+        texts = texts.mask(texts.str.fullmatch(_EITHER), "")
     return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
 
 
-def parse_dates(texts: Texts) -> Texts:
+def which_sign(texts: Texts, form: Format) -> str:
+    """What decides the texts that may be two numbers, a paragraph; empty if there is none."""
+    if form.decimal or form.thousands:
+        return ""
+    either = "".join(texts[texts.str.fullmatch(_EITHER)])
+    return "\n".join(
+        f"1{sign}230 may be 1.23 or 1230. In the config, dataset.format.decimal: {sign!r} reads"
+        f" 1.23, dataset.format.thousands: {sign!r} reads 1230."
+        for sign in ".,"
+        if sign in either
+    )
+
+
+def parse_dates(texts: Texts, form: Format) -> Texts:
     """Dates of texts, NaT where there is none from 1900 to 2100; a time of day is left out."""
-    dates = texts.str.extract(f"^{_DATE}$", expand=False)
+    pattern = re.compile(f"{date_pattern(form.date).pattern}(?:[T ]{_TIME})?")
+    dates = texts.map({text: _iso_date(pattern.fullmatch(text)) for text in texts.unique()})
     parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
     return parsed.where(parsed.between(pd.Timestamp(EARLIEST), pd.Timestamp(LATEST)))
 
 
-def read_dates(texts: Texts, key: str) -> tuple[Texts, BadCells]:
+def _iso_date(found: re.Match[str] | None) -> str | None:
+    """The day of a match of a date, or the Monday of its week, if there is such a day."""
+    if found is None:
+        return None
+    of = {part: int(digits) for part, digits in found.groupdict().items()}
+    try:
+        if "w" in of:
+            return str(datetime.date.fromisocalendar(of["Y"], of["w"], 1))
+        return str(datetime.date(of["Y"], of["M"], of["D"]))
+    except ValueError:
+        return None
+
+
+def read_dates(texts: Texts, key: str, form: Format) -> tuple[Texts, BadCells]:
     """`parse_dates` of a column, and its cells that are no dates.
 
     Args:
         texts: stripped cells, indexed by the row of the raw table; named as the column.
         key: of the config, which names the column.
+        form: how they are written.
     """
-    dates = parse_dates(texts)
-    wanted = f"a date like 2021-01-31, from {EARLIEST.year} to {LATEST.year}"
-    remedy = f"Write dates like 2021-01-31, or name another column under {key}."
+    dates, like = parse_dates(texts, form), "2021-01-31" if form.date == _ISO else form.date
+    wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
+    remedy = (
+        f"Write dates like {like}, say how they are written with dataset.format.date (DD.MM.YYYY,"
+        f" M/D/YYYY, YYYY-Www, ...), or name another column under {key}."
+    )
     return dates, BadCells(texts[dates.isna()], wanted, remedy)
 
 
@@ -119,39 +165,45 @@ class Numbers:
         flags: where it is `missing`, `suppressed`, or `negative` and taken as missing.
         bad: the cells that hold none of these.
         negative_key: of the cleaning rules; it says what happens to negative numbers.
+        format: how they are written.
     """
 
     values: Floats
     flags: Mapping[str, Flags]
     bad: BadCells
     negative_key: str
+    format: Format
 
 
-def parse_numbers(texts: Texts, rules: Cleaning, *, capacity: bool = False) -> Numbers:
+def parse_numbers(
+    texts: Texts, rules: Cleaning, form: Format, *, capacity: bool = False
+) -> Numbers:
     """The numbers of a column; nothing is refused here.
 
     Args:
         texts: its stripped cells, indexed by the row of the raw table; named as the column.
         rules: markers, and what happens to negative numbers.
+        form: how they are written.
         capacity: whether they are capacities, which are not tiny.
     """
     key = "negative_capacities" if capacity else "negative_counts"
     least = SMALLEST_CAPACITY if capacity else 0.0
     wanted = f"0 or a number from {least:f}" if capacity else "a number from 0"
-    values = as_numbers(texts)
-    suppressed = _matches(texts, values, rules.suppressed_markers)
-    missing = _matches(texts, values, rules.missing_markers) & ~suppressed
+    values = as_numbers(texts, form)
+    suppressed = _matches(texts, values, rules.suppressed_markers, form)
+    missing = _matches(texts, values, rules.missing_markers, form) & ~suppressed
     unmarked = ~missing & ~suppressed
     known = unmarked & ((values == 0) | ((values >= least) & (values <= LARGEST)))
     negative = unmarked & np.isfinite(values) & (values < 0) & (getattr(rules, key) == "missing")
-    bad = BadCells(texts[unmarked & ~known & ~negative], f"{wanted} to {LARGEST:,}")
+    bad = texts[unmarked & ~known & ~negative]
     flags = {"missing": missing, "suppressed": suppressed, "negative": negative}
-    return Numbers(np.where(known, values, np.nan), flags, bad, key)
+    refused = BadCells(bad, f"{wanted} to {LARGEST:,}", which_sign(bad, form))
+    return Numbers(np.where(known, values, np.nan), flags, refused, key, form)
 
 
-def _matches(texts: Texts, values: Floats, markers: Sequence[str]) -> Flags:
+def _matches(texts: Texts, values: Floats, markers: Sequence[str], form: Format) -> Flags:
     """Where a cell holds a marker, as a text or as a number: -2 is also -2.0."""
-    numbers = as_numbers(pd.Series(list(markers), dtype=str))
+    numbers = as_numbers(pd.Series(list(markers), dtype=str), form)
     found: Flags = texts.isin(list(markers)).to_numpy()
     return found | np.isin(values, numbers[~np.isnan(numbers)])
 
@@ -161,7 +213,7 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
     found: dict[str, list[str]] = {}
     for column in columns:
         texts = column.bad.texts.drop_duplicates()
-        for text, value in zip(texts, as_numbers(texts), strict=True):
+        for text, value in zip(texts, as_numbers(texts, column.format), strict=True):
             found.setdefault(_key(text, value, column.negative_key), []).append(text)
     markers = {key: found[key] for key in ("missing_markers", "suppressed_markers") if key in found}
     many = len({text for texts in markers.values() for text in texts}) > MOST_VALUES
@@ -170,9 +222,11 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
     for key, more in ({} if many else markers).items():
         named = list(dict.fromkeys([*getattr(rules, key), *more]))
         to_paste[key] = json.dumps(named, ensure_ascii=False)  # YAML too: they are printable
+    sign = columns[0].format.decimal_sign
     advice = {
-        "Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no"
-        " unit.": "" in found,
+        f"Write numbers like 1234{sign}5 in the table: a decimal {_NAMES[sign]}, no thousands"
+        " separator, no unit; or say how they are written with dataset.format.decimal and"
+        " thousands.": "" in found,
         f"Fix the negative numbers in the table, or take them as missing ({negative}). One that"
         " stands for a hidden number belongs under suppressed_markers.": negative,
         "So many different texts: do dataset.columns name the right columns?": many,

@@ -19,12 +19,15 @@ from dpol.data.endpoints import Fetched, Query, fetch_file, fetch_rows, resumabl
 from dpol.data.settings import Dataset, Endpoint, WebSource
 
 _FETCH = {"socrata": fetch_rows, "file": fetch_file}
+_MOVED = datetime.timedelta(days=3)
 _DEMO = "snakemake --cores 2 --configfile config/demo.yaml"
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """What a dataset needs of its table, for these values of the group column."""
     columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
+    if dataset.periods.align:  # weeks that are moved into the periods
+        first, last = first and first - _MOVED, last and last + _MOVED
     quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
     where = [f"{columns.group} in ({quoted})"] if columns.group and quoted else []
     if first and last:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -26,7 +27,78 @@ TAKEN_AS_IT_IS = ("gains", "released")
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """A date outside these is taken for a mistake."""
 
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
+
+
+_PART = re.compile("(YYYY|MM?|DD?|ww?)")
+_DIGITS = {"YYYY": "[0-9]{4}", **dict.fromkeys(("MM", "DD", "ww"), "[0-9]{2}")}
+
+
+def date_pattern(dates: str) -> re.Pattern[str]:
+    """The pattern of dates like DD.MM.YYYY or YYYY-Www; its groups are Y, M and D, or Y and w.
+
+    Raises:
+        ValueError: a part is missing or there twice, or nothing says where a part ends.
+    """
+    texts = _PART.split(dates)
+    signs, parts = texts[::2], texts[1::2]
+    if sorted(part[0] for part in parts) not in (["D", "M", "Y"], ["Y", "w"]):
+        raise ValueError("must hold YYYY, MM and DD, or YYYY and ww, each once: DD.MM.YYYY")
+    if re.search("[^-./ W]", "".join(signs)):
+        raise ValueError("must have nothing but - . / W and blanks between its parts: YYYY-Www")
+    if not all(signs[1:-1]) and {"M", "D", "w"} & {*parts}:
+        raise ValueError("must have signs between its parts, or MM, DD and ww: a part ends nowhere")
+    groups = [f"(?P<{part[0]}>{_DIGITS.get(part, '[0-9]{1,2}')})" for part in parts]
+    pieces = [re.escape(sign) + group for sign, group in zip(signs, [*groups, ""], strict=True)]
+    return re.compile("".join(pieces))
+
+
+def _dates(dates: str) -> str:
+    date_pattern(dates)
+    return dates
+
+
+def _encoding(name: str) -> str:
+    try:
+        "".encode(name)
+    except LookupError:
+        raise ValueError("must be an encoding, such as utf-8, cp1252 or utf-16") from None
+    return name
+
+
+class Format(Settings):
+    """How the table is written. Columns of numbers and of dates in a Parquet table are read as they
+    are."""
+
+    delimiter: Literal[",", ";", "\t", "|"] = ","
+    """What separates the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
+    decimal: Literal[".", ","] | None = None
+    """The decimal sign. Without it a point, but where `thousands` is not given either, a number
+    such as 1.230 or 1,230 is refused: it may be 1.23 or 1230."""
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    """The sign between thousands; with `"."` the decimal sign is a comma. A blank also stands for
+    those that do not break, `'` also for the curly one."""
+    date: Annotated[str, AfterValidator(_dates)] = "YYYY-MM-DD"
+    """How dates are written: YYYY, MM, DD and signs, such as `DD.MM.YYYY`; M and D where there may
+    be one digit, such as `M/D/YYYY`; `YYYY-Www` for weeks such as 2021-W05, from their Monday. A
+    time of day may follow."""
+    encoding: Annotated[str, AfterValidator(_encoding)] = "utf-8"
+    """The encoding of a CSV table: `cp1252` for most of Excel's that are not UTF-8."""
+
+    @property
+    def decimal_sign(self) -> str:
+        """What separates decimals, given or not."""
+        return self.decimal or ("," if self.thousands == "." else ".")
+
+    @model_validator(mode="after")
+    def _signs_differ(self) -> Format:
+        if self.thousands == self.decimal_sign:
+            raise ValueError(
+                f"thousands ({self.thousands!r}) must not be the decimal sign too; set decimal to"
+                " the other sign"
+            )
+        return self
 
 
 class Endpoint(Settings):
@@ -82,7 +154,7 @@ class GainsSource(Settings):
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Gains lie between 0 and this."""
     period: str | None = None
-    """Column with the date of the round, such as 2021-01-31; without it rounds have numbers."""
+    """Column with the date of the round, see `format.date`; without it rounds have numbers."""
     experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
     """Columns with the gains of the experts; without it all columns but those named above."""
     simulated: bool = False
@@ -144,7 +216,8 @@ class Columns(Settings):
     entity: str
     """Identifies an entity (a hospital); each becomes an expert."""
     period: str
-    """Start of the period (week), an ISO date such as 2021-01-31; a time of day is left out."""
+    """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
+    day is left out."""
     count: str
     """Number of persons counted in the period (COVID patients)."""
     capacity: str
@@ -173,9 +246,15 @@ class Periods(Settings):
     """Last period, included; without it the last in the table."""
     days: Annotated[int, Field(ge=1, le=36_600)] = 7
     """Length of a period in days."""
+    align: Weekday | None = None
+    """Day of the week, such as `monday`, on which all weeks shall begin: a week that begins on
+    another day is moved to the nearest such day, by 3 days at most. The cleaning report counts
+    them. Without it nothing is moved."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
+        if self.align and self.days != 7:
+            raise ValueError(f"align needs weeks: days must be 7, not {self.days}")
         if self.first and self.last and self.first > self.last:
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
         return self
@@ -230,7 +309,8 @@ class Dataset(Settings):
 
     source: Source
     """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
-    dataset."""
+    dataset, but with `gains` `format`."""
+    format: Format = Format()
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains` or
     `released`."""
@@ -255,7 +335,8 @@ class Dataset(Settings):
         """What does not go together, or not with numbers that are taken as they are."""
         rules, periods = self.cleaning, self.periods
         if source in TAKEN_AS_IT_IS:
-            for key in sorted(self.model_fields_set - {"source"}):
+            taken = {"source", "format"} if source == "gains" else {"source"}
+            for key in sorted(self.model_fields_set - taken):
                 yield Problem(
                     (key,),
                     "a block",
@@ -265,6 +346,11 @@ class Dataset(Settings):
         elif self.columns is None:
             allowed = "is missing: what the table calls entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
+        for key in sorted({"delimiter", "encoding"} & self.format.model_fields_set):
+            if source == "web":
+                allowed = "must not be given for a table from the web, which has to be UTF-8 with"
+                more = " commas; fetch another one by hand and use dataset.source.kind: local"
+                yield Problem(("format", key), getattr(self.format, key), allowed + more)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import itertools
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
@@ -21,6 +23,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
+from dpol.data.settings import Format
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
@@ -29,6 +32,8 @@ _MAGIC = {
     ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
 }
 """How the files of a suffix begin, what they are, and what to do with plain CSV."""
+_OTHERS = (";", "\t", "|", ",")
+"""Delimiters, those first that a table without commas may have."""
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
 
@@ -40,10 +45,18 @@ class RawTable:
     Args:
         file: where it was read from.
         cells: the wanted columns, rows numbered from 0.
+        format: how numbers and dates are written, and the file if it is a CSV file.
+        typed: columns that were numbers or dates in a Parquet file; they are written as in Python.
     """
 
     file: str
     cells: pd.DataFrame
+    format: Format = field(default_factory=Format)
+    typed: frozenset[str] = frozenset()
+
+    def format_of(self, column: str) -> Format:
+        """How the cells of a column are written."""
+        return Format(decimal=".") if column in self.typed else self.format
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
@@ -52,7 +65,7 @@ class RawTable:
             return {row: row + 1 for row in wanted}
         found = {row: row + 2 for row in wanted}
         if wanted and path.is_file():
-            with _rows(path) as lines:
+            with _rows(path, self.format) as lines:
                 next(lines, None)  # the header is no row
                 for row, (line, _) in enumerate(itertools.islice(lines, max(wanted) + 1)):
                     if row in wanted:
@@ -60,7 +73,9 @@ class RawTable:
         return found
 
 
-def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
+def read_table(
+    path: Path | str, columns: Sequence[str] | None = None, form: Format | None = None
+) -> RawTable:
     """Read some columns, or all, of a `.csv`, `.csv.gz` or `.parquet` table as text.
 
     Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
@@ -68,7 +83,7 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
     Raises:
         DataError: no such file, empty, cut short, not a table, or a column is missing.
     """
-    path = Path(path)
+    path, form = Path(path), form or Format()
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table; name the file in dataset.source.file")
     if not path.exists():
@@ -76,19 +91,43 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
     wanted = None if columns is None else list(dict.fromkeys(columns))
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
-        cells = read(path, wanted)
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8 CSV") from None
+        raw = read(path, wanted, form)
+    except UnicodeError:
+        raise DataError(_undecoded(path, form)) from None
     except (*_DAMAGE, OSError) as error:
         reason = getattr(error, "strerror", None)
-        told = f"{path}: cannot be read: {reason}" if reason else _damaged(path, error)
+        told = f"{path}: cannot be read: {reason}" if reason else _damaged(path, error, form)
         raise DataError(told) from None
-    if cells.empty:
+    if raw.cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
-    return RawTable(str(path), cells)
+    return raw
 
 
-def _damaged(path: Path, error: Exception) -> str:
+def _undecoded(path: Path, form: Format) -> str:
+    """What to do with bytes of another encoding; its first line may also show another delimiter."""
+    told = f"{path}: is not {form.encoding.upper()} text; save it as UTF-8 CSV"
+    if form.encoding != "utf-8":
+        return f"{told}, or change dataset.format.encoding"
+    with _open(path) as binary:
+        start = binary.readline(LARGEST_ROW)
+    utf_16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    header = start.replace(b"\0", b"").decode("latin-1")
+    other = [mark for mark in _OTHERS if mark in header and "," not in header]
+    keys = _to_paste(other, "utf-16" if utf_16 else "cp1252")
+    return f"{told}, or say what it is (most others that Excel writes are cp1252).{keys}"
+
+
+def _to_paste(marks: Sequence[str], encoding: str = "") -> str:
+    """The keys that read a table whose cells are separated by the first of the marks, if any."""
+    keys = {"encoding": encoding} if encoding else {}
+    if marks:
+        keys |= {"delimiter": marks[0], "decimal": ","}
+    lines = "".join(f"\n    {key}: {json.dumps(value)}" for key, value in keys.items())
+    note = '  # or ".", whichever the table has' if marks else ""
+    return f" In the config:\ndataset:\n  format:{lines}{note}"
+
+
+def _damaged(path: Path, error: Exception, form: Format) -> str:
     """Why a file is no table, and what to do; the user may have no other copy of it."""
     magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
@@ -98,7 +137,7 @@ def _damaged(path: Path, error: Exception) -> str:
         return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
     if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
         with suppress(*_DAMAGE):  # the file may be damaged beyond that row
-            if message := _odd_row(path):
+            if message := _odd_row(path, form):
                 return message
     return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
@@ -114,15 +153,17 @@ def _again(path: Path) -> str:
     return "get an intact copy of it"
 
 
-def _odd_row(path: Path) -> str:
+def _odd_row(path: Path, form: Format) -> str:
     """What is wrong with the first row whose number of cells is not that of the header, if any."""
-    with _rows(path) as lines:
+    with _rows(path, form) as lines:
         _, header = next(lines)
         odd = ((line, cells) for line, cells in lines if len(cells) != len(header))
         line, cells = next(odd, (0, []))
     if not cells:
         return ""
-    if len(cells) > len(header):
+    if form.delimiter != ",":
+        cause = f"Put cells that hold {form.delimiter!r} or a line break in quotes, or mend the row"
+    elif len(cells) > len(header):
         cause = (
             "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
             " write the number with a decimal point (16.8)"
@@ -137,12 +178,13 @@ def _odd_row(path: Path) -> str:
 
 
 @contextmanager
-def _rows(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+def _rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """The rows of a CSV file with the lines they end on; blank lines are no rows."""
     limit = csv.field_size_limit(2**31 - 1)  # Arrow, which reads the cells, knows none
     try:
-        with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
-            reader = csv.reader(text)
+        encoding = "utf-8-sig" if codecs.lookup(form.encoding).name == "utf-8" else form.encoding
+        with _open(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
+            reader = csv.reader(text, delimiter=form.delimiter)
             yield ((reader.line_num, cells) for cells in reader if cells)
     finally:
         csv.field_size_limit(limit)
@@ -152,30 +194,59 @@ def _open(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
-    with _rows(path) as lines:
+def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
+    with _rows(path, form) as lines:
         _, header = next(lines, (0, []))
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
+    _refuse_delimiter(path, columns, header, form)
     columns = header if columns is None else columns
     refuse_columns(path, columns, header)
     with _open(path) as binary:
         table = pyarrow.csv.read_csv(
             binary,
-            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=False, block_size=LARGEST_ROW, encoding=form.encoding
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=form.delimiter, newlines_in_values=True
+            ),
             convert_options=pyarrow.csv.ConvertOptions(
                 include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
             ),
         )
-    return _as_text(path, table, columns)
+    return RawTable(str(path), _as_text(path, table, columns), form)
 
 
-def _read_parquet(path: Path, columns: list[str] | None) -> pd.DataFrame:
+def _refuse_delimiter(
+    path: Path, columns: list[str] | None, header: list[str], form: Format
+) -> None:
+    """Refuse a table whose header has the wanted columns if it is cut at another sign."""
+    if not {*(columns or ())} - {*header} and (columns or len(header) > 1):
+        return
+    line = form.delimiter.join(header)
+    fits = [
+        mark
+        for mark in _OTHERS
+        if mark != form.delimiter
+        and mark in line
+        and (len(header) == 1 or {*(columns or ())} <= {*line.split(mark)})
+    ]
+    if fits:
+        excel = ", as Excel does where the decimal sign is a comma" if fits[0] == ";" else ""
+        raise DataError(f"{path}: its cells are separated by {fits[0]!r}{excel}.{_to_paste(fits)}")
+
+
+def _read_parquet(path: Path, columns: list[str] | None, form: Format) -> RawTable:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
     refuse_columns(path, columns, present)
-    return _as_text(path, pq.read_table(path, columns=columns), columns)
+    table = pq.read_table(path, columns=columns)
+    cells, types = _as_text(path, table, columns), {it.name: it.type for it in table.schema}
+    typed = {
+        name for name, of in types.items() if pa.types.is_primitive(of) or pa.types.is_decimal(of)
+    }
+    return RawTable(str(path), cells, form, frozenset(typed))
 
 
 def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:
@@ -203,12 +274,6 @@ def refuse_columns(
         DataError: those columns; `key` of the config names the right ones.
     """
     missing = [name for name in wanted if name not in present]
-    other = [mark for mark in (";", "\t", "|") if len(present) == 1 and mark in present[0]]
-    if missing and other:
-        raise DataError(
-            f"{path}: its columns are separated by {other[0]!r}; save it again with commas between"
-            " columns, numbers with a decimal point and dates like 2021-01-31"
-        )
     if missing:
         held = ", ".join(map(shortened, present))
         raise DataError(
