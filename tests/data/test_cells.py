@@ -55,9 +55,11 @@ hospitals.csv: 7 cells cannot be used
     '16,8': 1 cell, first in row 7
   column beds, which needs {BEDS_WANTED}:
     'n/a': 2 cells, first in row 3
-Write dates like 2021-01-31, or name another column under dataset.columns.period.
+Write dates like 2021-01-31, say how they are written with dataset.format.date (DD.MM.YYYY, \
+M/D/YYYY, YYYY-Www, ...), or name another column under dataset.columns.period.
 Name the entity of each row.
-Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no unit.
+Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no unit; \
+or say how they are written with dataset.format.decimal and thousands.
 Fix the negative numbers in the table, or take them as missing (negative_counts). One that stands \
 for a hidden number belongs under suppressed_markers.
 Fix the texts in the table, or name them as markers of missing numbers or of suppressed ones.

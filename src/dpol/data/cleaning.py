@@ -167,7 +167,7 @@ def _aligned(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[pd.
     """Starts of weeks, moved to the nearest day of the week that `periods.align` names, if any."""
     if periods.align is None:
         return period
-    late = (period.dt.dayofweek - get_args(Weekday).index(periods.align)) % 7
+    late = (period.dt.day_of_week - get_args(Weekday).index(periods.align)) % 7
     return period - pd.to_timedelta(late.where(late <= 3, late - 7), unit="D")
 
 

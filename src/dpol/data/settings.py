@@ -101,6 +101,10 @@ class Format(Settings):
         return self
 
 
+PLAIN = Format(decimal=".")
+"""How Python writes numbers and dates."""
+
+
 class Endpoint(Settings):
     """One place on the web that serves the table."""
 

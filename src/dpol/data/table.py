@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
-from dpol.data.settings import Format
+from dpol.data.settings import PLAIN, Format
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
@@ -56,7 +56,7 @@ class RawTable:
 
     def format_of(self, column: str) -> Format:
         """How the cells of a column are written."""
-        return Format(decimal=".") if column in self.typed else self.format
+        return PLAIN if column in self.typed else self.format
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
