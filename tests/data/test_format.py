@@ -19,8 +19,9 @@ from dpol.core.errors import DataError
 from dpol.data.cells import as_numbers, parse_dates, parse_numbers, which_sign
 from dpol.data.cleaning import clean_panel
 from dpol.data.fetch import query_for
+from dpol.data.format import Format
 from dpol.data.gains import read_gains
-from dpol.data.settings import Cleaning, Dataset, Format, GainsSource
+from dpol.data.settings import Cleaning, Dataset, GainsSource
 from dpol.data.table import RawTable, read_table
 
 FORMATS = [

@@ -22,6 +22,10 @@ from dpol.data.table import RawTable, read_table, write_table
 
 COLUMNS = ("a", "b")
 INTACT = "get an intact copy of it"
+NOT_UTF_8 = (
+    "is not UTF-8 text; save it as UTF-8 CSV, or say what it is (most others that Excel writes are"
+    " cp1252). In the config"
+)
 DAMAGED = r"is damaged or cut short \(.+\); " + INTACT
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
@@ -96,8 +100,7 @@ def test_what_is_no_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
         ("t.csv.gz", gzip.compress(b"", mtime=0), f"holds no table; {INTACT}"),
         ("t.csv", b"a,b\n", f"has a header but no rows; {INTACT}"),
         ("t.csv.gz", gzip.compress(b"a,b\n", mtime=0), f"has a header but no rows; {INTACT}"),
-        *(("t.csv", content, "is not UTF-8 text; save it as UTF-8 CSV, or say what it is (most others"
-           f' that Excel writes are cp1252). In the config:\ndataset:\n  format:\n    encoding: "{of}"')
+        *(("t.csv", content, f'{NOT_UTF_8}:\ndataset:\n  format:\n    encoding: "{of}"')
           for content, of in (("a,b\nMüller,1\n".encode("latin-1"), "cp1252"),
                               ("a,b,ü\n1,2,3\n".encode("latin-1"), "cp1252"),
                               ("a,b\n1,2\n".encode("utf-16"), "utf-16"))),

@@ -1,4 +1,4 @@
-"""A table as a German spreadsheet writes it: refused with the keys to set, then played with them."""
+"""A German spreadsheet is refused with the keys to set, then played with them."""
 
 from __future__ import annotations
 

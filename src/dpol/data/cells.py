@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.data.settings import EARLIEST, LATEST, Cleaning, Format, date_pattern
+from dpol.data.format import Format, date_pattern
+from dpol.data.settings import EARLIEST, LATEST, Cleaning
 from dpol.data.table import RawTable
 from dpol.show.words import LONGEST, counted, shortened
 

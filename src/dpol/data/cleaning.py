@@ -200,9 +200,8 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     group = group[group.isin(groups)]
     cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
     written = {name: raw.format_of(name) for name in columns.needed()}
-    start, undated = read_dates(
-        cells[columns.period], "dataset.columns.period", written[columns.period]
-    )
+    day = columns.period
+    start, undated = read_dates(cells[day], "dataset.columns.period", written[day])
     period = _aligned(start, dataset.periods)
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]

@@ -128,7 +128,7 @@ def refuse_clipped(
         held = (f"{name} {shortened(text)!r}" for name, text in raw.cells.iloc[row].items())
         lines.append(f"  row {line}: {', '.join(held)}")
     lines.append(
-        "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230. Are"
+        "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
         " dataset.columns.count and capacity the right columns? If such counts are real, or are"
         " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
     )

@@ -10,7 +10,8 @@ import numpy as np
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.data.cells import BadCells, as_numbers, read_dates, refuse_cells, which_sign
-from dpol.data.settings import Format, GainsSource
+from dpol.data.format import Format
+from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.table import RawTable, read_table, refuse_columns
 

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
-from dpol.data.settings import PLAIN, Format
+from dpol.data.format import PLAIN, Format
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, as_numbers, refuse_cells
-from dpol.data.settings import PLAIN
+from dpol.data.format import PLAIN
 from dpol.data.table import RawTable, read_table
 from dpol.live.collect import check_key, check_noise, independent_terms
 from dpol.live.decide import number_of
