@@ -276,8 +276,8 @@ class Dataset(Settings):
         elif self.columns is None:
             allowed = "is missing: what the table calls entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
-        for key in sorted({"delimiter", "encoding"} & self.format.model_fields_set):
-            if source == "web":
+        for key in ("delimiter", "encoding"):
+            if source == "web" and getattr(self.format, key) != getattr(Format(), key):
                 allowed = "must not be given for a table from the web, which has to be UTF-8 with"
                 more = " commas; fetch another one by hand and use dataset.source.kind: local"
                 yield Problem(("format", key), getattr(self.format, key), allowed + more)
