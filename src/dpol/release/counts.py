@@ -121,7 +121,8 @@ def _place(path: Path, name: str, header: list[str]) -> int:
         return header.index(name)
     if name in header:
         raise DataError(f"{path}: has more than one column named {name}; rename all but one")
-    if any(re.search(r"[;\t|]", cell) for cell in header):
+    cut = re.split(r"[;\t|]", ",".join(header))
+    if name in cut or (len(header) == 1 and len(cut) > 1):
         raise DataError(
             f"{path}: its cells are separated by semicolons, tabs or bars; save it again with"
             " commas between them, dots in decimal numbers and nothing between thousands. Excel"
