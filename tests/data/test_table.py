@@ -23,8 +23,8 @@ from dpol.data.table import RawTable, read_table, write_table
 COLUMNS = ("a", "b")
 INTACT = "get an intact copy of it"
 NOT_UTF_8 = (
-    "is not UTF-8 text; save it as UTF-8 CSV, or say what it is (most others that Excel writes are"
-    " cp1252). In the config"
+    "is not UTF-8 text. Save it as UTF-8 CSV with commas between cells and decimal points; or set"
+    " in the config"
 )
 DAMAGED = r"is damaged or cut short \(.+\); " + INTACT
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.data.format import Format, date_pattern
+from dpol.data.format import DEFAULT, EITHER, Format
 from dpol.data.settings import EARLIEST, LATEST, Cleaning
 from dpol.data.table import RawTable
 from dpol.show.words import LONGEST, counted, shortened
@@ -34,10 +33,11 @@ _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 """Signs that look like a sign between thousands, for those that have such."""
-_NAMES = {".": "point", ",": "comma"}
-_EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
-"""A number with decimals, or one with thousands."""
-_ISO = "YYYY-MM-DD"
+_PARTS = {
+    "YYYY": "(?P<Y>[0-9]{4})", "ww": "(?P<w>[0-9]{2})",
+    "MM": "(?P<M>[0-9]{2})", "DD": "(?P<D>[0-9]{2})",
+    "M": "(?P<M>[0-9]{1,2})", "D": "(?P<D>[0-9]{1,2})",
+}  # fmt: skip
 _HIDDEN = re.compile(r"[<≤].*|[0-9]+ ?(-|\u2013|to) ?[0-9]+")
 
 
@@ -89,55 +89,46 @@ def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[st
     if len(found) > len(shown):
         lines.append(f"  and {counted(len(found) - len(shown), 'other column')}")
     own = dict.fromkeys(bad.remedy for bad in found if bad.remedy)
-    raise DataError("\n".join([*lines, *own, *remedies]))
+    raise DataError("\n".join([*lines, *_which_sign(raw, found), *own, *remedies]))
 
 
-def as_numbers(texts: Texts, form: Format) -> Floats:
-    """Texts as numbers, NaN where they hold none, or perhaps another one."""
-    if form.decimal or form.thousands:
-        between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
-        whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+"
-        whole = whole if between else "[0-9]+"
-        number = rf"[+-]?(?:(?:{whole})(?:[{sign}][0-9]*)?|[{sign}][0-9]+)(?:[eE][+-]?[0-9]+)?"
-        plain = str.maketrans({sign: ".", **dict.fromkeys(between)})
-        texts = texts.where(texts.str.fullmatch(number), "").str.translate(plain)
-    else:
-        texts = texts.mask(texts.str.fullmatch(_EITHER), "")
-    return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
-
-
-def which_sign(texts: Texts, form: Format) -> str:
-    """What decides the texts that may be two numbers, a paragraph; empty if there is none."""
-    if form.decimal or form.thousands:
-        return ""
-    either = "".join(texts[texts.str.fullmatch(_EITHER)])
-    return "\n".join(
+def _which_sign(raw: RawTable, found: Sequence[BadCells]) -> list[str]:
+    """What decides the texts that may be two numbers, a paragraph for each sign."""
+    undecided = [bad.texts for bad in found if not raw.format_of(str(bad.texts.name)).decided]
+    either = "".join(text for texts in undecided for text in texts[texts.str.fullmatch(EITHER)])
+    return [
         f"1{sign}230 may be 1.23 or 1230. In the config, dataset.format.decimal: {sign!r} reads"
         f" 1.23, dataset.format.thousands: {sign!r} reads 1230."
         for sign in ".,"
         if sign in either
-    )
+    ]
+
+
+def as_numbers(texts: Texts, form: Format) -> Floats:
+    """Texts as numbers, NaN where they hold none, or perhaps another one."""
+    if form.decided:
+        between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
+        groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
+        number = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
+        plain = str.maketrans({sign: ".", **dict.fromkeys(between)})
+        good = texts.str.fullmatch(rf"[+-]?(?:{number})(?:[eE][+-]?[0-9]+)?")
+        texts = texts.where(good, "").str.translate(plain)
+    else:
+        texts = texts.mask(texts.str.fullmatch(EITHER), "")
+    return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
 
 
 def parse_dates(texts: Texts, form: Format) -> Texts:
     """Dates of texts, NaT where there is none from 1900 to 2100; a time of day is left out."""
-    pattern = re.compile(f"{date_pattern(form.date).pattern}(?:[T ]{_TIME})?")
-    dates = texts.map({text: _iso_date(pattern.fullmatch(text)) for text in texts.unique()})
-    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
+    pattern = re.sub("YYYY|MM?|DD?|ww", lambda part: _PARTS[part[0]], re.escape(form.date))
+    of = texts.str.extract(f"^{pattern}(?:[T ]{_TIME})?$")
+    if "w" in of:
+        days, code = of["Y"] + "-" + of["w"] + "-1", "%G-%V-%u"
+    else:
+        days = of["Y"] + "-" + of["M"].str.zfill(2) + "-" + of["D"].str.zfill(2)
+        code = "%Y-%m-%d"
+    parsed = pd.to_datetime(days, format=code, errors="coerce")
     return parsed.where(parsed.between(pd.Timestamp(EARLIEST), pd.Timestamp(LATEST)))
-
-
-def _iso_date(found: re.Match[str] | None) -> str | None:
-    """The day of a match of a date, or the Monday of its week, if there is such a day."""
-    if found is None:
-        return None
-    of = {part: int(digits) for part, digits in found.groupdict().items()}
-    try:
-        if "w" in of:
-            return str(datetime.date.fromisocalendar(of["Y"], of["w"], 1))
-        return str(datetime.date(of["Y"], of["M"], of["D"]))
-    except ValueError:
-        return None
 
 
 def read_dates(texts: Texts, key: str, form: Format) -> tuple[Texts, BadCells]:
@@ -148,11 +139,12 @@ def read_dates(texts: Texts, key: str, form: Format) -> tuple[Texts, BadCells]:
         key: of the config, which names the column.
         form: how they are written.
     """
-    dates, like = parse_dates(texts, form), "2021-01-31" if form.date == _ISO else form.date
+    dates = parse_dates(texts, form)
+    like = "2021-01-31" if form.date == DEFAULT.date else form.date
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     remedy = (
-        f"Write dates like {like}, say how they are written with dataset.format.date (DD.MM.YYYY,"
-        f" M/D/YYYY, YYYY-Www, ...), or name another column under {key}."
+        f"Write dates like {like}, say how they are written with dataset.format.date, or name"
+        f" another column under {key}."
     )
     return dates, BadCells(texts[dates.isna()], wanted, remedy)
 
@@ -196,10 +188,9 @@ def parse_numbers(
     unmarked = ~missing & ~suppressed
     known = unmarked & ((values == 0) | ((values >= least) & (values <= LARGEST)))
     negative = unmarked & np.isfinite(values) & (values < 0) & (getattr(rules, key) == "missing")
-    bad = texts[unmarked & ~known & ~negative]
+    bad = BadCells(texts[unmarked & ~known & ~negative], f"{wanted} to {LARGEST:,}")
     flags = {"missing": missing, "suppressed": suppressed, "negative": negative}
-    refused = BadCells(bad, f"{wanted} to {LARGEST:,}", which_sign(bad, form))
-    return Numbers(np.where(known, values, np.nan), flags, refused, key, form)
+    return Numbers(np.where(known, values, np.nan), flags, bad, key, form)
 
 
 def _matches(texts: Texts, values: Floats, markers: Sequence[str], form: Format) -> Flags:
@@ -225,9 +216,8 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
         to_paste[key] = json.dumps(named, ensure_ascii=False)  # YAML too: they are printable
     sign = columns[0].format.decimal_sign
     advice = {
-        f"Write numbers like 1234{sign}5 in the table: a decimal {_NAMES[sign]}, no thousands"
-        " separator, no unit; or say how they are written with dataset.format.decimal and"
-        " thousands.": "" in found,
+        f"Write numbers like 1234{sign}5 in the table, without thousands separator or unit; or say"
+        " how they are written with dataset.format.decimal and thousands.": "" in found,
         f"Fix the negative numbers in the table, or take them as missing ({negative}). One that"
         " stands for a hidden number belongs under suppressed_markers.": negative,
         "So many different texts: do dataset.columns name the right columns?": many,

@@ -171,23 +171,6 @@ def _aligned(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[pd.
     return period - pd.to_timedelta(late.where(late <= 3, late - 7), unit="D")
 
 
-def _refuse_merged(
-    raw: RawTable, entity: pd.Series[str], period: pd.Series[Any], start: pd.Series[Any]
-) -> None:
-    """Refuse two periods of an entity that became one: numbers of one of them would be lost."""
-    starts = pd.DataFrame({"entity": entity, "period": period, "start": start}).drop_duplicates()
-    if (twice := starts[starts.duplicated(["entity", "period"], keep=False)]).empty:
-        return
-    of = twice[(twice[["entity", "period"]] == twice.iloc[0][["entity", "period"]]).all(axis=1)]
-    places = " and ".join(str(row) for row in sorted(raw.lines(of.index).values()))
-    days = " and ".join(str(day.date()) for day in of["start"])
-    raise DataError(
-        f"{raw.file}, rows {places}: {shortened(of.iloc[0]['entity'])} has weeks that begin on"
-        f" {days}, which dataset.periods.align would move to the same day; correct the table, or"
-        " leave one of them out"
-    )
-
-
 def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     """The rows of the groups within the periods, parsed, by period and entity.
 
@@ -200,8 +183,9 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     group = group[group.isin(groups)]
     cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
     written = {name: raw.format_of(name) for name in columns.needed()}
-    day = columns.period
-    start, undated = read_dates(cells[day], "dataset.columns.period", written[day])
+    start, undated = read_dates(
+        cells[columns.period], "dataset.columns.period", written[columns.period]
+    )
     period = _aligned(start, dataset.periods)
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]
@@ -218,13 +202,13 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()
     refuse_cells(raw, [undated, nameless, *bad], remedies(numbers, rules))
-    _refuse_merged(raw, entity, period, start[inside])
     parsed = pd.DataFrame(
         {
             "group": group,
             "entity": entity,
             "name": cells[columns.name or columns.entity],
             "period": period,
+            "start": start[inside],
             "row": cells.index,
             "moved": group.groupby(entity).transform("nunique") > 1,
             "aligned_rows": period != start[inside],
@@ -300,7 +284,7 @@ def _without_duplicates(
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """One row of each entity and period, and how many rows of each kind were dropped."""
     pair = ["entity", "period"]
-    values = [*pair, "count", "suppressed_counts", "capacity", "cases"]
+    values = [*pair, "start", "count", "suppressed_counts", "capacity", "cases"]
     unique = rows.drop_duplicates(values, keep="last")
     twice = unique[unique.duplicated(pair, keep=False)]
     exact = len(rows) - len(unique)
@@ -312,8 +296,9 @@ def _without_duplicates(
         same = twice[(twice["entity"] == entity) & (twice["period"] == period)]
         lines = raw.lines(sorted(same["row"])[:3])
         places = " and ".join(map(str, sorted(lines.values())))
+        what = "different numbers" if same["start"].nunique() == 1 else "several weeks, aligned,"
         raise DataError(
-            f"{raw.file}, rows {places}: {shortened(entity)} has different numbers for the period"
+            f"{raw.file}, rows {places}: {shortened(entity)} has {what} for the period"
             f" {period.date()} ({counted(pairs, 'such pair')} of entity and period). Correct the"
             " table, or keep the last row of each with dataset.cleaning.conflicting_duplicates:"
             " last"

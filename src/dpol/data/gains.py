@@ -9,8 +9,8 @@ import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.data.cells import BadCells, as_numbers, read_dates, refuse_cells, which_sign
-from dpol.data.format import Format
+from dpol.data.cells import BadCells, as_numbers, read_dates, refuse_cells
+from dpol.data.format import DEFAULT, Format
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.table import RawTable, read_table, refuse_columns
@@ -23,7 +23,7 @@ _MEND_SENSITIVITY = "Fix the sensitivities in the table, or dataset.source.sensi
 
 
 def read_gains(
-    source: GainsSource, label: str, provenance: Mapping[str, Any], form: Format | None = None
+    source: GainsSource, label: str, provenance: Mapping[str, Any], form: Format = DEFAULT
 ) -> GainStream:
     """The stream `label` of the table of gains that a config describes.
 
@@ -95,7 +95,5 @@ def _numbers(
         texts = raw.cells[column].str.strip()
         numbers = as_numbers(texts, raw.format_of(column))
         values.append(numbers)  # NaN is in no range
-        refused = texts[~((numbers >= low) & (numbers <= high))]
-        sign = which_sign(refused, raw.format_of(column))
-        bad.append(BadCells(refused, wanted, f"{sign}\n{remedy}".lstrip()))
+        bad.append(BadCells(texts[~((numbers >= low) & (numbers <= high))], wanted, remedy))
     return np.column_stack(values), bad

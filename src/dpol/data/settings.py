@@ -20,7 +20,7 @@ from dpol.core.settings import (
     number_or_column,
     relative,
 )
-from dpol.data.format import Format
+from dpol.data.format import DEFAULT, Format
 
 TAKEN_AS_IT_IS = ("gains", "released")
 """Kinds of sources that nothing is cleaned of."""
@@ -240,7 +240,7 @@ class Dataset(Settings):
     source: Source
     """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
     dataset, but with `gains` `format`."""
-    format: Format = Format()
+    format: Format = DEFAULT
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains` or
     `released`."""
@@ -276,11 +276,6 @@ class Dataset(Settings):
         elif self.columns is None:
             allowed = "is missing: what the table calls entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
-        for key in ("delimiter", "encoding"):
-            if source == "web" and getattr(self.format, key) != getattr(Format(), key):
-                allowed = "must not be given for a table from the web, which has to be UTF-8 with"
-                more = " commas; fetch another one by hand and use dataset.source.kind: local"
-                yield Problem(("format", key), getattr(self.format, key), allowed + more)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)

@@ -9,9 +9,9 @@ import io
 import itertools
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
-from dpol.data.format import PLAIN, Format
+from dpol.data.format import DEFAULT, PLAIN, Format
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
@@ -32,8 +32,9 @@ _MAGIC = {
     ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
 }
 """How the files of a suffix begin, what they are, and what to do with plain CSV."""
-_OTHERS = (";", "\t", "|", ",")
-"""Delimiters, those first that a table without commas may have."""
+_DELIMITERS = (";", "\t", "|", ",")
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SEMICOLONS = {"delimiter": ";", "decimal": ","}
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
 
@@ -51,12 +52,12 @@ class RawTable:
 
     file: str
     cells: pd.DataFrame
-    format: Format = field(default_factory=Format)
+    format: Format = DEFAULT
     typed: frozenset[str] = frozenset()
 
     def format_of(self, column: str) -> Format:
         """How the cells of a column are written."""
-        return PLAIN if column in self.typed else self.format
+        return PLAIN if column in self.typed else self.format.of_column(self.cells[column].unique())
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
@@ -74,16 +75,17 @@ class RawTable:
 
 
 def read_table(
-    path: Path | str, columns: Sequence[str] | None = None, form: Format | None = None
+    path: Path | str, columns: Sequence[str] | None = None, form: Format | None = DEFAULT
 ) -> RawTable:
     """Read some columns, or all, of a `.csv`, `.csv.gz` or `.parquet` table as text.
 
-    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
+    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped. Without
+    `form` the table must be `PLAIN`, whatever a config says.
 
     Raises:
         DataError: no such file, empty, cut short, not a table, or a column is missing.
     """
-    path, form = Path(path), form or Format()
+    path = Path(path)
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table; name the file in dataset.source.file")
     if not path.exists():
@@ -93,38 +95,33 @@ def read_table(
     try:
         raw = read(path, wanted, form)
     except UnicodeError:
-        raise DataError(_undecoded(path, form)) from None
+        raise _undecoded(path, form) from None
     except (*_DAMAGE, OSError) as error:
         reason = getattr(error, "strerror", None)
-        told = f"{path}: cannot be read: {reason}" if reason else _damaged(path, error, form)
-        raise DataError(told) from None
+        told = f"{path}: cannot be read: {reason}" if reason else ""
+        raise DataError(told or _damaged(path, error, form or PLAIN)) from None
     if raw.cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
     return raw
 
 
-def _undecoded(path: Path, form: Format) -> str:
-    """What to do with bytes of another encoding; its first line may also show another delimiter."""
-    told = f"{path}: is not {form.encoding.upper()} text; save it as UTF-8 CSV"
-    if form.encoding != "utf-8":
-        return f"{told}, or change dataset.format.encoding"
+def _undecoded(path: Path, form: Format | None) -> DataError:
+    """The refusal of another encoding; the first line may show another delimiter too."""
     with _open(path) as binary:
         start = binary.readline(LARGEST_ROW)
-    utf_16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    header = start.replace(b"\0", b"").decode("latin-1")
-    other = [mark for mark in _OTHERS if mark in header and "," not in header]
-    keys = _to_paste(other, "utf-16" if utf_16 else "cp1252")
-    return f"{told}, or say what it is (most others that Excel writes are cp1252).{keys}"
+    was = (form or PLAIN).encoding
+    likely = "cp1252" if was == "utf-8" else "utf-8"
+    keys = {"encoding": "utf-16" if start.startswith(_UTF_16) else likely}
+    semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
+    return _unlike(path, form, f"is not {was.upper()} text", keys | semicolons)
 
 
-def _to_paste(marks: Sequence[str], encoding: str = "") -> str:
-    """The keys that read a table whose cells are separated by the first of the marks, if any."""
-    keys = {"encoding": encoding} if encoding else {}
-    if marks:
-        keys |= {"delimiter": marks[0], "decimal": ","}
-    lines = "".join(f"\n    {key}: {json.dumps(value)}" for key, value in keys.items())
-    note = '  # or ".", whichever the table has' if marks else ""
-    return f" In the config:\ndataset:\n  format:{lines}{note}"
+def _unlike(path: Path, form: Format | None, what: str, keys: Mapping[str, str]) -> DataError:
+    """The refusal of a table in another format, with the keys that read it if any may be set."""
+    lines = [f"    {key}: {json.dumps(value)}" for key, value in keys.items()]
+    to_set = ["; or set in the config:", "dataset:", "  format:", *lines] if form else ["."]
+    told = f"{path}: {what}. Save it as UTF-8 CSV with commas between cells and decimal points"
+    return DataError(told + "\n".join(to_set))
 
 
 def _damaged(path: Path, error: Exception, form: Format) -> str:
@@ -182,7 +179,7 @@ def _rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]
     """The rows of a CSV file with the lines they end on; blank lines are no rows."""
     limit = csv.field_size_limit(2**31 - 1)  # Arrow, which reads the cells, knows none
     try:
-        encoding = "utf-8-sig" if codecs.lookup(form.encoding).name == "utf-8" else form.encoding
+        encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
         with _open(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
             reader = csv.reader(text, delimiter=form.delimiter)
             yield ((reader.line_num, cells) for cells in reader if cells)
@@ -194,12 +191,13 @@ def _open(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
+def _read_csv(path: Path, columns: list[str] | None, given: Format | None) -> RawTable:
+    form = given or PLAIN
     with _rows(path, form) as lines:
         _, header = next(lines, (0, []))
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
-    _refuse_delimiter(path, columns, header, form)
+    _refuse_delimiter(path, columns, header, given)
     columns = header if columns is None else columns
     refuse_columns(path, columns, header)
     with _open(path) as binary:
@@ -219,34 +217,31 @@ def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
 
 
 def _refuse_delimiter(
-    path: Path, columns: list[str] | None, header: list[str], form: Format
+    path: Path, columns: Sequence[str] | None, header: list[str], form: Format | None
 ) -> None:
     """Refuse a table whose header has the wanted columns if it is cut at another sign."""
-    if not {*(columns or ())} - {*header} and (columns or len(header) > 1):
+    wanted, sign = {*(columns or ())}, (form or PLAIN).delimiter
+    if wanted <= {*header} and (wanted or len(header) > 1):
         return
-    line = form.delimiter.join(header)
-    fits = [
-        mark
-        for mark in _OTHERS
-        if mark != form.delimiter
-        and mark in line
-        and (len(header) == 1 or {*(columns or ())} <= {*line.split(mark)})
-    ]
-    if fits:
-        excel = ", as Excel does where the decimal sign is a comma" if fits[0] == ";" else ""
-        raise DataError(f"{path}: its cells are separated by {fits[0]!r}{excel}.{_to_paste(fits)}")
+    line = sign.join(header)
+    for mark in _DELIMITERS:
+        if mark != sign and mark in line and (len(header) == 1 or wanted <= {*line.split(mark)}):
+            keys = _SEMICOLONS if mark == ";" else {"delimiter": mark}
+            excel = ", as Excel does where the decimal sign is a comma" if mark == ";" else ""
+            raise _unlike(path, form, f"its cells are separated by {mark!r}{excel}", keys)
 
 
-def _read_parquet(path: Path, columns: list[str] | None, form: Format) -> RawTable:
+def _read_parquet(path: Path, columns: list[str] | None, form: Format | None) -> RawTable:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
     refuse_columns(path, columns, present)
     table = pq.read_table(path, columns=columns)
-    cells, types = _as_text(path, table, columns), {it.name: it.type for it in table.schema}
-    typed = {
-        name for name, of in types.items() if pa.types.is_primitive(of) or pa.types.is_decimal(of)
-    }
-    return RawTable(str(path), cells, form, frozenset(typed))
+    typed = frozenset(
+        column.name
+        for column in table.schema
+        if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type)
+    )
+    return RawTable(str(path), _as_text(path, table, columns), form or PLAIN, typed)
 
 
 def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:

@@ -78,7 +78,7 @@ def read_released(file: Path | str, deployment: Path | str) -> Releases:
 
 
 def _read_export(file: Path, deployment: Deployment) -> Panel:
-    raw = read_table(file, form=PLAIN)
+    raw = read_table(file, form=None)
     wanted = [*Released._fields, "noise_sd", "fresh_sd"]
     if missing := [name for name in wanted if name not in raw.cells]:
         raise DataError(f"{file}: has no column {', '.join(missing)}. {_REMEDY}")
