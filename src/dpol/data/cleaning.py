@@ -182,10 +182,8 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     group = _groups(raw, dataset).set_axis(range(len(raw.cells)))
     group = group[group.isin(groups)]
     cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
-    written = {name: raw.format_of(name) for name in columns.needed()}
-    start, undated = read_dates(
-        cells[columns.period], "dataset.columns.period", written[columns.period]
-    )
+    day, of = columns.period, raw.format_of
+    start, undated = read_dates(cells[day], "dataset.columns.period", of(day))
     period = _aligned(start, dataset.periods)
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]
@@ -193,11 +191,9 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     nameless = BadCells(
         entity[entity == ""], "the name of an entity", "Name the entity of each row."
     )
-    count = parse_numbers(cells[columns.count], rules, written[columns.count])
-    capacity = parse_numbers(
-        cells[columns.capacity], rules, written[columns.capacity], capacity=True
-    )
-    cases = [parse_numbers(cells[name], rules, written[name]) for name in columns.cases or ()]
+    count = parse_numbers(cells[columns.count], rules, of(columns.count))
+    capacity = parse_numbers(cells[columns.capacity], rules, of(columns.capacity), capacity=True)
+    cases = [parse_numbers(cells[name], rules, of(name)) for name in columns.cases or ()]
     numbers = [count, capacity, *cases]
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()

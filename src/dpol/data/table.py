@@ -57,7 +57,9 @@ class RawTable:
 
     def format_of(self, column: str) -> Format:
         """How the cells of a column are written."""
-        return PLAIN if column in self.typed else self.format.of_column(self.cells[column].unique())
+        if column in self.typed:
+            return PLAIN
+        return self.format.of_column(self.cells[column].str.strip().unique())
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
