@@ -55,8 +55,8 @@ hospitals.csv: 7 cells cannot be used
     '16,8': 1 cell, first in row 7
   column beds, which needs {BEDS_WANTED}:
     'n/a': 2 cells, first in row 3
-Write dates like 2021-01-31, say how they are written with dataset.format.date, or name another \
-column under dataset.columns.period.
+Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M.YYYY, \
+YYYY-Www, ...), or name another column under dataset.columns.period.
 Name the entity of each row.
 Write numbers like 1234.5 in the table, without thousands separator or unit; or say how they \
 are written with dataset.format.decimal and thousands.

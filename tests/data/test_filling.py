@@ -93,5 +93,5 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
     assert refused(of) == (
         "hospitals.csv: stream S has periods 2021-01-09 and 2021-01-10, less than a period of 7"
         " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
-        " period, or change dataset.periods.days"
+        " period, move weeks to one with dataset.periods.align, or change dataset.periods.days"
     )

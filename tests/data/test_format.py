@@ -302,7 +302,9 @@ def weekly(**begins: str) -> list[dict[str, str]]:
 
 def test_weeks_are_moved_to_the_nearest_day_and_counted() -> None:
     of = weekly(a="2021-01-03", b="2021-01-04", c="2021-01-07", d="2021-01-01")
-    assert "less than a period of 7 days apart" in refused(of)
+    message = refused(of)
+    assert "less than a period of 7 days apart" in message
+    assert "move weeks to one with dataset.periods.align" in message
     panel = clean(of, dataset(periods={"align": "monday"}))
     assert counts(panel) == {"aligned_rows": 9}
     assert [str(day)[:10] for day in line(panel, "c", "period")] == [

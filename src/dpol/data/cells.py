@@ -143,8 +143,8 @@ def read_dates(texts: Texts, key: str, form: Format) -> tuple[Texts, BadCells]:
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     remedy = (
-        f"Write dates like {like}, say how they are written with dataset.format.date, or name"
-        f" another column under {key}."
+        f"Write dates like {like}, say how they are written with dataset.format.date"
+        f" (D.M.YYYY, YYYY-Www, ...), or name another column under {key}."
     )
     return dates, BadCells(texts[dates.isna()], wanted, remedy)
 
