@@ -55,9 +55,11 @@ hospitals.csv: 7 cells cannot be used
     '16,8': 1 cell, first in row 7
   column beds, which needs {BEDS_WANTED}:
     'n/a': 2 cells, first in row 3
-Write dates like 2021-01-31, or name another column under dataset.columns.period.
+Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M.YYYY, \
+YYYY-Www, ...), or name another column under dataset.columns.period.
 Name the entity of each row.
-Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no unit.
+Write numbers like 1234.5 in the table, without thousands separator or unit; or say how they \
+are written with dataset.format.decimal and thousands.
 Fix the negative numbers in the table, or take them as missing (negative_counts). One that stands \
 for a hidden number belongs under suppressed_markers.
 Fix the texts in the table, or name them as markers of missing numbers or of suppressed ones.
@@ -108,7 +110,7 @@ def test_a_number_written_in_another_way_is_never_offered_as_a_marker(
 ) -> None:
     message = refused(with_cells((2, column, text)))
     assert f"{text!r}: 1 cell, first in row 4" in message
-    assert "Write numbers like 1234.5 in the table: a decimal point" in message
+    assert "Write numbers like 1234.5 in the table, without thousands" in message
     assert "markers" not in message
 
 
@@ -154,8 +156,8 @@ def test_of_many_values_at_most_20_are_shown_and_none_is_offered() -> None:
 
 
 def test_of_many_columns_20_are_named() -> None:
-    raw = table(rows({"a": ("1", "9")}))
-    bad = [BadCells(raw.cells["patients"].rename(f"c{i}"), "a number") for i in range(30)]
+    raw = table([{f"c{i}": "1" for i in range(30)}])
+    bad = [BadCells(raw.cells[name], "a number") for name in raw.cells]
     with pytest.raises(DataError) as caught:
         refuse_cells(raw, bad)
     assert str(caught.value).startswith("hospitals.csv: 30 cells cannot be used\n  column c0, whic")

@@ -187,7 +187,7 @@ def test_the_message_when_everything_is_dead(run: Fetch) -> None:
         f"by hand as {run.destination}, a gzip-compressed CSV",
         ", ".join(COLUMNS),
         f"the rows that matter: {WHERE}; or",
-        "snakemake --cores 2 --configfile config/demo.yaml (or: make demo)",
+        "dpol demo (or: make demo)",
     ):
         assert words in message
     assert "HTTPConnection" not in message

@@ -36,7 +36,7 @@ def test_more_clipped_cells_stop_with_rows_and_likely_causes() -> None:
             f"  row {t + 2}: state 'A', hospital 'a', week '{week(t)}', patients '9', beds '8'\n"
             for t in range(5)
         )
-        + "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230. Are"
+        + "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
         " dataset.columns.count and capacity the right columns? If such counts are real, or are"
         " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
     )
@@ -93,5 +93,5 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
     assert refused(of) == (
         "hospitals.csv: stream S has periods 2021-01-09 and 2021-01-10, less than a period of 7"
         " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
-        " period, or change dataset.periods.days"
+        " period, move weeks to one with dataset.periods.align, or change dataset.periods.days"
     )

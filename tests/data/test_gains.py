@@ -111,9 +111,11 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         "    'x': 1 cell, first in row 3\n"
         "  column moves, which needs a number above 0:\n"
         "    '0': 1 cell, first in row 3\n"
-        "Write dates like 2021-01-31, or name another column under dataset.source.period."
+        "Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M."
+        "YYYY, YYYY-Www, ...), or name another column under dataset.source.period."
         "\nFix the gains in the table, or change dataset.source.gain_range or"
-        " dataset.source.experts. Write numbers with a decimal point."
+        " dataset.source.experts. Write numbers with the decimal sign of dataset.format."
+        "decimal, a point by default."
         "\nFix the sensitivities in the table, or dataset.source.sensitivity."
     )
 

@@ -22,6 +22,10 @@ from dpol.data.table import RawTable, read_table, write_table
 
 COLUMNS = ("a", "b")
 INTACT = "get an intact copy of it"
+NOT_UTF_8 = (
+    "is not UTF-8 text. Save it as UTF-8 CSV with commas between cells and decimal points; or set"
+    " in the config"
+)
 DAMAGED = r"is damaged or cut short \(.+\); " + INTACT
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
@@ -96,9 +100,10 @@ def test_what_is_no_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
         ("t.csv.gz", gzip.compress(b"", mtime=0), f"holds no table; {INTACT}"),
         ("t.csv", b"a,b\n", f"has a header but no rows; {INTACT}"),
         ("t.csv.gz", gzip.compress(b"a,b\n", mtime=0), f"has a header but no rows; {INTACT}"),
-        *(("t.csv", content, "is not UTF-8 text; save it as UTF-8 CSV")
-          for content in ("a,b\nMüller,1\n".encode("latin-1"), "a,b,ü\n1,2,3\n".encode("latin-1"),
-                          "a,b\n1,2\n".encode("utf-16"))),
+        *(("t.csv", content, f'{NOT_UTF_8}:\ndataset:\n  format:\n    encoding: "{of}"')
+          for content, of in (("a,b\nMüller,1\n".encode("latin-1"), "cp1252"),
+                              ("a,b,ü\n1,2,3\n".encode("latin-1"), "cp1252"),
+                              ("a,b\n1,2\n".encode("utf-16"), "utf-16"))),
     ],
     ids=repr,
 )  # fmt: skip
@@ -253,14 +258,6 @@ def test_missing_columns_are_named_beside_those_that_exist(tmp_path: Path, name:
     assert str(caught.value) == (
         f"{tmp_path / name}: no column named capacity, period; it has a, beds, week."
         " Name the right ones under dataset.columns in the config"
-    )
-
-
-@pytest.mark.parametrize("mark", [";", "\t", "|"])
-def test_another_mark_than_the_comma_is_named(files: Files, mark: str) -> None:
-    assert files.refused(f"a{mark}b\n1{mark}2\n".encode()) == (
-        f"its columns are separated by {mark!r}; save it again with commas between columns,"
-        " numbers with a decimal point and dates like 2021-01-31"
     )
 
 

@@ -142,6 +142,7 @@ def test_a_name_that_is_not_allowed_is_refused(read, name, rule):
         (HEADER + "N" * 200_000 + ",A,2021-01-08,1,5\n", r"line 2: is not CSV \(field larger"),
         (HEADER.replace(",", ";") + "NM;A;2021-01-08;1,5;5\n", "are separated by semicolons"),
         (HEADER.replace(",", "\t") + "NM\tA\n", "are separated by semicolons, tabs"),
+        ("beds, all;" + HEADER.replace(",", ";"), "choose English"),
         ("site,week,covid,beds\n", "its columns are site, week, covid, beds; choose one of these"),
         ("NM,A,x,<4\n", "has no column named hospital in its first line; add a first line with"),
         (HEADER.encode("utf-16"), "is not UTF-8 text; save it as CSV in UTF-8"),

@@ -10,7 +10,7 @@ with job_log(snakemake.log[0]):
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
-    raw = read_table(snakemake.input.table, dataset.needed_columns.needed())
+    raw = read_table(snakemake.input.table, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, streams)
     provenance = provenance_of(snakemake.input.table, simulated=dataset.simulated)
     write_panel(panel.table, snakemake.output.panel)

@@ -149,7 +149,8 @@ _WORDS |= {"object": "block", "uri": "URL"}
 
 def _type_name(part: JsonSchema) -> str:
     if options := part.get("enum", [part["const"]] if "const" in part else []):
-        return " or ".join(f"`{option}`" for option in options)
+        shown = (str(option).replace("|", r"\|").replace("\t", r"\t") for option in options)
+        return " or ".join(f"`{option}`" for option in shown)
     if options := part.get("anyOf", part.get("oneOf", [])):
         names = (_type_name(option) for option in options if option.get("type") != "null")
         return " or ".join(dict.fromkeys(names))

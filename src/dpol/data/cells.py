@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
+from dpol.data.format import DEFAULT, EITHER, Format
 from dpol.data.settings import EARLIEST, LATEST, Cleaning
 from dpol.data.table import RawTable
 from dpol.show.words import LONGEST, counted, shortened
@@ -30,7 +31,13 @@ SMALLEST_CAPACITY = 1e-6
 
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
-_DATE = rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?:[T ]{_TIME})?"
+_SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
+"""Signs that look like a sign between thousands, for those that have such."""
+_PARTS = {
+    "YYYY": "(?P<Y>[0-9]{4})", "ww": "(?P<w>[0-9]{2})",
+    "MM": "(?P<M>[0-9]{2})", "DD": "(?P<D>[0-9]{2})",
+    "M": "(?P<M>[0-9]{1,2})", "D": "(?P<D>[0-9]{1,2})",
+}  # fmt: skip
 _HIDDEN = re.compile(r"[<≤].*|[0-9]+ ?(-|\u2013|to) ?[0-9]+")
 
 
@@ -82,31 +89,63 @@ def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[st
     if len(found) > len(shown):
         lines.append(f"  and {counted(len(found) - len(shown), 'other column')}")
     own = dict.fromkeys(bad.remedy for bad in found if bad.remedy)
-    raise DataError("\n".join([*lines, *own, *remedies]))
+    raise DataError("\n".join([*lines, *_which_sign(raw, found), *own, *remedies]))
 
 
-def as_numbers(texts: Texts) -> Floats:
-    """Texts as numbers, NaN where they hold none."""
+def _which_sign(raw: RawTable, found: Sequence[BadCells]) -> list[str]:
+    """What decides the texts that may be two numbers, a paragraph for each sign."""
+    undecided = [bad.texts for bad in found if not raw.format_of(str(bad.texts.name)).decided]
+    either = "".join(text for texts in undecided for text in texts[texts.str.fullmatch(EITHER)])
+    return [
+        f"1{sign}230 may be 1.23 or 1230. In the config, dataset.format.decimal: {sign!r} reads"
+        f" 1.23, dataset.format.thousands: {sign!r} reads 1230."
+        for sign in ".,"
+        if sign in either
+    ]
+
+
+def as_numbers(texts: Texts, form: Format) -> Floats:
+    """Texts as numbers, NaN where they hold none, or perhaps another one."""
+    if form.decided:
+        between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
+        groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
+        number = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
+        plain = str.maketrans({sign: ".", **dict.fromkeys(between)})
+        good = texts.str.fullmatch(rf"[+-]?(?:{number})(?:[eE][+-]?[0-9]+)?")
+        texts = texts.where(good, "").str.translate(plain)
+    else:
+        texts = texts.mask(texts.str.fullmatch(EITHER), "")
     return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
 
 
-def parse_dates(texts: Texts) -> Texts:
+def parse_dates(texts: Texts, form: Format) -> Texts:
     """Dates of texts, NaT where there is none from 1900 to 2100; a time of day is left out."""
-    dates = texts.str.extract(f"^{_DATE}$", expand=False)
-    parsed = pd.to_datetime(dates, format="%Y-%m-%d", errors="coerce")
+    pattern = re.sub("YYYY|MM?|DD?|ww", lambda part: _PARTS[part[0]], re.escape(form.date))
+    of = texts.str.extract(f"^{pattern}(?:[T ]{_TIME})?$")
+    if "w" in of:
+        days, code = of["Y"] + "-" + of["w"] + "-1", "%G-%V-%u"
+    else:
+        days = of["Y"] + "-" + of["M"].str.zfill(2) + "-" + of["D"].str.zfill(2)
+        code = "%Y-%m-%d"
+    parsed = pd.to_datetime(days, format=code, errors="coerce")
     return parsed.where(parsed.between(pd.Timestamp(EARLIEST), pd.Timestamp(LATEST)))
 
 
-def read_dates(texts: Texts, key: str) -> tuple[Texts, BadCells]:
+def read_dates(texts: Texts, key: str, form: Format) -> tuple[Texts, BadCells]:
     """`parse_dates` of a column, and its cells that are no dates.
 
     Args:
         texts: stripped cells, indexed by the row of the raw table; named as the column.
         key: of the config, which names the column.
+        form: how they are written.
     """
-    dates = parse_dates(texts)
-    wanted = f"a date like 2021-01-31, from {EARLIEST.year} to {LATEST.year}"
-    remedy = f"Write dates like 2021-01-31, or name another column under {key}."
+    dates = parse_dates(texts, form)
+    like = "2021-01-31" if form.date == DEFAULT.date else form.date
+    wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
+    remedy = (
+        f"Write dates like {like}, say how they are written with dataset.format.date"
+        f" (D.M.YYYY, YYYY-Www, ...), or name another column under {key}."
+    )
     return dates, BadCells(texts[dates.isna()], wanted, remedy)
 
 
@@ -119,39 +158,44 @@ class Numbers:
         flags: where it is `missing`, `suppressed`, or `negative` and taken as missing.
         bad: the cells that hold none of these.
         negative_key: of the cleaning rules; it says what happens to negative numbers.
+        format: how they are written.
     """
 
     values: Floats
     flags: Mapping[str, Flags]
     bad: BadCells
     negative_key: str
+    format: Format
 
 
-def parse_numbers(texts: Texts, rules: Cleaning, *, capacity: bool = False) -> Numbers:
+def parse_numbers(
+    texts: Texts, rules: Cleaning, form: Format, *, capacity: bool = False
+) -> Numbers:
     """The numbers of a column; nothing is refused here.
 
     Args:
         texts: its stripped cells, indexed by the row of the raw table; named as the column.
         rules: markers, and what happens to negative numbers.
+        form: how they are written.
         capacity: whether they are capacities, which are not tiny.
     """
     key = "negative_capacities" if capacity else "negative_counts"
     least = SMALLEST_CAPACITY if capacity else 0.0
     wanted = f"0 or a number from {least:f}" if capacity else "a number from 0"
-    values = as_numbers(texts)
-    suppressed = _matches(texts, values, rules.suppressed_markers)
-    missing = _matches(texts, values, rules.missing_markers) & ~suppressed
+    values = as_numbers(texts, form)
+    suppressed = _matches(texts, values, rules.suppressed_markers, form)
+    missing = _matches(texts, values, rules.missing_markers, form) & ~suppressed
     unmarked = ~missing & ~suppressed
     known = unmarked & ((values == 0) | ((values >= least) & (values <= LARGEST)))
     negative = unmarked & np.isfinite(values) & (values < 0) & (getattr(rules, key) == "missing")
     bad = BadCells(texts[unmarked & ~known & ~negative], f"{wanted} to {LARGEST:,}")
     flags = {"missing": missing, "suppressed": suppressed, "negative": negative}
-    return Numbers(np.where(known, values, np.nan), flags, bad, key)
+    return Numbers(np.where(known, values, np.nan), flags, bad, key, form)
 
 
-def _matches(texts: Texts, values: Floats, markers: Sequence[str]) -> Flags:
+def _matches(texts: Texts, values: Floats, markers: Sequence[str], form: Format) -> Flags:
     """Where a cell holds a marker, as a text or as a number: -2 is also -2.0."""
-    numbers = as_numbers(pd.Series(list(markers), dtype=str))
+    numbers = as_numbers(pd.Series(list(markers), dtype=str), form)
     found: Flags = texts.isin(list(markers)).to_numpy()
     return found | np.isin(values, numbers[~np.isnan(numbers)])
 
@@ -161,7 +205,7 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
     found: dict[str, list[str]] = {}
     for column in columns:
         texts = column.bad.texts.drop_duplicates()
-        for text, value in zip(texts, as_numbers(texts), strict=True):
+        for text, value in zip(texts, as_numbers(texts, column.format), strict=True):
             found.setdefault(_key(text, value, column.negative_key), []).append(text)
     markers = {key: found[key] for key in ("missing_markers", "suppressed_markers") if key in found}
     many = len({text for texts in markers.values() for text in texts}) > MOST_VALUES
@@ -170,9 +214,10 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
     for key, more in ({} if many else markers).items():
         named = list(dict.fromkeys([*getattr(rules, key), *more]))
         to_paste[key] = json.dumps(named, ensure_ascii=False)  # YAML too: they are printable
+    sign = columns[0].format.decimal_sign
     advice = {
-        "Write numbers like 1234.5 in the table: a decimal point, no thousands separator, no"
-        " unit.": "" in found,
+        f"Write numbers like 1234{sign}5 in the table, without thousands separator or unit; or say"
+        " how they are written with dataset.format.decimal and thousands.": "" in found,
         f"Fix the negative numbers in the table, or take them as missing ({negative}). One that"
         " stands for a hidden number belongs under suppressed_markers.": negative,
         "So many different texts: do dataset.columns name the right columns?": many,

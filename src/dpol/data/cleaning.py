@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from dpol.data.cells import (
 )
 from dpol.data.filling import check_calendar, fill, refuse_clipped
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
-from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream
+from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream, Weekday
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
 
@@ -37,6 +37,7 @@ RULES = {
     "conflicting_duplicates": "rows dropped for a later row of the same entity and period with"
     " other numbers",
     "warm_up_rows": "rows of the warm-up, not played",
+    "aligned_rows": "rows of weeks that began on another day, moved to periods.align",
     "moved_entities": "entities with rows in several groups, shown in their latest",
     "renamed_entities": "entities with several names, shown by their latest",
     "suppressed_cases": "suppressed cells of dataset.columns.cases, added as"
@@ -63,7 +64,7 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
-_OF_ROWS = ["warm_up_rows", *(f"{kind}_cases" for kind in _KINDS)]
+_OF_ROWS = ["warm_up_rows", "aligned_rows", *(f"{kind}_cases" for kind in _KINDS)]
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,9 @@ def _groups(raw: RawTable, dataset: Dataset) -> pd.Series[str]:
 
 
 def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -> str:
-    period = parse_dates(raw.cells[dataset.needed_columns.period].str.strip())
+    name = dataset.needed_columns.period
+    period = parse_dates(raw.cells[name].str.strip(), raw.format_of(name))
+    period = _aligned(period, dataset.periods)
     inside = _groups(raw, dataset)[_inside(period, dataset.periods)]
     groups = sorted(shortened(group) for group in inside.unique() if group)
     known = ", ".join(groups[:60]) or "none"
@@ -160,6 +163,14 @@ def _inside(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[bool
     return period.between(pd.Timestamp(first), pd.Timestamp(last))
 
 
+def _aligned(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[pd.Timestamp]:
+    """Starts of weeks, moved to the nearest day of the week that `periods.align` names, if any."""
+    if periods.align is None:
+        return period
+    late = (period.dt.day_of_week - get_args(Weekday).index(periods.align)) % 7
+    return period - pd.to_timedelta(late.where(late <= 3, late - 7), unit="D")
+
+
 def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     """The rows of the groups within the periods, parsed, by period and entity.
 
@@ -171,16 +182,18 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     group = _groups(raw, dataset).set_axis(range(len(raw.cells)))
     group = group[group.isin(groups)]
     cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
-    period, undated = read_dates(cells[columns.period], "dataset.columns.period")
+    day, of = columns.period, raw.format_of
+    start, undated = read_dates(cells[day], "dataset.columns.period", of(day))
+    period = _aligned(start, dataset.periods)
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]
     entity = cells[columns.entity]
     nameless = BadCells(
         entity[entity == ""], "the name of an entity", "Name the entity of each row."
     )
-    count = parse_numbers(cells[columns.count], rules)
-    capacity = parse_numbers(cells[columns.capacity], rules, capacity=True)
-    cases = [parse_numbers(cells[name], rules) for name in columns.cases or ()]
+    count = parse_numbers(cells[columns.count], rules, of(columns.count))
+    capacity = parse_numbers(cells[columns.capacity], rules, of(columns.capacity), capacity=True)
+    cases = [parse_numbers(cells[name], rules, of(name)) for name in columns.cases or ()]
     numbers = [count, capacity, *cases]
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()
@@ -191,8 +204,10 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
             "entity": entity,
             "name": cells[columns.name or columns.entity],
             "period": period,
+            "start": start[inside],
             "row": cells.index,
             "moved": group.groupby(entity).transform("nunique") > 1,
+            "aligned_rows": period != start[inside],
             "warm_up_rows": period <= pd.Timestamp(rules.warm_up_last or pd.Timestamp.min),
             **_parsed(count, capacity, cases, rules),
         }
@@ -265,7 +280,7 @@ def _without_duplicates(
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """One row of each entity and period, and how many rows of each kind were dropped."""
     pair = ["entity", "period"]
-    values = [*pair, "count", "suppressed_counts", "capacity", "cases"]
+    values = [*pair, "start", "count", "suppressed_counts", "capacity", "cases"]
     unique = rows.drop_duplicates(values, keep="last")
     twice = unique[unique.duplicated(pair, keep=False)]
     exact = len(rows) - len(unique)
@@ -277,8 +292,9 @@ def _without_duplicates(
         same = twice[(twice["entity"] == entity) & (twice["period"] == period)]
         lines = raw.lines(sorted(same["row"])[:3])
         places = " and ".join(map(str, sorted(lines.values())))
+        what = "different numbers" if same["start"].nunique() == 1 else "several weeks, aligned,"
         raise DataError(
-            f"{raw.file}, rows {places}: {shortened(entity)} has different numbers for the period"
+            f"{raw.file}, rows {places}: {shortened(entity)} has {what} for the period"
             f" {period.date()} ({counted(pairs, 'such pair')} of entity and period). Correct the"
             " table, or keep the last row of each with dataset.cleaning.conflicting_duplicates:"
             " last"

@@ -24,7 +24,7 @@ from dpol.data.query import Query
 from dpol.data.settings import WebSource
 from dpol.data.sources import Endpoint
 
-_DEMO = "snakemake --cores 2 --configfile config/demo.yaml"
+_DEMO = "dpol demo"
 
 
 def must_fetch(query: Query, destination: Path) -> bool:

@@ -128,7 +128,7 @@ def refuse_clipped(
         held = (f"{name} {shortened(text)!r}" for name, text in raw.cells.iloc[row].items())
         lines.append(f"  row {line}: {', '.join(held)}")
     lines.append(
-        "Is a thousands separator read as a decimal point (1.230 is 1.23)? Then write 1230. Are"
+        "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
         " dataset.columns.count and capacity the right columns? If such counts are real, or are"
         " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
     )
@@ -155,11 +155,12 @@ def check_calendar(
         if apart <= days / 2:
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
+            align = ", move weeks to one with dataset.periods.align" if days == 7 else ""
             raise DataError(
                 f"{raw.file}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {days} days apart; {counted(number, 'row')} with {day},"
                 f" first in row {raw.lines([row])[row]}. Give all entities the same start of a"
-                " period, or change dataset.periods.days"
+                f" period{align}, or change dataset.periods.days"
             )
         if (lost := round(apart / days) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")

@@ -10,18 +10,21 @@ import numpy as np
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.data.cells import BadCells, as_numbers, read_dates, refuse_cells
+from dpol.data.format import DEFAULT, Format
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.table import RawTable, read_table, refuse_columns
 
 _MEND_GAINS = (
     "Fix the gains in the table, or change dataset.source.gain_range or dataset.source.experts."
-    " Write numbers with a decimal point."
+    " Write numbers with the decimal sign of dataset.format.decimal, a point by default."
 )
 _MEND_SENSITIVITY = "Fix the sensitivities in the table, or dataset.source.sensitivity."
 
 
-def read_gains(source: GainsSource, label: str, provenance: Mapping[str, Any]) -> GainStream:
+def read_gains(
+    source: GainsSource, label: str, provenance: Mapping[str, Any], form: Format = DEFAULT
+) -> GainStream:
     """The stream `label` of the table of gains that a config describes.
 
     Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
@@ -31,12 +34,13 @@ def read_gains(source: GainsSource, label: str, provenance: Mapping[str, Any]) -
             text or nothing where a number belongs, a gain out of range, a sensitivity that is
             not positive, dates that do not go forward, fewer than two rounds or experts.
     """
-    raw = read_table(source.file)
+    raw = read_table(source.file, form=form)
     experts, top, rounds = _experts(raw, source), source.gain_range, len(raw.cells)
     gains, bad = _numbers(raw, experts, 0.0, top, f"a number in [0, {top:g}]", _MEND_GAINS)
     periods = np.datetime64("2000-01-01") + np.arange(rounds)
     if source.period is not None:
-        dates, undated = read_dates(raw.cells[source.period].str.strip(), "dataset.source.period")
+        texts, written = raw.cells[source.period].str.strip(), raw.format_of(source.period)
+        dates, undated = read_dates(texts, "dataset.source.period", written)
         periods, bad = dates.to_numpy().astype("datetime64[D]"), [undated, *bad]
     if isinstance(source.sensitivity, str):
         column, wanted = [source.sensitivity], "a number above 0"
@@ -89,7 +93,7 @@ def _numbers(
     values, bad = [], []
     for column in columns:
         texts = raw.cells[column].str.strip()
-        numbers = as_numbers(texts)
+        numbers = as_numbers(texts, raw.format_of(column))
         values.append(numbers)  # NaN is in no range
         bad.append(BadCells(texts[~((numbers >= low) & (numbers <= high))], wanted, remedy))
     return np.column_stack(values), bad

@@ -10,6 +10,8 @@ from dpol.core.errors import FetchError
 from dpol.data.settings import Columns, Dataset
 from dpol.data.sources import Endpoint
 
+_MOVED = datetime.timedelta(days=3)
+
 
 @dataclass(frozen=True)
 class Query:
@@ -81,6 +83,8 @@ class Query:
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """What a dataset needs of its table, for these values of the group column."""
-    columns, periods = dataset.needed_columns, dataset.periods
+    columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
+    if dataset.periods.align:  # weeks that are moved into the periods
+        first, last = first and first - _MOVED, last and last + _MOVED
     wanted = tuple(sorted(groups)) if columns.group else ()
-    return Query(columns, wanted, periods.first, periods.last)
+    return Query(columns, wanted, first, last)

@@ -20,6 +20,7 @@ from dpol.core.settings import (
     number_or_column,
     relative,
 )
+from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Endpoint, TableName, known_tables
 
 TAKEN_AS_IT_IS = ("gains", "released")
@@ -27,6 +28,7 @@ TAKEN_AS_IT_IS = ("gains", "released")
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """A date outside these is taken for a mistake."""
 
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
@@ -86,7 +88,7 @@ class GainsSource(Settings):
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Gains lie between 0 and this."""
     period: str | None = None
-    """Column with the date of the round, such as 2021-01-31; without it rounds have numbers."""
+    """Column with the date of the round, see `format.date`; without it rounds have numbers."""
     experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
     """Columns with the gains of the experts; without it all columns but those named above."""
     simulated: bool = False
@@ -148,7 +150,8 @@ class Columns(Settings):
     entity: str
     """Identifies an entity (a hospital); each becomes an expert."""
     period: str
-    """Start of the period (week), an ISO date such as 2021-01-31; a time of day is left out."""
+    """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
+    day is left out."""
     count: str
     """Number of persons counted in the period (COVID patients)."""
     capacity: str
@@ -177,9 +180,15 @@ class Periods(Settings):
     """Last period, included; without it the last in the table."""
     days: Annotated[int, Field(ge=1, le=36_600)] = 7
     """Length of a period in days."""
+    align: Weekday | None = None
+    """Day of the week, such as `monday`, on which all weeks shall begin: a week that begins on
+    another day is moved to the nearest such day, by 3 days at most. The cleaning report counts
+    them. Without it nothing is moved."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
+        if self.align and self.days != 7:
+            raise ValueError(f"align needs weeks: days must be 7, not {self.days}")
         if self.first and self.last and self.first > self.last:
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
         return self
@@ -206,7 +215,7 @@ class Cleaning(Settings):
     """Periods a missing count is carried forward; after that it becomes 0."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Share of a stream's cells in which the count may be above the capacity; more of them stop the
-    run. The usual cause is a number that is read wrongly: 1.230 is 1.23, not 1230."""
+    run. The usual cause is a number that is read wrongly: `format` names the wrong signs."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
     """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
     Without it `min_total_cases` does."""
@@ -234,7 +243,8 @@ class Dataset(Settings):
 
     source: Source
     """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
-    dataset."""
+    dataset, but with `gains` `format`."""
+    format: Format = DEFAULT
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains` or
     `released`."""
@@ -259,7 +269,8 @@ class Dataset(Settings):
         """What does not go together, or not with numbers that are taken as they are."""
         rules, periods = self.cleaning, self.periods
         if source in TAKEN_AS_IT_IS:
-            for key in sorted(self.model_fields_set - {"source"}):
+            taken = {"source", "format"} if source == "gains" else {"source"}
+            for key in sorted(self.model_fields_set - taken):
                 yield Problem(
                     (key,),
                     "a block",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import itertools
+import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
+from dpol.data.format import DEFAULT, PLAIN, Format
 from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
@@ -29,6 +32,9 @@ _MAGIC = {
     ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
 }
 """How the files of a suffix begin, what they are, and what to do with plain CSV."""
+_DELIMITERS = (";", "\t", "|", ",")
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SEMICOLONS = {"delimiter": ";", "decimal": ","}
 LARGEST_ROW = 1 << 24
 """Bytes of a row; a file with a longer one is refused."""
 
@@ -40,10 +46,20 @@ class RawTable:
     Args:
         file: where it was read from.
         cells: the wanted columns, rows numbered from 0.
+        format: how numbers and dates are written, and the file if it is a CSV file.
+        typed: columns that were numbers or dates in a Parquet file; they are written as in Python.
     """
 
     file: str
     cells: pd.DataFrame
+    format: Format = DEFAULT
+    typed: frozenset[str] = frozenset()
+
+    def format_of(self, column: str) -> Format:
+        """How the cells of a column are written."""
+        if column in self.typed:
+            return PLAIN
+        return self.format.of_column(self.cells[column].str.strip().unique())
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
@@ -52,7 +68,7 @@ class RawTable:
             return {row: row + 1 for row in wanted}
         found = {row: row + 2 for row in wanted}
         if wanted and path.is_file():
-            with _rows(path) as lines:
+            with _rows(path, self.format) as lines:
                 next(lines, None)  # the header is no row
                 for row, (line, _) in enumerate(itertools.islice(lines, max(wanted) + 1)):
                     if row in wanted:
@@ -60,10 +76,13 @@ class RawTable:
         return found
 
 
-def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTable:
+def read_table(
+    path: Path | str, columns: Sequence[str] | None = None, form: Format | None = DEFAULT
+) -> RawTable:
     """Read some columns, or all, of a `.csv`, `.csv.gz` or `.parquet` table as text.
 
-    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
+    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped. Without
+    `form` the table must be `PLAIN`, whatever a config says.
 
     Raises:
         DataError: no such file, empty, cut short, not a table, or a column is missing.
@@ -76,19 +95,38 @@ def read_table(path: Path | str, columns: Sequence[str] | None = None) -> RawTab
     wanted = None if columns is None else list(dict.fromkeys(columns))
     read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
-        cells = read(path, wanted)
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8 CSV") from None
+        raw = read(path, wanted, form)
+    except UnicodeError:
+        raise _undecoded(path, form) from None
     except (*_DAMAGE, OSError) as error:
         reason = getattr(error, "strerror", None)
-        told = f"{path}: cannot be read: {reason}" if reason else _damaged(path, error)
-        raise DataError(told) from None
-    if cells.empty:
+        told = f"{path}: cannot be read: {reason}" if reason else ""
+        raise DataError(told or _damaged(path, error, form or PLAIN)) from None
+    if raw.cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
-    return RawTable(str(path), cells)
+    return raw
 
 
-def _damaged(path: Path, error: Exception) -> str:
+def _undecoded(path: Path, form: Format | None) -> DataError:
+    """The refusal of another encoding; the first line may show another delimiter too."""
+    with _open(path) as binary:
+        start = binary.readline(LARGEST_ROW)
+    was = (form or PLAIN).encoding
+    likely = "cp1252" if was == "utf-8" else "utf-8"
+    keys = {"encoding": "utf-16" if start.startswith(_UTF_16) else likely}
+    semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
+    return _unlike(path, form, f"is not {was.upper()} text", keys | semicolons)
+
+
+def _unlike(path: Path, form: Format | None, what: str, keys: Mapping[str, str]) -> DataError:
+    """The refusal of a table in another format, with the keys that read it if any may be set."""
+    lines = [f"    {key}: {json.dumps(value)}" for key, value in keys.items()]
+    to_set = ["; or set in the config:", "dataset:", "  format:", *lines] if form else ["."]
+    told = f"{path}: {what}. Save it as UTF-8 CSV with commas between cells and decimal points"
+    return DataError(told + "\n".join(to_set))
+
+
+def _damaged(path: Path, error: Exception, form: Format) -> str:
     """Why a file is no table, and what to do; the user may have no other copy of it."""
     magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
@@ -98,7 +136,7 @@ def _damaged(path: Path, error: Exception) -> str:
         return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
     if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
         with suppress(*_DAMAGE):  # the file may be damaged beyond that row
-            if message := _odd_row(path):
+            if message := _odd_row(path, form):
                 return message
     return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
@@ -114,15 +152,17 @@ def _again(path: Path) -> str:
     return "get an intact copy of it"
 
 
-def _odd_row(path: Path) -> str:
+def _odd_row(path: Path, form: Format) -> str:
     """What is wrong with the first row whose number of cells is not that of the header, if any."""
-    with _rows(path) as lines:
+    with _rows(path, form) as lines:
         _, header = next(lines)
         odd = ((line, cells) for line, cells in lines if len(cells) != len(header))
         line, cells = next(odd, (0, []))
     if not cells:
         return ""
-    if len(cells) > len(header):
+    if form.delimiter != ",":
+        cause = f"Put cells that hold {form.delimiter!r} or a line break in quotes, or mend the row"
+    elif len(cells) > len(header):
         cause = (
             "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
             " write the number with a decimal point (16.8)"
@@ -137,12 +177,13 @@ def _odd_row(path: Path) -> str:
 
 
 @contextmanager
-def _rows(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+def _rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """The rows of a CSV file with the lines they end on; blank lines are no rows."""
     limit = csv.field_size_limit(2**31 - 1)  # Arrow, which reads the cells, knows none
     try:
-        with _open(path) as binary, io.TextIOWrapper(binary, "utf-8-sig", newline="") as text:
-            reader = csv.reader(text)
+        encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
+        with _open(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
+            reader = csv.reader(text, delimiter=form.delimiter)
             yield ((reader.line_num, cells) for cells in reader if cells)
     finally:
         csv.field_size_limit(limit)
@@ -152,30 +193,57 @@ def _open(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_csv(path: Path, columns: list[str] | None) -> pd.DataFrame:
-    with _rows(path) as lines:
+def _read_csv(path: Path, columns: list[str] | None, given: Format | None) -> RawTable:
+    form = given or PLAIN
+    with _rows(path, form) as lines:
         _, header = next(lines, (0, []))
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
+    _refuse_delimiter(path, columns, header, given)
     columns = header if columns is None else columns
     refuse_columns(path, columns, header)
     with _open(path) as binary:
         table = pyarrow.csv.read_csv(
             binary,
-            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=False, block_size=LARGEST_ROW, encoding=form.encoding
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=form.delimiter, newlines_in_values=True
+            ),
             convert_options=pyarrow.csv.ConvertOptions(
                 include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
             ),
         )
-    return _as_text(path, table, columns)
+    return RawTable(str(path), _as_text(path, table, columns), form)
 
 
-def _read_parquet(path: Path, columns: list[str] | None) -> pd.DataFrame:
+def _refuse_delimiter(
+    path: Path, columns: Sequence[str] | None, header: list[str], form: Format | None
+) -> None:
+    """Refuse a table whose header has the wanted columns if it is cut at another sign."""
+    wanted, sign = {*(columns or ())}, (form or PLAIN).delimiter
+    if wanted <= {*header} and (wanted or len(header) > 1):
+        return
+    line = sign.join(header)
+    for mark in _DELIMITERS:
+        if mark != sign and mark in line and (len(header) == 1 or wanted <= {*line.split(mark)}):
+            keys = _SEMICOLONS if mark == ";" else {"delimiter": mark}
+            excel = ", as Excel does where the decimal sign is a comma" if mark == ";" else ""
+            raise _unlike(path, form, f"its cells are separated by {mark!r}{excel}", keys)
+
+
+def _read_parquet(path: Path, columns: list[str] | None, form: Format | None) -> RawTable:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
     refuse_columns(path, columns, present)
-    return _as_text(path, pq.read_table(path, columns=columns), columns)
+    table = pq.read_table(path, columns=columns)
+    typed = frozenset(
+        column.name
+        for column in table.schema
+        if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type)
+    )
+    return RawTable(str(path), _as_text(path, table, columns), form or PLAIN, typed)
 
 
 def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:
@@ -203,12 +271,6 @@ def refuse_columns(
         DataError: those columns; `key` of the config names the right ones.
     """
     missing = [name for name in wanted if name not in present]
-    other = [mark for mark in (";", "\t", "|") if len(present) == 1 and mark in present[0]]
-    if missing and other:
-        raise DataError(
-            f"{path}: its columns are separated by {other[0]!r}; save it again with commas between"
-            " columns, numbers with a decimal point and dates like 2021-01-31"
-        )
     if missing:
         held = ", ".join(map(shortened, present))
         raise DataError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, as_numbers, refuse_cells
+from dpol.data.format import PLAIN
 from dpol.data.table import RawTable, read_table
 from dpol.live.collect import check_key, check_noise, independent_terms
 from dpol.live.decide import number_of
@@ -77,14 +78,14 @@ def read_released(file: Path | str, deployment: Path | str) -> Releases:
 
 
 def _read_export(file: Path, deployment: Deployment) -> Panel:
-    raw = read_table(file)
+    raw = read_table(file, form=None)
     wanted = [*Released._fields, "noise_sd", "fresh_sd"]
     if missing := [name for name in wanted if name not in raw.cells]:
         raise DataError(f"{file}: has no column {', '.join(missing)}. {_REMEDY}")
     refuse_cells(raw, list(_bad_numbers(raw)))
     cells = raw.cells.astype(dict.fromkeys(_WHOLE, float)).astype(dict.fromkeys(_WHOLE, int))
     rows = [Released(*row) for row in cells[list(Released._fields)].itertuples(index=False)]
-    sds = zip(*(as_numbers(cells[name]) for name in wanted[-2:]), strict=True)
+    sds = zip(*(as_numbers(cells[name], PLAIN) for name in wanted[-2:]), strict=True)
     _refuse_rows(raw, deployment, rows, list(sds))
     rows.sort(key=lambda row: row.version)  # A correction stands after what it supersedes.
     with log_of_rows(file, deployment, rows) as log:
@@ -95,12 +96,12 @@ def _bad_numbers(raw: RawTable) -> Iterator[BadCells]:
     """Cells that hold no number, or none in range."""
     for column, (low, high) in _NUMBERS.items():
         texts = raw.cells[column]
-        values = as_numbers(texts)
+        values = as_numbers(texts, PLAIN)
         good = (values >= low) & (values <= high)
         yield BadCells(texts[~good], f"a number from {low:g} to {high:g}", _REMEDY)
     for column, least in _WHOLE.items():
         texts = raw.cells[column]
-        values = as_numbers(texts)
+        values = as_numbers(texts, PLAIN)
         good = (values >= least) & (values < 2**53) & (values % 1 == 0)
         yield BadCells(texts[~good], f"a whole number from {least}", _REMEDY)
 

@@ -121,10 +121,13 @@ def _place(path: Path, name: str, header: list[str]) -> int:
         return header.index(name)
     if name in header:
         raise DataError(f"{path}: has more than one column named {name}; rename all but one")
-    if len(header) == 1 and re.search(r"[;\t|]", header[0]):
+    cut = re.split(r"[;\t|]", ",".join(header))
+    if name in cut or (len(header) == 1 and len(cut) > 1):
         raise DataError(
             f"{path}: its cells are separated by semicolons, tabs or bars; save it again with"
-            " commas between them, and with dots in decimal numbers"
+            " commas between them, dots in decimal numbers and nothing between thousands. Excel"
+            " takes these signs from the region of the system: choose English (United States)."
+            " LibreOffice asks for them when it saves CSV"
         )
     # Where the header is missing the first line holds data, which no message may show.
     if any(re.match(r"\W*\d", cell) for cell in header) or not any(header):

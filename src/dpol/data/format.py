@@ -1,0 +1,72 @@
+"""How a table is written: its signs, dates and encoding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import model_validator
+
+from dpol.core.settings import Settings
+
+EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+"""A number with decimals, or one with thousands."""
+_DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+
+
+class Format(Settings):
+    """How the table is written. Columns of numbers and of dates in a Parquet table are read as they
+    are."""
+
+    delimiter: Literal[",", ";", "\t", "|"] = ","
+    """What separates the cells of a CSV table; `";"` where Excel's decimal sign is a comma. A table
+    that dpol fetches must have commas."""
+    decimal: Literal[".", ","] | None = None
+    """The decimal sign. Without it and `thousands` a point; but a number such as 1.230 is refused,
+    since it may be 1.23 or 1230, unless its column also holds one such as 1.25 or 0.125."""
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    """The sign between thousands; with `"."` the decimal sign is a comma. A blank also stands for
+    those that do not break, `'` also for the curly one."""
+    date: Literal[
+        "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
+        "YYYY-Www",
+    ] = "YYYY-MM-DD"  # fmt: skip
+    """How dates are written; D and M are one digit or two. `YYYY-Www` is a week such as 2021-W05,
+    from its Monday. A time of day may follow."""
+    encoding: Literal["utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "gb18030", "shift_jis"] = (
+        "utf-8"
+    )
+    """The encoding of a CSV table: `cp1252` for most of Excel's that are not UTF-8."""
+
+    @property
+    def decimal_sign(self) -> str:
+        """What separates decimals, given or not."""
+        return self.decimal or ("," if self.thousands == "." else ".")
+
+    @property
+    def decided(self) -> bool:
+        """Whether it says what a number such as 1.230 is."""
+        return bool(self.decimal or self.thousands)
+
+    def of_column(self, cells: Iterable[str]) -> Format:
+        """The format of a column, whose own cells may show that the point is its decimal sign."""
+        if self.decided or not any(
+            _DECIMALS.fullmatch(it) and not EITHER.fullmatch(it) for it in cells
+        ):
+            return self
+        return self.model_copy(update={"decimal": "."})
+
+    @model_validator(mode="after")
+    def _signs_differ(self) -> Format:
+        if self.thousands == self.decimal_sign:
+            raise ValueError(
+                f"thousands ({self.thousands!r}) must not be the decimal sign too; set decimal to"
+                " the other sign"
+            )
+        return self
+
+
+DEFAULT = Format()
+PLAIN = Format(decimal=".")
+"""How Python writes numbers and dates."""

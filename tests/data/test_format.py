@@ -1,0 +1,347 @@
+"""Tables in the conventions of their authors: the same numbers, or a refusal, never others."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from data.drawn import PLAIN, clean, counts, dataset, line, refused, row, rows, streams
+from dpol.core.errors import DataError
+from dpol.data.cells import as_numbers, parse_dates, parse_numbers
+from dpol.data.cleaning import clean_panel
+from dpol.data.fetch import query_for
+from dpol.data.format import Format
+from dpol.data.gains import read_gains
+from dpol.data.settings import Cleaning, Dataset, GainsSource
+from dpol.data.table import read_table
+
+FORMATS = [
+    Format(decimal=decimal, thousands=thousands)
+    for decimal in (".", ",")
+    for thousands in (None, ".", ",", " ", "'")
+    if decimal != thousands
+]
+numbers = st.decimals(0, 10**8, places=4, allow_nan=False) | st.integers(0, 10**8).map(Decimal)
+formats = st.sampled_from(FORMATS)
+
+
+def written(number: Decimal, form: Format) -> str:
+    """A number in a convention, without zeros at its end."""
+    text = f"{number:,f}"
+    whole, _, rest = text.partition(".")
+    rest = rest.rstrip("0")
+    whole = whole.replace(",", form.thousands or "")
+    return whole + (form.decimal_sign + rest if rest else "")
+
+
+def read(texts: list[str], form: Format) -> list[float]:
+    return list(as_numbers(pd.Series(texts, dtype=str), form))
+
+
+@given(of=st.lists(numbers, min_size=1, max_size=8), form=formats)
+def test_numbers_written_in_a_convention_are_read_with_its_keys(
+    of: list[Decimal], form: Format
+) -> None:
+    assert read([written(number, form) for number in of], form) == [float(it) for it in of]
+
+
+@given(number=numbers, form=formats, other=formats | st.just(Format()))
+@example(Decimal("0.125"), Format(decimal="."), Format(decimal=",", thousands="."))
+@example(Decimal("1.125"), Format(decimal="."), Format())
+@example(Decimal("1230"), Format(decimal=".", thousands=","), Format())
+def test_wrong_keys_read_the_same_number_or_none_unless_the_text_is_good_in_both(
+    number: Decimal, form: Format, other: Format
+) -> None:
+    text = written(number, form)
+    (value,) = read([text], other)
+    if np.isnan(value) or value == float(number):
+        return
+    # Only what is a number with three decimals in one of them, and with thousands in the other.
+    assert other.decimal is not None
+    (sign,) = {*text} - {*"0123456789"}
+    assert sign in {form.thousands, other.thousands} & {*".,"}
+    assert sign in {form.decimal_sign, other.decimal_sign}
+    first, *more = text.split(sign)
+    assert (first != "0", {len(it) for it in more}) == (True, {3})
+
+
+@given(
+    head=st.integers(1, 999), tail=st.integers(0, 999), sign=st.sampled_from(".,"),
+    minus=st.sampled_from(["", "-", "+"]),
+)  # fmt: skip
+def test_what_may_be_a_thousand_is_no_number_until_a_key_decides(
+    head: int, tail: int, sign: str, minus: str
+) -> None:
+    text = f"{minus}{head}{sign}{tail:03}"
+    assert np.isnan(read([text], Format())[0])
+    factor = -1 if minus == "-" else 1
+    thousand = Format.model_validate({"thousands": sign})
+    decimal = Format.model_validate({"decimal": sign})
+    assert read([text], thousand) == [factor * (1000 * head + tail)]
+    assert read([text], decimal) == [float(f"{minus}{head}.{tail:03}")]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0.125", 0.125), ("1.2500", 1.25), ("1234.567", 1234.567)]
+)
+def test_what_cannot_be_a_thousand_is_read_as_ever(text: str, value: float) -> None:
+    assert read([text], Format()) == [value]
+
+
+@pytest.mark.parametrize("text", ["12,34", "1.2345", "0.125", "1..234", "1.234.56", "1.5", "", "."])
+def test_signs_in_the_wrong_places_are_refused(text: str) -> None:
+    assert np.isnan(read([text.replace(",", "'")], Format(decimal=",", thousands=".")))[0]
+
+
+def test_the_blanks_and_apostrophes_of_spreadsheets_are_known() -> None:
+    french = Format(decimal=",", thousands=" ")
+    assert read(["1 234,5", "1\u00a0234,5", "1\u202f234,5", "1 23"], french)[:3] == [1234.5] * 3
+    assert read(["1'234.5", "1\u2019234.5"], Format(thousands="'")) == [1234.5] * 2
+
+
+def test_an_ambiguous_cell_is_refused_with_its_row_and_the_key() -> None:
+    of = rows({**PLAIN, "a": ("1 2 3 4 5", "9 9 1.230 9 1,230")})
+    message = refused(of)
+    assert "'1.230': 1 cell, first in row 9" in message
+    assert "'1,230': 1 cell, first in row 11" in message
+    for sign in ".,":
+        assert f"1{sign}230 may be 1.23 or 1230. In the config, dataset.format.decimal" in message
+        assert f"dataset.format.thousands: '{sign}' reads 1230" in message
+
+
+@pytest.mark.parametrize("shown", ["1.25", "0.125", "1234.567", "-0.5", ".5", "2.0", "1.5e3"])
+def test_another_number_of_the_column_shows_that_the_point_is_a_decimal_sign(shown: str) -> None:
+    assert read(["1.230", shown], Format().of_column(["1.230", shown])) == [1.23, float(shown)]
+
+
+@pytest.mark.parametrize("shown", ["9.870", "1230", "1,25", "1.234.567", "1.", "v1.25", "", "NA"])
+def test_other_texts_show_nothing(shown: str) -> None:
+    assert np.isnan(read(["1.230"], Format().of_column(["1.230", shown]))[0])
+    assert Format(thousands=".").of_column(["0.5"]) == Format(thousands=".")
+
+
+def test_the_whole_column_is_asked_but_no_other_column() -> None:
+    of = rows({**PLAIN, "a": ("1.125 2 3 4 5", "1.230 9 9 9 9")})
+    elsewhere = [*of, row("B", "x", "2021-01-03", "0.5", "0.25")]
+    panel = clean(elsewhere)
+    assert (line(panel, "a", "count")[0], line(panel, "a", "capacity")[0]) == (1.125, 1.23)
+    message = refused([*of, row("B", "x", "2021-01-03", "0.5", "1.250")])
+    assert ("'1.230'" in message, "'1.125'" in message) == (True, False)
+
+
+def test_markers_are_matched_in_the_signs_of_the_table() -> None:
+    rules = Cleaning(suppressed_markers=["-1.000"], missing_markers=["-2"])
+    texts = pd.Series(["-1.000,0", "-2,0", "1.000", "-1000"], name="n")
+    found = parse_numbers(texts, rules, Format(decimal=",", thousands="."))
+    assert found.flags["suppressed"].tolist() == [True, False, False, True]
+    assert found.flags["missing"].tolist() == [False, True, False, False]
+    assert found.values[2] == 1000
+    plain = parse_numbers(pd.Series(["-1.000"], name="n"), rules, Format())
+    assert plain.flags["suppressed"].all()
+
+
+# Dates -------------------------------------------------------------------------------------------
+
+PATTERNS = {
+    "YYYY-MM-DD": "%Y-%m-%d",
+    "YYYYMMDD": "%Y%m%d",
+    "D.M.YYYY": "%d.%m.%Y",
+    "M/D/YYYY": "%m/%d/%Y",
+    "YYYY-Www": "%G-W%V",
+}
+days = st.dates(datetime.date(1901, 1, 1), datetime.date(2100, 12, 31))
+
+
+def dates(texts: list[str], pattern: str) -> list[str]:
+    form = Format.model_validate({"date": pattern})
+    return [str(day)[:10] for day in parse_dates(pd.Series(texts, dtype=str), form)]
+
+
+@given(day=days, pattern=st.sampled_from([*PATTERNS]), time=st.sampled_from(["", " 00:00"]))
+def test_dates_written_in_a_pattern_are_read_with_it(
+    day: datetime.date, pattern: str, time: str
+) -> None:
+    expected = day - datetime.timedelta(days=day.weekday()) if "ww" in pattern else day
+    assert dates([day.strftime(PATTERNS[pattern]) + time], pattern) == [str(expected)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts", "expected"),
+    [
+        ("M/D/YYYY", "1/8/2024 12/31/2024 13/01/2024", "2024-01-08 2024-12-31 NaT"),
+        ("D/M/YYYY", "1/8/2024 12/31/2024 30/2/2024", "2024-08-01 NaT NaT"),
+        ("YYYYMMDD", "20240108 2024108 2024-01-08", "2024-01-08 NaT NaT"),
+        ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 NaT NaT"),
+        ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W05 2021-W5",
+         "2020-12-28 NaT NaT 2021-02-01 NaT"),
+    ],
+)  # fmt: skip
+def test_dates_that_do_not_exist_or_are_written_otherwise_are_none(
+    pattern: str, texts: str, expected: str
+) -> None:
+    assert dates(texts.split(), pattern) == expected.split()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"decimal": ",", "thousands": ","}, {"decimal": ".", "thousands": "."}, {"thousands": ":"},
+        {"date": "%Y-%m-%d"}, {"encoding": "utf-5"},
+    ],
+)  # fmt: skip
+def test_keys_that_say_nothing_clear_are_refused(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Format.model_validate(keys)
+
+
+# Files -------------------------------------------------------------------------------------------
+
+GERMAN = "Ort;Woche;Fälle;Betten\n" + "".join(
+    f"{ort};2021-W{week:02};{week},5;1.23{week},25\n" for week in (4, 5) for ort in ("Köln", "Ulm")
+)
+KEYS: dict[str, Any] = {"delimiter": ";", "decimal": ",", "thousands": ".", "date": "YYYY-Www"}
+NAMES = {"entity": "Ort", "period": "Woche", "count": "Fälle", "capacity": "Betten", "group": None}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1250", "cp1252", "utf-16"])
+def test_a_german_spreadsheet_is_read_with_its_keys(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "t.csv").write_bytes(GERMAN.replace("\n", "\r\n").encode(encoding))
+    form = Format(**KEYS, encoding=encoding.removesuffix("-sig"))
+    rules = dataset(NAMES)
+    raw = read_table(tmp_path / "t.csv", rules.needed_columns.needed(), form)
+    assert raw.lines([3]) == {3: 5}
+    panel = clean_panel(raw, rules, streams(S=["all"]))
+    assert line(panel, "Köln", "count") == [4.5, 5.5]
+    assert line(panel, "Ulm", "capacity") == [1234.25, 1235.25]
+    assert str(line(panel, "Ulm", "period")[1])[:10] == "2021-02-01"
+
+
+@pytest.mark.parametrize("columns", [None, ["Ort", "Betten"]])
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_another_delimiter_is_recognised_with_the_two_keys(
+    tmp_path: Path, mark: str, columns: list[str] | None
+) -> None:
+    (tmp_path / "t.csv").write_text("\ufeff" + GERMAN.replace(";", mark))
+    with pytest.raises(DataError) as caught:
+        read_table(tmp_path / "t.csv", columns)
+    shown = {"\t": '"\\t"'}.get(mark, f'"{mark}"')
+    assert f"its cells are separated by {mark!r}" in str(caught.value)
+    assert f"\ndataset:\n  format:\n    delimiter: {shown}" in str(caught.value)
+    assert ('\n    decimal: ","' in str(caught.value)) == (mark == ";")
+    with pytest.raises(DataError) as told:
+        read_table(tmp_path / "t.csv", columns, None)
+    assert str(told.value) == str(caught.value).partition("; or set")[0] + "."
+
+
+def test_commas_in_the_header_of_a_semicolon_table_hide_nothing(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;beds, staffed;b\n1;2,5;3\n")
+    with pytest.raises(DataError, match="separated by ';', as Excel"):
+        read_table(tmp_path / "t.csv", ["a", "b"])
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="separated by ','"):
+        read_table(tmp_path / "t.csv", ["a", "b"], Format(delimiter=";"))
+
+
+def test_bytes_of_excel_are_told_with_all_keys_at_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(GERMAN.encode("cp1252"))
+    with pytest.raises(DataError) as caught:
+        read_table(tmp_path / "t.csv", ["Ort"])
+    for key in ('encoding: "cp1252"', 'delimiter: ";"', 'decimal: ","'):
+        assert f"\n    {key}" in str(caught.value)
+    with pytest.raises(DataError, match=r"is not UTF-16 text[\s\S]* encoding: \"utf-8\""):
+        read_table(tmp_path / "t.csv", ["Ort"], Format(encoding="utf-16"))
+
+
+def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"n": [1.125, 16.5], "day": pd.to_datetime(["2021-01-04"] * 2)})
+    frame.assign(text=["1,5", "1.125"]).to_parquet(tmp_path / "t.parquet")
+    raw = read_table(tmp_path / "t.parquet", None, Format(**KEYS))
+    assert raw.typed == {"n", "day"}
+    assert list(as_numbers(raw.cells["n"], raw.format_of("n"))) == [1.125, 16.5]
+    assert list(as_numbers(raw.cells["text"], raw.format_of("text"))) == [1.5, 1125]
+    assert parse_dates(raw.cells["day"], raw.format_of("day")).notna().all()
+
+
+def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("Woche;a;b\n2021-W05;0,5;1,125\n2021-W06;1;0\n")
+    source = {"kind": "gains", "sensitivity": 1, "period": "Woche", "gain_range": 2}
+    of = GainsSource.model_validate({**source, "file": str(tmp_path / "g.csv")})
+    form = Format(delimiter=";", decimal=",", date="YYYY-Www")
+    stream = read_gains(of, "S", {}, form)
+    assert stream.gains.tolist() == [[0.5, 1.125], [1, 0]]
+    assert stream.periods.astype(str).tolist() == ["2021-02-01", "2021-02-08"]
+    with pytest.raises(DataError, match="separated by ';'"):
+        read_gains(of, "S", {})
+    with pytest.raises(DataError, match=r"'1,125': 1 cell, first in row 2[\s\S]*1,230 may be 1.23"):
+        read_gains(of, "S", {}, Format(delimiter=";", date="YYYY-Www"))
+
+
+# Weeks -------------------------------------------------------------------------------------------
+
+
+SEVEN = datetime.timedelta(days=7)
+
+
+def weekly(**begins: str) -> list[dict[str, str]]:
+    """Entities with three weeks from a day on."""
+    return [
+        row("A", entity, str(datetime.date.fromisoformat(day) + t * SEVEN), "1", "9")
+        for entity, day in begins.items()
+        for t in range(3)
+    ]  # fmt: skip
+
+
+def test_weeks_are_moved_to_the_nearest_day_and_counted() -> None:
+    of = weekly(a="2021-01-03", b="2021-01-04", c="2021-01-07", d="2021-01-01")
+    message = refused(of)
+    assert "less than a period of 7 days apart" in message
+    assert "move weeks to one with dataset.periods.align" in message
+    panel = clean(of, dataset(periods={"align": "monday"}))
+    assert counts(panel) == {"aligned_rows": 9}
+    assert [str(day)[:10] for day in line(panel, "c", "period")] == [
+        "2021-01-04", "2021-01-11", "2021-01-18"
+    ]  # fmt: skip
+    first = clean(of, dataset(periods={"align": "monday", "first": "2021-01-11"}))
+    assert (first.rows_outside, counts(first)) == (4, {"aligned_rows": 6})
+
+
+@given(day=days, align=st.sampled_from(["monday", "thursday", "sunday"]))
+def test_a_week_is_moved_by_three_days_at_most(day: datetime.date, align: str) -> None:
+    day = min(max(day, datetime.date(1901, 1, 1)), datetime.date(2100, 11, 1))
+    found = line(clean(weekly(a=str(day), b=str(day)), dataset(periods={"align": align})), "a",
+                 "period")  # fmt: skip
+    assert {it.day_name().lower() for it in found} == {align}
+    assert abs(found[0] - pd.Timestamp(day)) <= pd.Timedelta(days=3)
+
+
+def test_two_weeks_that_become_one_are_duplicates_even_if_their_numbers_agree() -> None:
+    of = [*weekly(a="2021-01-03", b="2021-01-04"), row("A", "a", "2021-01-05", "1", "9")]
+    assert refused(of, dataset(periods={"align": "monday"})).startswith(
+        "hospitals.csv, rows 2 and 8: a has several weeks, aligned, for the period 2021-01-04 (1"
+    )
+    panel = clean(of, dataset(periods={"align": "monday"}, conflicting_duplicates="last"))
+    assert counts(panel)["conflicting_duplicates"] == 1
+
+
+def test_only_weeks_are_aligned_and_the_fetched_rows_reach_as_far() -> None:
+    with pytest.raises(ValidationError, match="align needs weeks"):
+        dataset(periods={"align": "monday", "days": 14})
+    keys = {"first": "2021-01-04", "last": "2021-02-01"}
+    assert "'2021-01-04T00:00:00' and '2021-02-01T" in query_for(dataset(periods=keys), ["A"]).where
+    moved = query_for(dataset(periods={**keys, "align": "monday"}), ["A"]).where
+    assert "'2021-01-01T00:00:00' and '2021-02-04T" in moved
+
+
+@pytest.mark.parametrize(("kind", "refused_keys"), [("gains", []), ("released", ["format"])])
+def test_format_goes_with_gains_but_not_with_released(kind: str, refused_keys: list[str]) -> None:
+    of = Dataset.model_construct({"source", "format"}, format=Format(delimiter=";"))
+    assert [problem.key for problem in of.problems(kind)] == refused_keys
