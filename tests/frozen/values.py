@@ -146,6 +146,26 @@ def under_frozen_names(
     return frame
 
 
+def changes(config: str, files: dict[str, Path], names: Names) -> dict[str, dict[str, str]]:
+    """What is wrong with the results of a run of the config, by frozen result and column."""
+    frozen, wrong = read_digests(config), dict[str, dict[str, str]]()
+    known = {result: name_today(result, names) for result in frozen}
+    for result, today in known.items():
+        exceptions = block_of(names, "changed", f"{config}/{result}")
+        if "*" in exceptions:
+            continue
+        if today not in files:
+            wrong[result] = {"*": f"lost: there is no {today}"}
+            continue
+        found = differences(result, frozen[result], read_result(files[today]), names)
+        # An exception that is none any more would hide the next change.
+        stale = exceptions.keys() & frozen[result].keys() - found.keys()
+        found = {column: what for column, what in found.items() if column not in exceptions}
+        if found or stale:
+            wrong[result] = found | dict.fromkeys(stale, "is as frozen, but names.yaml excepts it")
+    return wrong | {name: {"*": "new: not frozen"} for name in files.keys() - set(known.values())}
+
+
 def differences(
     result: str, frozen: dict[str, str], frame: pd.DataFrame, names: Names
 ) -> dict[str, str]:
