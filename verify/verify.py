@@ -111,6 +111,8 @@ def values_of(check: Mapping[str, Any], frame: pd.DataFrame) -> Values:
     """
     for column, wanted in check.get("only", {}).items():
         frame = frame[frame[column].isin(wanted if isinstance(wanted, list) else [wanted])]
+    for column, unwanted in check.get("without", {}).items():
+        frame = frame[frame[column] != unwanted]
     rows: Values = {}
     for row in frame.to_dict("records"):
         key = ", ".join(str(row[column]) for column in check["key"])
