@@ -1,0 +1,59 @@
+"""Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
+
+    python verify/record.py results/demo      (or panel, or beyond, after its run)
+
+Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
+compares them with the pages.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+RUNS = Path(__file__).parent / "runs"
+CELL = ["stream", "algorithm", "noise", "mu"]
+RECORDED = {
+    "summary": [
+        *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "chance_gain",
+        "foresight_gain", "best_static_gain", "noise_cost_share", "simulated",
+    ],
+    "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
+    "comparison": [
+        *CELL, "kind", "mean_gain", "other_algorithm", "other_noise", "other_mu", "difference",
+        "difference_half_width", "verdict", "aim_verdict",
+    ],
+    "memory": [
+        "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
+        "verdict",
+    ],
+    "lazy": ["adversary", "T", "d", "epsilon", "algorithm", "mean_regret", "ci_half_width"],
+    "claims": ["paper", "statement", "claim", "claimed", "measured", "verdict", "ours"],
+}  # fmt: skip
+
+KEPT = {
+    "summary": "best_of_family or family not in ['ridge', 'kalman']",
+    "comparison": "aim_verdict != ''",
+}
+"""Of many rows, only these: of single learners the best, of comparisons the aims."""
+
+
+def main(base: Path) -> None:
+    """Write the recorded columns of the results of a run, and what its jobs took."""
+    folder = RUNS / base.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, columns in RECORDED.items():
+        if (path := base / f"{name}.parquet").exists():
+            frame = pd.read_parquet(path)
+            frame = frame.query(KEPT[name])[columns] if name in KEPT else frame[columns]
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
+    tables = sorted((base / "benchmarks").rglob("*.tsv"))
+    seconds = sum(float(pd.read_csv(path, sep="\t")["s"].sum()) for path in tables)
+    jobs = pd.DataFrame({"jobs": [len(tables)], "seconds": [round(seconds)]})
+    jobs.to_csv(folder / "jobs.csv", index=False)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,338 @@
+"""What README.md, ARTIFACT.md and docs/ say of whole runs, made of the numbers that the runs wrote.
+
+The numbers lie in verify/runs/ (see record.py) and benchmarks/. A test looks for each sentence in
+its page; run this file to see what is missing:
+
+    python verify/sentences.py
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+STATES = {"NM": "New Mexico", "PA": "Pennsylvania", "CA": "California"}
+INF = float("inf")
+MUS = (INF, 1.0, 0.5, 0.25)
+
+Sentence = tuple[str, str]
+"""A page, and a piece of a line of it."""
+
+
+@cache
+def recorded(run: str, name: str) -> pd.DataFrame:
+    """A result of a run, as far as it was kept."""
+    return pd.read_csv(ROOT / "verify" / "runs" / run / f"{name}.csv")
+
+
+@cache
+def measured(name: str) -> dict[str, Any]:
+    """What a benchmark wrote."""
+    found: dict[str, Any] = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text())
+    return found
+
+
+@cache
+def _cells(run: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    rows = recorded(run, "summary").to_dict("records")
+    return {(it["stream"], it["algorithm"], it["noise"], it["mu"]): it for it in rows}
+
+
+def cell(run: str, stream: str, algorithm: str, noise: str, mu: float) -> dict[str, Any]:
+    """A row of the summary of a run."""
+    return _cells(run)[stream, algorithm, noise, mu]
+
+
+def gain(run: str, stream: str, algorithm: str, noise: str, mu: float) -> str:
+    """A mean gain, as pages print it."""
+    return f"{cell(run, stream, algorithm, noise, mu)['mean_gain']:.1f}"
+
+
+def gains(run: str, algorithm: str, noise: str, mu: float, order: str = "NM PA CA") -> list[str]:
+    """The mean gains of the states."""
+    return [gain(run, state, algorithm, noise, mu) for state in order.split()]
+
+
+def listed(texts: list[str]) -> str:
+    """Three texts as one enumeration."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def apart(row: pd.Series, sign: str = "+") -> str:
+    """A difference with its interval."""
+    difference = f"{row['difference']:{sign}.1f}".replace("-0.0", "0.0")
+    return f"{difference} ± {row['difference_half_width']:.1f}"
+
+
+def the_row(frame: pd.DataFrame, **wanted: Any) -> pd.Series:
+    """The only row with these values.
+
+    Raises:
+        ValueError: there is none, or there are several.
+    """
+    for column, value in wanted.items():
+        frame = frame[frame[column] == value]
+    if len(frame) != 1:
+        raise ValueError(f"{len(frame)} rows with {wanted}, where one is meant")
+    return frame.iloc[0]
+
+
+def of_the_readme() -> Iterator[str]:
+    """Tables of README.md."""
+    for state, title in STATES.items():
+        for mu in MUS:
+            yield " | ".join(_demo_line(state, title, mu)) + " |"
+    ways = [("the paper's way", "rw-meta", "isotropic", mu) for mu in (1.0, 0.25)]
+    ways += [("ours", "random-effects", "capacity-memory", mu) for mu in (0.25, 0.15, 0.1)]
+    for way, algorithm, noise, mu in ways:
+        rows = [cell("beyond", state, algorithm, noise, mu) for state in STATES]
+        texts = [f"{it['mean_gain']:.1f} ± {it['ci_half_width']:.1f}" for it in rows]
+        yield f"| {way}, μ = {mu:g} | {' | '.join(texts)} |"
+    aims = recorded("beyond", "comparison")
+    row = the_row(aims, stream="PA", mu=0.15, other_mu=1.0)
+    yield f"in Pennsylvania the difference is {apart(row)}, {row['aim_verdict']}"
+    without = aims[(aims["mu"] == 1.0) & (aims["other_mu"] == INF)]
+    short = -without.groupby("stream")["difference"].min()
+    yield f"gains {short.min():.1f} to {short.max():.1f} more than ours at μ = 1"
+
+
+def _demo_line(state: str, title: str, mu: float) -> Iterator[str]:
+    rows = recorded("demo", "summary")
+    own = rows[(rows["stream"] == state) & (rows["mu"] == mu) & (rows["noise"] == "isotropic")]
+    first = own.iloc[0]
+    n = {"NM": 24, "PA": 146, "CA": 293}[state]
+    lines = f"{title} ({n}); {first['chance_gain']:.1f}, {first['foresight_gain']:.1f}"
+    yield f"| {lines if mu == INF else ''} | {'∞' if mu == INF else f'{mu:g}'}"
+    ridge = own[own["family"] == "ridge"].sort_values("mean_gain").iloc[-1]
+    for name in ("rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "mf-ftpl"):
+        yield _with_share(the_row(own, algorithm=name))
+    yield _with_share(ridge)
+
+
+def _with_share(row: pd.Series) -> str:
+    half = f" ± {row['ci_half_width']:.1f}" if row["ci_half_width"] > 1e-9 else ""
+    return f"{row['mean_gain']:.1f}{half} ({row['gain_share']:.0%})"
+
+
+def of_the_papers() -> Iterator[str]:
+    """docs/explanation/papers.md."""
+    low, high = _ratios("beyond", "isotropic")["tree"]
+    yield f"RW-Meta gains {low} to {high} times as much as the better central tree"
+    names = ("rw-meta", "rw-ftpl", "tree-ftpl-min-noise")
+    at = {mu: [gain("beyond", "CA", it, "isotropic", mu) for it in names] for mu in (1.0, 0.25)}
+    yield "it is {} against {} of RW-FTPL and {} of the tree".format(*at[1.0])
+    yield "At μ = 0.25 it is {}, {} and {}".format(*at[0.25])
+    yield f"With our noise and learners † it is {_ours_in_california()}"
+    regret = recorded("demo", "claims")
+    mine = regret[(regret["statement"] == "Theorem 3") & regret["paper"].str.startswith("Predic")]
+    fails, _, papers = (it for _, it in mine.iterrows())
+    yield f"mean regret is about {fails['measured']:.2g}, the bound".replace("5.3e+02", "530")
+    yield f"the bound {fails['claimed']:.0f};"
+    yield f"we found {papers['measured']:.0f}, the bound being {papers['claimed']:.0f}"
+    for d, epsilon in ((300, 4), (300, 1), (10, 4), (10, 1)):
+        yield f"| {d}, {epsilon} | {' | '.join(_regrets(d, epsilon))} |"
+
+
+def _ours_in_california() -> str:
+    return gain("beyond", "CA", "empirical-bayes", "capacity", 0.25)
+
+
+def _regrets(d: int, epsilon: float) -> Iterator[str]:
+    rows = recorded("demo", "lazy")
+    rows = rows[(rows["adversary"] == "stochastic") & (rows["T"] == 10_000) & (rows["d"] == d)]
+    for name in (
+        "l2p-sound", "l2p-one-round", "l2p-published", "l2p-theorem-3.10", "tree-ftpl-min-noise",
+        "mf-ftpl", "multiplicative-weights",
+    ):  # fmt: skip
+        row = the_row(rows, epsilon=epsilon, algorithm=name)
+        half = f" ± {row['ci_half_width']:.0f}" if row["ci_half_width"] > 1e-9 else ""
+        yield f"{int(row['mean_regret'] + 0.5)}{half}"
+
+
+def _ratios(run: str, noise: str) -> dict[str, tuple[str, str]]:
+    """Least and largest gain of RW-Meta over that of each rival."""
+    rows = recorded(run, "ranking")
+    rows = rows[(rows["source"] == "run") & (rows["noise"] == noise) & rows["mu"].isin(MUS)]
+    return {
+        str(rival): (f"{own['ratio'].min():.2f}", f"{own['ratio'].max():.2f}")
+        for rival, own in rows.groupby("rival")
+    }
+
+
+def of_locality() -> Iterator[str]:
+    """docs/explanation/locality.md."""
+    rivals = {
+        "tree": "the better tree",
+        "fresh noise": "`noisy-max` (8 weeks)",
+        "factorised prefix sums": "`mf-ftpl`",
+        "factorised window sums": "best `mf-window`",
+        "factorised decayed sums": "best `mf-discounted`",
+    }
+    found = [_ratios("panel", noise) for noise in ("isotropic", "capacity")]
+    for rival, title in rivals.items():
+        yield f"| {title} | {' | '.join(' to '.join(it[rival]) for it in found)} |"
+    free, noisy = (cell("panel", "CA", "rw-meta", "isotropic", mu) for mu in (INF, 0.25))
+    lost = 1 - noisy["mean_gain"] / free["mean_gain"]
+    learned = 1 - noisy["gain_share"] / free["gain_share"]
+    yield f"gains {free['mean_gain']:.1f} without noise and {noisy['mean_gain']:.1f} at μ = 0.25"
+    yield f"{lost:.0%} less. But a random hospital gains {free['chance_gain']:.1f}"
+    yield f"so that {learned:.0%} of what was learned is lost"
+    leader = [
+        gain("panel", "CA", "mf-discounted-0.9", it, 0.25) for it in ("isotropic", "capacity")
+    ]
+    yield "gains {} with isotropic noise and {} with capacity noise".format(*leader)
+    last, meta = (gain("panel", "CA", it, "capacity", 1.0) for it in ("persistence", "rw-meta"))
+    yield f"gains {last} in California, more than RW-Meta's {meta}"
+
+
+def of_memory() -> Iterator[str]:
+    """docs/explanation/memory.md."""
+    rows = recorded("beyond", "memory")
+    rows = rows[(rows["weeks"] == 1) & (rows["level"] == 0.1) & (rows["noise"] == "capacity")]
+    same, more = (
+        [the_row(rows, stream=state, times=times) for state in STATES] for times in (1.0, 1.3)
+    )
+    yield f"it is {listed([apart(row, '') for row in same])} in New Mexico, Pennsylvania"
+    yield f"the differences to that are {listed([apart(row) for row in more])}"
+
+
+def of_ours() -> Iterator[str]:
+    """docs/explanation/ours.md."""
+    noises = [gain("beyond", "CA", "rw-meta", it, 0.25) for it in ("isotropic", "capacity")]
+    yield "RW-Meta gains {} with it and {} with `capacity`".format(*noises)
+    memory, independent = (
+        listed(gains("beyond", "random-effects", it, 0.1)) for it in ("capacity-memory", "capacity")
+    )
+    yield f"it gains {memory} in New Mexico, Pennsylvania and California, independent"
+    yield f"Pennsylvania and California, independent noise {independent}"
+    yield f"empirical Bayes gains {_ours_in_california()}, RW-Meta {noises[1]}"
+    known = gain("beyond", "CA", "empirical-bayes", "isotropic", 0.25)
+    yield f"there is less to know: {known} against {noises[0]}"
+    floors = [listed(gains("beyond", it, "capacity", 1.0)) for it in ("rw-meta-floor-0", "rw-meta")]
+    yield f"it gains {floors[0]} in New Mexico, Pennsylvania and California, with the paper's floor"
+    yield f"with the paper's floor {floors[1]}"
+    correlated = listed(gains("panel", "rw-meta-correlated", "capacity", 1.0, "CA PA NM"))
+    even = listed(gains("panel", "rw-meta-floor-0", "capacity", 1.0, "CA PA NM"))
+    yield f"gains {correlated} in California, Pennsylvania and New Mexico"
+    yield f"with evening out and floor 0 it gains {even}"
+    drifting, plain = (
+        ", ".join(gains("beyond", it, "capacity", 0.25, "CA PA NM"))
+        for it in ("fixed-share", "exponential-weights")
+    )
+    yield f"noise {drifting} against {plain}"
+    chosen = gain("beyond", "CA", "rw-meta-kalman", "capacity", 0.25)
+    yield f"gains {chosen} in California at μ = 0.25, their empirical-Bayes average"
+
+
+def of_performance() -> Iterator[str]:
+    """docs/explanation/performance.md."""
+    found = measured("results")
+    meta, starts, grid = found["rw_meta"], found["starts"], found["grid"]
+    free, noisy = meta["inf"], meta["0.25"]
+    times = [it["cost_over_noise_alone"] for it in (free, noisy)]
+    yield f"costs {times[0]:.1f} times the noise alone without privacy and {times[1]:.1f} times"
+    yield f"({free['ours_us']:.1f} and {noisy['ours_us']:.1f} μs per replicate and round"
+    faster = [it["speedup_over_paper_way"] for it in meta.values()]
+    yield f"{min(faster):.0f} to {max(faster):.0f} times faster than the paper's own way"
+    for row in found["learners"].values():
+        own = f"{row['eigenvalue_share']:.0%} | {row['share_with_all_eigenvalues']:.0%}"
+        yield f"| {row['learners']} | {own} | {row['speedup_of_the_step']:.1f}× |"
+    for name, row in found["scaling"].items():
+        ends = f"{row['values'][0]:,} | {row['values'][-1]:,} | {row['slope']:.2f} |"
+        yield f"{name[-1]} ({_kept(name)}) | {ends}"
+    yield f"needs {starts['run_suite_s']:.2f} s of processor time until its imports are done"
+    yield f"{starts['run_suite_over_numpy']:.1f} times NumPy alone"
+    yield f"slowest script {starts['slowest_s']:.2f} s, {starts['slowest_over_numpy']:.1f} times"
+    yield f"{grid['jobs']} jobs, {grid['cpu_s']:.0f} s of processor time in all"
+    yield f"{grid['wall_s']:.0f} s of wall time: {grid['wall_over_half_cpu']:.2f} times half"
+    country = found["country"]
+    yield f"drawing of the noise alone: the whole suite {country['cpu_s']:.0f} s"
+
+
+def _kept(name: str) -> str:
+    kept = {"n": "T = 148, R = 16", "T": "n = 1,250, R = 16", "R": "n = 1,250, T = 148"}
+    return kept[name[-1]]
+
+
+def of_the_artifact() -> Iterator[str]:
+    """The expected values of ARTIFACT.md, and the minutes of its commands."""
+    meta, sums = (gains("demo", it, "isotropic", 0.25) for it in ("rw-meta", "mf-ftpl"))
+    yield f"RW-Meta {listed(meta)}, `mf-ftpl` {listed(sums)} |"
+    found = list(_regrets(300, 1.0))
+    yield f"L2P with our accounting {found[0]}, with the published one {found[2]} |"
+    ledger = recorded("demo", "claims")
+    theirs = ledger[~ledger["ours"]]["verdict"].value_counts()
+    fails, proved = theirs["does not hold as stated"], theirs["holds"] + theirs["holds loosely"]
+    yield f"of {theirs.sum()} statements {proved} hold and {fails} do not hold as stated |"
+    lower = {
+        key.split(", ")[2]: row["lower_bound"]
+        for key, row in expected("audits").items()
+        if "private EXP3, message" in key and "all pairs of 3 labels" in key
+    }
+    published, exact = lower["published sensitivity"], lower["exact sensitivity"]
+    yield f"private EXP3 at ε = 1: {published:.3f} published, {exact:.3f} exact |"
+    paper = gains("beyond", "rw-meta", "isotropic", 1.0)
+    ours = gains("beyond", "random-effects", "capacity-memory", 0.15)
+    yield f"ours at μ = 0.15: {listed(ours)}; the paper's way at μ = 1: {listed(paper)} |"
+    memory = recorded("beyond", "memory")
+    one = memory[(memory["weeks"] == 1) & (memory["level"] == 0.1) & (memory["times"] == 1.0)]
+    rows = [the_row(one, stream=it, noise="capacity") for it in STATES]
+    yield f"{listed([apart(row) for row in rows])} |"
+    ratios = _ratios("panel", "isotropic")
+    tree, decayed = ratios["tree"], ratios["factorised decayed sums"]
+    yield f"| {' to '.join(tree)} times the better tree, {' to '.join(decayed)} times the best"
+    for run, command in RUNS.items():
+        minutes = recorded(run, "jobs")["seconds"].sum() / 2 / 60
+        yield f"| {command} | {max(minutes, 1):.0f} |"
+    times, full = measured("results")["rw_meta"]["0.25"], measured("full")["now"]
+    yield f"{times['cost_over_noise_alone']:.1f} times the noise alone |"
+    yield f"{full['cpu_s']:.0f} s of processor time |"
+
+
+RUNS = {
+    "demo": "`make demo`",
+    "beyond": "`snakemake --cores 2 --configfile config/beyond.yaml`",
+    "panel": "`snakemake --cores 2 --configfile config/panel.yaml`",
+}
+
+
+@cache
+def expected(check: str) -> dict[str, dict[str, Any]]:
+    """The values that `make verify` expects."""
+    found = json.loads((ROOT / "verify" / "expected.json").read_text(encoding="utf-8"))
+    return dict(found[check])
+
+
+PAGES = {
+    "ARTIFACT.md": of_the_artifact,
+    "README.md": of_the_readme,
+    "docs/explanation/papers.md": of_the_papers,
+    "docs/explanation/locality.md": of_locality,
+    "docs/explanation/memory.md": of_memory,
+    "docs/explanation/ours.md": of_ours,
+    "docs/explanation/performance.md": of_performance,
+}
+
+
+def missing(page: str) -> list[str]:
+    """The sentences that a page should hold and does not."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [sentence for sentence in PAGES[page]() if sentence not in text]
+
+
+def main() -> int:
+    """Print what is missing, page by page; 1 if anything is."""
+    found = [f"{page}: {sentence}" for page in PAGES for sentence in missing(page)]
+    print("\n".join(found) or "every sentence is in its page")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Compare a cut of the experiments with the values that are expected: `make verify`.
+
+Runs the configs of this folder from nothing, on two cores and without network, in a temporary
+folder. Prints which claims of README.md and docs/ the values confirm, what differs and by how much,
+and which claims are not checked here. The exit status is 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from dpol.data.table import write_table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from data.dirty_table import DirtyTable
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+EXPECTED = HERE / "expected.json"
+SPECIFIED: Mapping[str, Any] = yaml.safe_load((HERE / "checks.yaml").read_text(encoding="utf-8"))
+CONFIGS = ("demo", "hospitals")
+MOST_SHOWN = 5
+
+Values = dict[str, dict[str, Any]]
+"""Of a check: row, column, value."""
+
+
+def main() -> int:
+    """Run, compare and report."""
+    expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
+    failed = 0
+    for check, found in run_checks():
+        wrong = list(differences(check, expected.get(check["check"], {}), found))
+        failed += bool(wrong)
+        print(f"{'DIFFERS ' if wrong else 'confirmed'} {check['claim']}")
+        print("".join(f"    {line}\n" for line in wrong[:MOST_SHOWN]), end="")
+        if len(wrong) > MOST_SHOWN:
+            print(f"    and {len(wrong) - MOST_SHOWN} more")
+    print("\nNot checked here:")
+    for claim in SPECIFIED["not_checked"]:
+        print(f"  {claim['claim']}\n    {claim['command']}")
+    n_values = sum(len(row) for rows in expected.values() for row in rows.values())
+    print(f"\n{len(SPECIFIED['checks'])} claims, {n_values:,} values: ", end="")
+    print(f"{failed} claims differ" if failed else "all agree")
+    return int(failed > 0)
+
+
+def run_checks() -> Iterator[tuple[dict[str, Any], Values]]:
+    """Every check, with what a new run of its config found."""
+    with tempfile.TemporaryDirectory() as name:
+        for config in CONFIGS:
+            print(f"Running verify/{config}.yaml ...", flush=True)
+            base = run_config(config, Path(name))
+            for check in SPECIFIED["checks"]:
+                if check["run"] == config:
+                    yield check, values_of(check, read_result(base / check["result"]))
+
+
+def run_config(config: str, folder: Path) -> Path:
+    """Run a config of this folder from nothing; the folder of its results.
+
+    Raises:
+        SystemExit: the run failed; it has printed why.
+    """
+    table = folder / "data" / "raw" / "dirty.csv.gz"
+    table.parent.mkdir(parents=True, exist_ok=True)
+    write_table(DirtyTable(3).frame(), table)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile"]
+    where = ["--directory", folder, "--configfile", HERE / f"{config}.yaml"]
+    base = f"results/verify-{config}"
+    own = dict.fromkeys(it["result"] for it in SPECIFIED["checks"] if it["run"] == config)
+    wanted = [f"{base}/{it}.{'json' if it == 'data/cleaning' else 'parquet'}" for it in own]
+    done = subprocess.run(
+        [*command, *wanted, *where, "--cores", "2"],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{done.stdout}\nerror: verify/{config}.yaml did not run to its end")
+    return folder / base
+
+
+def read_result(path: Path) -> pd.DataFrame:
+    """A result of a run, named without its suffix; of cleaning, a row for each stream."""
+    if (report := path.with_suffix(".json")).is_file():
+        streams = json.loads(report.read_text(encoding="utf-8"))["streams"]
+        return pd.DataFrame([{**stream, **stream["cells"]} for stream in streams])
+    return pd.read_parquet(path.with_suffix(".parquet"))
+
+
+def values_of(check: Mapping[str, Any], frame: pd.DataFrame) -> Values:
+    """The values that a check compares, row by row.
+
+    Raises:
+        ValueError: two rows have the same key.
+    """
+    for column, wanted in check.get("only", {}).items():
+        frame = frame[frame[column].isin(wanted if isinstance(wanted, list) else [wanted])]
+    for column, unwanted in check.get("without", {}).items():
+        frame = frame[frame[column] != unwanted]
+    rows: Values = {}
+    for row in frame.to_dict("records"):
+        key = ", ".join(str(row[column]) for column in check["key"])
+        if key in rows:
+            raise ValueError(f"check {check['check']}: two rows of {check['result']} are {key}")
+        rows[key] = {column: row[column] for column in check["values"] if column in row}
+    return rows
+
+
+def differences(check: Mapping[str, Any], expected: Values, found: Values) -> Iterator[str]:
+    """What differs, a line for each value: what was found, what was expected, the tolerance."""
+    if not expected:
+        yield "nothing is expected: verify/expected.json has no such check"
+    for key in expected.keys() | found.keys():
+        there, here = expected.get(key, {}), found.get(key, {})
+        for column, name in check["values"].items():
+            tolerance = SPECIFIED["tolerances"][name]
+            if column not in here:
+                yield f"{key}: {column} is missing"
+            elif column not in there:
+                yield f"{key}: {column} is new: {here[column]}"
+            elif wrong := _difference(there[column], here[column], tolerance):
+                yield f"{key}: {column}: {wrong}"
+
+
+def _difference(expected: Any, found: Any, tolerance: Mapping[str, float]) -> str:
+    """In words; empty if there is none."""
+    text = f"found {found!r}, expected {expected!r}"
+    if type(found) is not type(expected):
+        return f"{text}, which is of another type"
+    if not isinstance(found, float):
+        return "" if found == expected else text
+    if found == expected or (math.isnan(found) and math.isnan(expected)):
+        return ""
+    allowed = tolerance.get("absolute", 0.0) + tolerance.get("relative", 0.0) * abs(expected)
+    apart = abs(found - expected)
+    if apart <= allowed:
+        return ""
+    return f"{text}, difference {apart:.3g}, tolerance {allowed:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
