@@ -303,15 +303,18 @@ def read_stream(path: Path | str) -> GainStream:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from dpol.core.arrow import as_numpy
+
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            table = file.read()
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         facts = {key: about[key] for key in _FACTS} | {"stay": about.get("stay", 1)}
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
         if any(table.column(name).null_count for name in names):
             raise ValueError("it has empty cells")
         columns = {
-            name: table.column(name).to_numpy().astype(_DTYPES.get(name, object)) for name in names
+            name: as_numpy(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
         }
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a gain stream ({error}); delete it and run again") from None

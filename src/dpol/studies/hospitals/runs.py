@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats, Seeds
@@ -152,20 +153,21 @@ def write_runs(block: RunBlock, path: Path | str) -> None:
     size = replicates * rounds
 
     def label(names: Sequence[str], repeats: int) -> pa.Array:
-        indices = pa.array(np.repeat(np.arange(len(names), dtype=np.int32), repeats))
-        return pa.DictionaryArray.from_arrays(indices, pa.array(list(names)))
+        indices = as_arrow(np.repeat(np.arange(len(names), dtype=np.int32), repeats))
+        return pa.DictionaryArray.from_arrays(indices, as_texts(names))
 
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), rounds)
+    round_numbers = np.arange(1, rounds + 1, dtype=np.int32)
     table = pa.table(
         {
             "stream": label([first.stream], count * size),
             "algorithm": label([played.label for played in block.played], size),
             "noise": label([first.noise], count * size),
-            "mu": np.full(count * size, first.mu),
-            "replicate": np.tile(replicate, count),
-            "round": np.tile(np.arange(1, rounds + 1, dtype=np.int32), count * replicates),
-            "action": np.concatenate([played.actions.ravel() for played in block.played]),
-            "gain": np.concatenate([played.gains.ravel() for played in block.played]),
+            "mu": as_arrow(np.full(count * size, first.mu)),
+            "replicate": as_arrow(np.tile(replicate, count)),
+            "round": as_arrow(np.tile(round_numbers, count * replicates)),
+            "action": as_arrow(np.concatenate([it.actions.ravel() for it in block.played])),
+            "gain": as_arrow(np.concatenate([it.gains.ravel() for it in block.played])),
         }
     )
     about = {
