@@ -160,8 +160,11 @@ def test_the_bill_of_materials_is_the_lock():
     needs = {it["ref"]: it["dependsOn"] for it in bill["dependencies"]}
     assert set(needs) == {"dpol", *every}
     assert set(needs["dpol"]) == names(*PROJECT["optional-dependencies"])
-    # Only the build needs setuptools; nothing else is there that nothing needs.
-    assert set(every) - {it for several in needs.values() for it in several} <= {"setuptools"}
+    # Only builds need these two; nothing else is there that nothing needs.
+    assert set(every) - {it for several in needs.values() for it in several} <= {
+        "hatchling",
+        "setuptools",
+    }
 
 
 def test_the_ways_to_cite_agree():

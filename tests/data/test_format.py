@@ -18,9 +18,9 @@ from data.drawn import PLAIN, clean, counts, dataset, line, refused, row, rows, 
 from dpol.core.errors import DataError
 from dpol.data.cells import as_numbers, parse_dates, parse_numbers
 from dpol.data.cleaning import clean_panel
-from dpol.data.fetch import query_for
 from dpol.data.format import Format
 from dpol.data.gains import read_gains
+from dpol.data.query import query_for
 from dpol.data.settings import Cleaning, Dataset, GainsSource
 from dpol.data.table import read_table
 

@@ -83,17 +83,8 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     named = {it["@id"] for it in checked_crate(base)}
     results = {path.name for path in base.glob("*.parquet")}
     assert {*wanted, *results} <= named
-    assert len({it for it in named if it.startswith("#hash-of-the-code")}) == len(
-        {**DEMO["suites"], **dict.fromkeys(STUDIES)}
-    )
-    summary = pd.read_parquet(base / "summary.parquet")
-    # 4 local and 12 ridge learners under 3 noises, 3 batched, 6 central under 2 and 2 lazy ones at
-    # 2 levels, 2 without privacy at one.
-    assert len(summary) == ((4 + 12) * 3 + 3 + 6 * 2 + 2) * 2 + 2
-    amplified = summary["amplified_epsilon"].notna()
-    assert set(summary[amplified]["algorithm"]) == {"rw-adabatch", "rw-adabatch-reflection"}
-    assert (summary["amplified_epsilon"] <= summary["epsilon"])[amplified].all()
-    assert set(summary["replicates"]) == {3}
+    played = [f"suite-{it}" for it in DEMO["suites"]] + [f"study-{it}" for it in STUDIES]
+    assert {f"#hash-of-the-code-of-{it}" for it in played} <= named
 
 
 def test_values_of_the_whole_run_are_as_frozen(whole: Path) -> None:
