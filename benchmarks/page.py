@@ -81,10 +81,11 @@ def _rule_line(name: str, now: Mapping[str, Any], before: Mapping[str, Any] | No
 
 def _head(found: Mapping[str, Any]) -> list[str]:
     """When and on what was measured."""
+    days = sorted({*found["dates"].values()})
     return [
         "# Last benchmark",
         "",
-        f"{found['date']}, {found['cores']} cores, Python {found['python']}, NumPy"
+        f"{' to '.join(days)}, {found['cores']} cores, Python {found['python']}, NumPy"
         f" {found['numpy']}. Made by `make bench`; the ratios were measured side by side.",
         "",
     ]

@@ -9,11 +9,15 @@
 
 What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md beside
 this file.
+
+    python run.py                   # everything
+    python run.py rw_meta scaling   # these parts; what is known of the others stays
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import os
 import platform
@@ -22,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -239,28 +243,45 @@ def time_grid() -> dict[str, float]:
     }
 
 
-def main() -> None:
-    stream = simulated_california()
-    found = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+PARTS: Mapping[str, Callable[[], Any]] = {
+    "rw_meta": lambda: {
+        f"{mu:g}": time_meta(simulated_california(), mu) for mu in (np.inf, 1.0, 0.5, 0.25)
+    },
+    "adabatch": time_adabatch,
+    "matrix": time_matrix,
+    "lazy": time_lazy,
+    "labels": lambda: time_in_own_process(time_labels),
+    "starts": time_starts,
+    "learners": lambda: time_learners(simulated_california()),
+    "country": lambda: time_in_own_process(partial(time_country, 5_000, 148)),
+    "scaling": time_scaling,
+    "grid": time_grid,
+    "live": time_live,
+}
+"""What is measured."""
+
+
+def main(wanted: Sequence[str]) -> None:
+    """Measure the parts that are named, or all, and keep what is known of the others."""
+    if unknown := set(wanted) - set(PARTS):
+        sys.exit(f"error: no part {', '.join(unknown)}; parts are {', '.join(PARTS)}")
+    results = ROOT / "benchmarks" / "results.json"
+    known = json.loads(results.read_text(encoding="utf-8")) if wanted else {}
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    machine = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "rw_meta": {f"{mu:g}": time_meta(stream, mu) for mu in (np.inf, 1.0, 0.5, 0.25)},
-        "adabatch": time_adabatch(),
-        "matrix": time_matrix(),
-        "lazy": time_lazy(),
-        "labels": time_in_own_process(time_labels),
-        "starts": time_starts(),
-        "learners": time_learners(stream),
-        "country": time_in_own_process(partial(time_country, 5_000, 148)),
-        "scaling": time_scaling(),
-        "grid": time_grid(),
-        "live": time_live(),
     }
-    write_json(ROOT / "benchmarks" / "results.json", found)
+    found = {**known, **machine, "dates": dict(known.get("dates", {}))}
+    for name in wanted or PARTS:
+        start = time.perf_counter()
+        found[name] = PARTS[name]()
+        found["dates"][name] = today
+        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
+    write_json(results, found)
     print(renew_page())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
