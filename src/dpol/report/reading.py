@@ -1,4 +1,4 @@
-"""Reading the files of a run; whatever is wrong with one is told with the remedy."""
+"""Readers of the files of a run. An error names what is wrong with a file, and the remedy."""
 
 from __future__ import annotations
 

@@ -65,8 +65,8 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
-    about="L2P redraws its action only now and then, and hides why. The first figure is what"
-    f" “{LAZY}” states; the regrets were measured by this run.",
+    about="L2P redraws its action only now and then, and hides why. The first figure shows what"
+    f" “{LAZY}” states. This run measured the regrets.",
     settings=Lazy,
     folder=Path(__file__).parent,
     results=("lazy",),
