@@ -81,7 +81,7 @@ def _table_two(beside: pd.DataFrame) -> str:
 
 
 def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
-    """RW-Meta, which is local, beside central rivals: here, and in the paper's table."""
+    """RW-Meta, which is local, compared with central rivals: here, and in the paper's table."""
     rows = ranking[ranking["noise"] == PAPER_NOISE]
     ours, theirs = (rows[rows["source"] == source] for source in ("run", "paper"))
     for rival, own in ours.groupby("rival", sort=False):

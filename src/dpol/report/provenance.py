@@ -1,4 +1,4 @@
-"""From what a page was made: versions, commit, config, and how long each stage took."""
+"""Provenance of a page: versions, commit, config, and how long each stage took."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def commit_of(folder: Path | str) -> str | None:
 
 
 def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
-    """Times from benchmark files, a stage per first part of their path below `folder`.
+    """Times from benchmark files, a stage per first part of their path in `folder`.
 
     Columns: `jobs` of the stage; `wall` and `cpu`, seconds of all together; `memory`, the largest
     in MB; `started` and `ended`, seconds since 1970. Files that are not there, or cannot be read,

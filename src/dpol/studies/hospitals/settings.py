@@ -97,7 +97,7 @@ class System(Settings):
 
 
 class Aim(Settings):
-    """Ours at one privacy level beside something at another level."""
+    """Ours at one privacy level, compared with something at another level."""
 
     ours: Label
     """Privacy level of ours."""

@@ -12,7 +12,7 @@ from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
-"""From so many rounds on, each adversary is a point of its own."""
+"""Number of rounds from which on each adversary is a point of its own."""
 REGRETS = (
     "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
     " dimension d (rows) and privacy ε (columns); a marker for each algorithm, those of one T side"
