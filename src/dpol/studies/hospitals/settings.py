@@ -93,7 +93,7 @@ class System(Settings):
     """How its noise is scaled."""
     learners: Label
     """Family of the learners that it selects from or averages. The best of them in hindsight is
-    the oracle selector beside which its own selection is judged."""
+    the oracle selector, with which its own selection is compared."""
 
 
 class Aim(Settings):
