@@ -24,7 +24,7 @@ INSTEAD = {
     r"whoever": "anyone who, people who",
     r"persons": "people",
     r"noised": "with noise added",
-    r"(give|gives|given|giving) away": "share, reveal",
+    r"(give|gives|given|giving)( it| them)? away": "share, reveal",
     r"lies? as|stands? (above|below|in(?! for))": "is, is saved",
     r"below `": "in `",
 }
@@ -34,7 +34,7 @@ NOUNLESS = re.compile(r"(As|At|By|For|From|In|Likewise|Of|On|To|With)\b")
 """How a first line begins that does not name its thing."""
 MOST_SEMICOLONS = 3
 """Of a page, outside of code and tables."""
-_CODE = re.compile(r"^```.*?^```|`[^`\n]*`|<!--.*?-->|\]\([^)\n]*\)", re.M | re.S)
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`|<!--.*?-->|\]\([^)\n]*\)|&\w+;", re.M | re.S)
 
 
 def page_problems(text: str) -> Iterator[tuple[str, str]]:
