@@ -75,6 +75,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/python tools/sizes.py src
+	$(VENV)/bin/python tools/words.py
 	workflow/lint.sh $(VENV)/bin/snakemake
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models

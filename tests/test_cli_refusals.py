@@ -123,7 +123,11 @@ SETTINGS = [
     (1, f"{NEW} --unit-weeks 9", "longest_stay = 8: must be at least unit_weeks (9)"),
     (1, f"{NEW} --budget-mu 1.414", "stays 8 periods would have mu 1.415, each period released"),
     (1, f"{NEW} --algorithm ridge", "algorithm = 'ridge': stands for 12"),
-    (1, f"{NEW} --algorithm kalmn", "algorithm = 'kalmn': is no algorithm; did you mean kalman?"),
+    (
+        1,
+        f"{NEW} --algorithm kalmn",
+        "algorithm = 'kalmn': is not an algorithm; did you mean kalman?",
+    ),
     (1, f"{NEW} --memory designed --algorithm rw-meta", "takes noise as independent"),
 ]
 
@@ -149,7 +153,7 @@ def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
     assert err.splitlines() == [
         "nope.csv: is not there, or no file; check the path",
         ".: is not there, or no file; check the path",
-        "error: refused: 2, see above; all else is collected",
+        "error: refused: 2, see above; everything else was collected",
     ]
 
 

@@ -118,7 +118,7 @@ dataset.source.sensitivity = None: must be a number above 0, or the name of a co
 dataset.source.sensitivity = [0.1]: must be a number above 0, or the name of a column
 streams.all.groups = ['NM']: must be [all] because dataset.columns.group is not given
 privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: dataset.source.sensitivity holds
-labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no persons
+labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
 suites.noisy.noises = ['isotropic', 'capacity']: must not use the noise capacity because dataset.source.kind is gains: its gains have no capacities
 """,
     ),
@@ -410,7 +410,7 @@ def test_a_wrong_address_is_told_in_plain_words():
 def test_a_source_of_the_web_names_places_that_are_known():
     table = "dataset.source.table"
     assert problems(FROM_WEB, {table: "hhs-facilty", "dataset.source.endpoints": []}) == [
-        f"{table} = 'hhs-facilty': is no table that dpol knows; did you mean hhs-facility?"
+        f"{table} = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"
     ]
     (line,) = problems({**FROM_WEB, "dataset.source.endpoints": []})
     assert line.endswith("needs table, the name of a known table, or endpoints of your own")

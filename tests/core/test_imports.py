@@ -44,7 +44,7 @@ def test_a_script_is_followed(tmp_path):
 
 
 def test_what_is_no_module_is_refused():
-    with pytest.raises(ModuleNotFoundError, match=r"dpol\.nothing is no module of dpol"):
+    with pytest.raises(ModuleNotFoundError, match=r"dpol\.nothing is not a module of dpol"):
         closure("dpol.nothing")
 
 

@@ -42,10 +42,10 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_aske
 @pytest.mark.parametrize("error", [DpolError, OutputError])
 def test_a_mistake_of_the_user_ends_with_the_message_and_no_traceback(log, capsys, error):
     with pytest.raises(SystemExit) as caught:
-        fail(log, error("table.csv, row 7: mend it"))
+        fail(log, error("table.csv, row 7: fix it"))
     assert caught.value.code == 1
-    assert capsys.readouterr().err == "\nerror: table.csv, row 7: mend it\n\n"
-    assert log.read_text().endswith(" error: table.csv, row 7: mend it\n")
+    assert capsys.readouterr().err == "\nerror: table.csv, row 7: fix it\n\n"
+    assert log.read_text().endswith(" error: table.csv, row 7: fix it\n")
     assert "Traceback" not in log.read_text()
 
 

@@ -90,7 +90,7 @@ def test_a_bad_cell_is_told_with_its_entity_round_and_date(field: str, value: fl
     place = "round" if field == "sensitivity" else "b in round"
     assert refused(**changes) == (
         f"{field} of {place} 2 (2021-01-10) is {value}, not {wanted} (2 such cells);"
-        " mend the table, or what the config says of it under dataset"
+        " fix the table, or what the config says of it under dataset"
     )
 
 

@@ -116,7 +116,7 @@ def test_a_table_without_its_record_is_not_read(world, tmp_path):
     raw = tmp_path / "raw.csv"
     raw.write_text("entity,period,noisy_count\n")
     (done,) = collect([raw], world.folder)
-    assert "raw.csv.guarantee.json is not beside it, so the table may hold raw counts" in str(
+    assert "raw.csv.guarantee.json is not next to it. The table may hold raw counts" in str(
         done.refused
     )
 
@@ -127,7 +127,7 @@ def test_a_table_without_its_record_is_not_read(world, tmp_path):
         ({"deployment": None}, "does not say which deployment"),
         ({"deployment": {"name": "other", "sha256": "0"}}, "of another deployment \\(other\\)"),
         ({"sha256": "0"}, "does not fit 1.csv.guarantee.json"),
-        ({"ledger": {}}, "is no record of dpol"),
+        ({"ledger": {}}, "is not a record of dpol"),
         ({"chains": [{}]}, "its chains are damaged"),
     ],
 )
@@ -259,7 +259,7 @@ def test_the_command_tells_what_it_refused_and_takes_the_rest(world, tmp_path, c
     lines = told.err.splitlines()
     assert "missing.csv: is not there" in lines[0]
     assert "line 3: X is not an entity" in lines[1]
-    assert lines[2] == "error: refused: 2, see above; all else is collected"
+    assert lines[2] == "error: refused: 2, see above; everything else was collected"
     assert main(["collect", str(good), "--into", str(world.folder)]) == 1
     (good2,) = [report(tmp_path / "b.csv", world.deployment, [B0], output="P")]
     assert main(["collect", str(good2), "--into", str(world.folder)]) == 0

@@ -156,7 +156,7 @@ def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
         {"outlooks": [facts["outlooks"][0] | {"low": 0.1}, *facts["outlooks"][1:]]},
     ):
         path.write_text(json.dumps(facts | change))
-        with pytest.raises(DataError, match="does not say what comes out again"):
+        with pytest.raises(DataError, match="does not hold the decision that the log gives now"):
             check(world.folder)
     path.write_text(json.dumps(facts | {"spent": facts["spent"] | {"mu": 0.5 + 1e-10}}))
     assert main(["decide", str(world.folder), "--check"]) == 0

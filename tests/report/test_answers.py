@@ -29,7 +29,7 @@ def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.Da
 
 def test_claims_of_the_papers_are_counted_without_ours() -> None:
     answer = answer_on_papers(claims(), SUMMARY, RANKING)
-    assert "of 6 of our intervals meet" in "".join(answer.more)
+    assert "of 6 of our intervals overlap" in "".join(answer.more)
     found_by_hand = [answer.found, *answer.more]
     # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
     assert found_by_hand[:3] == [
@@ -37,7 +37,7 @@ def test_claims_of_the_papers_are_counted_without_ours() -> None:
         "“One”: of 3 checks, 2 hold (1 loosely), 1 does not hold as stated.",
         "“Two”: of 1 check, 1 holds.",
     ]
-    assert found_by_hand[3] == "Left out: 1 check of ours (†), of which 1 does not hold as stated."
+    assert found_by_hand[3] == "Not counted: 1 check of ours (†): 1 does not hold as stated."
 
 
 def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
@@ -53,19 +53,20 @@ def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
     ).assign(simulated=False)
     # Ratios 0.943, 0.926, 1.
     assert answer_on_papers(None, cells, RANKING).found == (
-        "Table 2: 2 of 3 of our intervals meet the paper’s numbers; the median of ours over theirs"
-        " is 0.94."
+        "Table 2: 2 of 3 of our intervals overlap the paper’s numbers. The median ratio of ours to"
+        " theirs is 0.94."
     )
     simulated = answer_on_papers(None, cells.assign(simulated=True), RANKING)
-    assert simulated.found.endswith("Ours are of simulated data.")
+    assert simulated.found.endswith("Ours come from simulated data.")
 
 
 def test_what_cannot_be_compared_is_said_last() -> None:
     answer = answer_on_papers(None, NONE, RANKING)
     # 0.33 ± 0.13 beside the tree's 22.
     assert answer.found == (
-        "RW-Meta (local) beside the better central tree, with isotropic noise: 0.02 to 0.02 times"
-        " its gain; above it in 0 of 1 cells, below it in 1, elsewhere their intervals meet."
+        "RW-Meta (local) compared with the better central tree, with isotropic noise: 0.02 to 0.02"
+        " times its gain. RW-Meta is above it in 0 of 1 cells and below it in 1. In the others"
+        " their intervals overlap."
     )
     assert answer.more == (
         "The paper reports RW-Meta above its tree in 9 of 9 cells, at 1.44 to 2.22 times its gain.",
@@ -90,14 +91,16 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     ]
     answer = answer_on_privacy(pd.DataFrame(summary), audits())
     assert answer.found.replace("\xa0", " ") == (
-        "Protected is one person in one round: μ = 1 means ε ≤ 4.89, μ = 0.5 means ε ≤ 2.25 at δ ="
-        " 1e-06."
+        "One person in one round is protected. At μ = 1 an even guess becomes right at most 69.2%"
+        " of the time (ε ≤ 4.89), at μ = 0.5 an even guess becomes right at most 59.9% of the time"
+        " (ε ≤ 2.25), at δ = 1e-06."
     )
     assert "Taken as public, and not covered by any μ: the list." in answer.more
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
-    assert "whoever has the seed can take it off" in text
-    assert "Audits: 1 of 2 claims stand. Confidence of all bounds together: 90%." in text
+    assert "Anyone who has the seed can remove it" in text
+    assert "Audits: the attacks do not refute 1 of 2 claims." in text
+    assert "Confidence of all bounds together: 90%." in text
     assert "μ ≥ 1.25 where 1 is claimed" in text
 
 

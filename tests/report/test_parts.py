@@ -39,7 +39,7 @@ def test_cleaning_is_told_rule_by_rule() -> None:
         "None of these: repeated rows dropped.",
         "Entities that play (New Mexico): those with enough cases.",
         "Periods that are missing and left out (New Mexico): 1 between 2021-01-15 and 2021-01-29.",
-        "Periods in which almost no entity has a row (New Mexico), check their dates: 2021-02-03"
+        "Almost no entity has a row in these periods (New Mexico). Check their dates: 2021-02-03"
         " (1 of 24 entities).",
     )
     assert dropped is not None
@@ -86,7 +86,7 @@ def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
         ["run suite", "2", "4.0", "3.0", "250"],
         ["clean", "1", "0.1", "0.0", "0"],
     ]
-    assert table.footers[0].startswith("All together: 3 jobs, 4 s of wall time")
+    assert table.footers[0].startswith("Total: 3 jobs, 4 s if run one after another")
     assert read_stages(files[:1], tmp_path).empty
 
 
@@ -121,13 +121,13 @@ def test_the_setting_is_five_sentences_about_this_run() -> None:
     sentences = describe_setting(config(), pd.DataFrame(rows()))
     assert len(sentences) == 5
     assert all(text[-1] in ".?" for text in sentences)
-    assert "its count in a period (c) over its capacity (k)" in sentences[0]
+    assert "scores its count (c) divided by its capacity (k)" in sentences[0]
     assert sentences[1] == (
         "The data are real: New Mexico (24 experts, 148 rounds), from 2020-08-09 to 2023-06-04."
     )
-    for part in ("in the central model", "algorithms without privacy"):
+    for part in ("In the central model", "Algorithms without privacy"):
         assert part in sentences[2]
-    assert "at μ = 1: telling" in sentences[3]
+    assert "at μ = 1. Telling" in sentences[3]
     assert "100 runs" in sentences[4]
     assert "seed 7" in sentences[4]
 

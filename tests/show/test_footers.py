@@ -41,7 +41,7 @@ def column(**changes: Any) -> pd.DataFrame:
 def guarantee(**columns: pd.DataFrame) -> list[str]:
     """What is said between the sentences on all guarantees and on the seed."""
     first, *lines, last = describe_guarantee(columns, list(EPSILON))
-    assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person; adjacent: ")
+    assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person. Adjacent")
     assert last.startswith("Noise: seeded")
     return lines
 
@@ -115,8 +115,8 @@ def test_data() -> None:
 
 def test_models() -> None:
     assert describe_models([("a", "local"), ("b", "central"), ("c", "central/local")]) == [
-        "Local model (noise is added where a gain arises): a, c.",
-        "Central model (a trusted curator sees the gains as they are): b, c.",
+        "Local model (each site adds noise to its own gains): a, c.",
+        "Central model (a trusted curator sees the raw gains): b, c.",
     ]
     assert describe_models([("a", "none")]) == ["No privacy: a."]
 
@@ -138,15 +138,18 @@ def stays(**factors: float) -> pd.DataFrame:
 
 def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
     two = {"mu_1_week": 1.0, "mu_2_weeks": math.sqrt(2)}
-    said = "A person who is counted in 2 weeks, in a row or not, has at most 1.42 times the μ asked"
-    assert guarantee(a=stays(**two))[1:] == [f"{said} for."]
+    said = (
+        "For a person who is counted in 2 weeks, in a row or not, μ is at most 1.42 times the"
+        " requested one."
+    )
+    assert guarantee(a=stays(**two))[1:] == [said]
     tree = stays(mechanism="Tree", mu_1_week=1.0, mu_2_weeks=1.9)
     told = guarantee(a=stays(**two), b=stays(**two), c=tree)[2:]
-    assert told == [f"{said.replace('1.42', '1.42 (Noise); 1.9 (Tree)')} for."]
+    assert told == [said.replace("1.42", "1.42 (Noise); 1.9 (Tree)")]
     other = guarantee(a=stays(**two), c=column(mechanism="L2P"))[2:]
-    assert other == [f"{said.replace('1.42', '1.42 (Noise)')} for."]
+    assert other == [said.replace("1.42", "1.42 (Noise)")]
     carried = guarantee(a=stays(carried_weeks=3, mu_carried=2.0))[1:]
     assert carried == [
         "Counts are taken as true. Where a missing count repeats the last one, a person is counted"
-        " in up to 3 further weeks, and has at most 2 times the μ asked for."
+        " in up to 3 further weeks. For that person μ is at most 2 times the requested one."
     ]

@@ -29,18 +29,18 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments and for what holders run. A mistake is told in one line on stderr, those
-    of a file of settings in a line each. 130 after Ctrl-C.
+    2 for wrong arguments and for what holders run. A mistake is reported in one line on stderr,
+    those of a file of settings in a line each. 130 after Ctrl-C.
     """
     try:
         options = _parser().parse_args(arguments)
         options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads the output has read enough. What is still to be flushed goes nowhere.
+        # The reader of the output has read enough. What is still to be flushed goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except DpolError as error:
-        # Only what is wrong with settings is told in several lines.
+        # Only errors of settings take several lines.
         several = isinstance(error, ConfigError)
         print(f"error: {error if several else printable(str(error))}", file=sys.stderr)
         return int(options.failure)

@@ -1,4 +1,4 @@
-"""`dpol account`: what a guarantee means."""
+"""`dpol account`: the meaning of a guarantee."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dpol.cli.options import Commands, add_delta, between
 from dpol.core.errors import DpolError
 
 _ACCOUNT = """\
-What a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
+Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "what mu or (epsilon, delta) guarantees, over one week or several"
+    words = "show what mu or (epsilon, delta) guarantees, over one week or several"
     parser = commands.add_parser("account", help=words, description=_ACCOUNT, allow_abbrev=False)
     given = parser.add_mutually_exclusive_group(required=True)
-    words = "Gaussian-DP parameter of the unit; several: releases about the same weeks"
+    words = "Gaussian-DP parameter of the unit; several for several releases about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
     words = "epsilon of the unit, at --delta"
     given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
     words = "the unit: a person who is counted in up to W weeks in a row (default: 1)"
     parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
-    words = "of noise with memory: both between -1 and 1 (default: independent noise)"
+    words = "numbers of noise with memory, between -1 and 1 (default: independent noise)"
     memory = between(-0.999999, 0.999999)
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     add_delta(parser)

@@ -1,4 +1,4 @@
-"""`dpol config`: copy and check configs, and write what is generated of them."""
+"""`dpol config`: copy and check configs, and write the files generated from them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpol.cli.options import Commands, path
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "copy and check configs, and write what is generated of them"
+    words = "copy and check configs, and write the files generated from them"
     parser = commands.add_parser("config", help=words, allow_abbrev=False)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "copy a config that comes with dpol"
-    text = "Copy a config that comes with dpol into this folder, and its table if that comes too."
+    text = "Copy a config that comes with dpol into this folder, and its table if there is one."
     copy = actions.add_parser("copy", help=words, description=text)
     copy.add_argument("name", metavar="NAME", help="such as demo or shelters")
     copy.set_defaults(run=_copy, failure=1)
@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
     check.add_argument("files", nargs="+", type=path, metavar="FILE")
     check.set_defaults(run=_check, failure=1)
 
-    words = "write what is generated of configs: files in a folder, a page in the manual"
+    words = "write the files generated from configs: files in a folder, a page in the manual"
     write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write, failure=1)

@@ -13,12 +13,12 @@ from dpol.cli.options import Commands, number, path
 from dpol.core.errors import ConfigError, OutputError
 
 _NEW = """\
-Write the file of a deployment, with a comment above every key. What is not given is as
-docs/reference/deployment.md says."""
+Write the file of a deployment, with a comment above every key. Options that you leave out have the
+defaults in docs/reference/deployment.md."""
 
 _COST = """\
-What the noise of a deployment means for every entity, and how good its decisions will be: played
-on simulated epidemics, which are not yours."""
+Show what the noise of a deployment means for every entity, and how good its decisions will be. The
+decisions are made on simulated epidemics, not on your data."""
 
 
 _TOP = (
@@ -31,13 +31,13 @@ _ABSENT = argparse.SUPPRESS  # What is not given is as the model of the file say
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "write the file that all hospitals of a deployment share, and see what it costs"
+    words = "write the file that all hospitals of a deployment share, or show what it costs"
     parser = commands.add_parser("deployment", help=words, allow_abbrev=False)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     new = actions.add_parser("new", help="write a file", description=_NEW, allow_abbrev=False)
     _add_new(new)
     cost = actions.add_parser(
-        "cost", help="what the noise means", description=_COST, allow_abbrev=False
+        "cost", help="show what the noise means", description=_COST, allow_abbrev=False
     )
     cost.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     cost.set_defaults(run=_cost, failure=1)
@@ -50,9 +50,9 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--entities", required=True, metavar="ID:BEDS,...", help=words)
     words = "a name to show, such as 050002=North; for several entities give it again"
     add("--title", type=_pair, action="append", metavar="ID=TEXT", help=words)
-    words = "from this date on the entity reports and may be chosen; likewise"
+    words = "first date on which the entity reports and may be chosen; likewise"
     add("--since", type=_pair, action="append", metavar="ID=DATE", help=words)
-    words = "from this date on it does not; likewise"
+    words = "first date on which it no longer does; likewise"
     add("--until", type=_pair, action="append", metavar="ID=DATE", help=words)
     words = "what the tables call entity, period, count or capacity, such as count=covid; likewise"
     add("--column", type=_pair, action="append", metavar="KEY=NAME", help=words)
@@ -72,15 +72,15 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--memory", choices=("none", "designed"), help="of the noise (default: none)")
     words = "with memory: begin a new chain of noise after T periods (default: 520)"
     add("--chain-periods", type=number, metavar="T", help=words)
-    words = "in how many periods the budget protects a person (default: 8)"
+    words = "number of periods in which the budget protects a person (default: 8)"
     add("--longest-stay", type=number, metavar="N", help=words)
-    words = "ceiling of the mu of that stay (default: what it costs without corrections)"
+    words = "ceiling of the mu of that stay (default: its mu without corrections)"
     add("--budget-mu", type=number, metavar="MU", help=words)
     words = "a period may be released again; it then counts again"
     add("--corrections", action="store_true", help=words)
 
     add = functools.partial(parser.add_argument_group("decisions").add_argument, default=_ABSENT)
-    words = "what decides: a name, or in YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
+    words = "what decides: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
     add("--algorithm", metavar="NAME", help=f"{words} empirical-bayes)")
     words = "how many entities a decision names (default: 1)"
     add("--names", type=number, metavar="N", help=words)
@@ -164,7 +164,7 @@ def _yaml(option: str, text: str) -> object:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
-        raise ConfigError(f"{option}: is no YAML; write a name or {{algorithm: NAME}}") from None
+        raise ConfigError(f"{option}: is not YAML; write a name or {{algorithm: NAME}}") from None
 
 
 def _cost(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""`dpol history`: what a holder has released."""
+"""`dpol history`: the releases of a holder."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from dpol.cli.options import Commands, path
 
 _HISTORY = """\
-What a ledger has released, when, and what it cost, in plain words. No count is shown."""
+Show in plain words what was released, when, and what it cost, as the ledger knows it. Shows no
+count."""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "what was released so far, and what it cost"
+    words = "show what was released so far, and what it cost"
     parser = commands.add_parser("history", help=words, description=_HISTORY, allow_abbrev=False)
     words = "the ledger (default: dpol-ledger.sqlite in this folder)"
     file = Path("dpol-ledger.sqlite")

@@ -9,42 +9,43 @@ from dpol.cli.options import Commands, date, path
 from dpol.core.errors import DpolError
 
 _COLLECT = """\
-Take the noisy tables that holders have sent into the log of a folder. Each comes with its record,
-TABLE.guarantee.json, and is checked against it, the deployment and the log. Tables may repeat what
-was collected before. What is refused is told line by line; the rest is taken."""
+Add the noisy tables that holders have sent to the log in a folder. Each table comes with its
+record, TABLE.guarantee.json. It is checked against the record, the deployment and the log. Tables
+may repeat rows that were collected before. Each refused row is reported on a line; all other rows
+are collected."""
 
 _DECIDE = """\
-Decide for a period from all that was collected before it. Writes decisions/PERIOD.json and .csv in
-the folder. A decision that is written stays as it is; what is reported late counts from the next
-one on."""
+Decide for a period from everything collected for earlier periods. Writes decisions/PERIOD.json and
+.csv in the folder. A written decision never changes; late reports count from the next decision
+on."""
 
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    words = "take in noisy tables that were reported"
+    words = "collect noisy tables that were reported"
     parser = commands.add_parser("collect", help=words, description=_COLLECT, allow_abbrev=False)
     parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="noisy tables")
-    words = "of the coordinator; holds the log and the decisions"
+    words = "the coordinator's folder, with the log and the decisions"
     parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
-    words = "what is agreed on; needed the first time, then a copy is in the folder"
+    words = "the agreed file; needed the first time only, later the folder has a copy"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
     parser.set_defaults(run=_collect, failure=1)
 
     words = "decide for a period from the reports collected"
     parser = commands.add_parser("decide", help=words, description=_DECIDE, allow_abbrev=False)
-    parser.add_argument("folder", type=path, metavar="FOLDER", help="that reports are collected in")
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
     words = (
-        "its first day, at most 8 periods after the last report (default: the first period after"
-        " that)"
+        "first day of the period, at most 8 periods after the last report (default: the first"
+        " period after it)"
     )
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
-    words = "write nothing: make a decision again and compare with what was written"
+    words = "write nothing: make a decision again and compare it with the written one"
     parser.add_argument("--check", action="store_true", help=words)
     parser.set_defaults(run=_decide, failure=1)
 
-    words = "write all that was collected to one table"
+    words = "write everything collected to one table"
     parser = commands.add_parser("export", help=words, description=words, allow_abbrev=False)
-    parser.add_argument("folder", type=path, metavar="FOLDER", help="that reports are collected in")
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
     words = "the table: .csv or .parquet"
     parser.add_argument("--to", type=path, required=True, metavar="TABLE", help=words)
     parser.set_defaults(run=_export, failure=1)
@@ -62,7 +63,7 @@ def _collect(options: argparse.Namespace) -> None:
     if refused:
         sys.stdout.flush()
         print(*refused, sep="\n", file=sys.stderr)
-        raise DpolError(f"refused: {len(refused)}, see above; all else is collected")
+        raise DpolError(f"refused: {len(refused)}, see above; everything else was collected")
 
 
 def _decide(options: argparse.Namespace) -> None:
@@ -70,7 +71,7 @@ def _decide(options: argparse.Namespace) -> None:
 
     if options.check:
         decision = check(options.folder, options.period)
-        print(f"{decision.period}: comes out again: {', '.join(decision.named)}")
+        print(f"{decision.period}: the same decision again: {', '.join(decision.named)}")
         return
     decision = decide(options.folder, options.period)
     print(f"{decision.period}: {', '.join(decision.named)}")

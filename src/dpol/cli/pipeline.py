@@ -12,11 +12,11 @@ import dpol
 from dpol.cli.options import Commands
 from dpol.core.errors import DpolError
 
-_FLAGS = """Flags go to snakemake as they are: --dry-run shows what would be done, \
---cores 2 uses two cores (default: all). All of them: dpol run CONFIG --help."""
+_FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
+--cores 2 uses two cores (default: all). dpol run CONFIG --help lists all flags."""
 _DEMO = f"Run all experiments on simulated hospitals, in this folder or in FOLDER. {_FLAGS}"
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
-results/RUN/report/index.html, with the RUN that the config names. {_FLAGS}"""
+results/RUN/report/index.html, where RUN is the run that the config names. {_FLAGS}"""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 

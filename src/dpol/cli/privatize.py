@@ -42,33 +42,33 @@ _AGREED: dict[str, Any] = {
 _NEEDED = "mu", "entity", "period", "count"
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
-    "again": "as --append, also for periods that were released before, in any output: spends their"
+    "again": "like --append, also for periods that were released before in any output; spends their"
     " privacy again",
-    "same-entity": "a name that differs from a released one in its spelling only is the same"
+    "same-entity": "a name that differs from a released one only in its spelling is the same"
     " entity",
-    "new-entity": "such a name is that of another entity",
+    "new-entity": "such a name belongs to another entity",
     "change-noise": "use another mu or count sensitivity than in the last release",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
-    "forget-ledger": "the ledger that knew the output is lost: keep the rows of this output, forget"
-    " all others",
+    "forget-ledger": "the ledger of the output is lost: keep the rows of this output and forget all"
+    " others",
 }
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "add noise to your own counts before anybody sees them"
+    words = "add noise to your own counts before anyone else sees them"
     parser = commands.add_parser(
         "privatize", help=words, usage=_USAGE, description=_PRIVATIZE, allow_abbrev=False
     )
     add = parser.add_argument
     add("table", type=path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
     add("--output", type=path, required=True, metavar="CSV", help="where noisy counts are written")
-    words = "remembers all releases of all outputs (default: dpol-ledger.sqlite beside the output)"
+    words = "remembers all releases of all outputs (default: dpol-ledger.sqlite next to the output)"
     add("--ledger", type=path, metavar="FILE", help=words)
     add_delta(parser)
     _add_deployment(parser.add_argument_group("for a deployment"))
-    words = f"What a deployment's file says otherwise. Needed: {_named(_NEEDED)}."
+    words = f"A deployment's file would set these. Required: {_named(_NEEDED)}."
     _add_agreed(parser.add_argument_group("without a deployment", words))
 
     group = parser.add_argument_group("if you are asked")
@@ -91,8 +91,8 @@ def _add_agreed(group: argparse._ArgumentGroup) -> None:
     add("--count-sensitivity", type=decimal, metavar="S", help=words)
     add("--append", action="store_true", help="add further periods to the output")
     words = (
-        "noise that later counts take back in part: designed from mu and capacities, or two numbers"
-        " A,B between -1 and 1 (write --memory=-0.1,0.6 for a negative one); default: none"
+        "noise with memory, which later counts partly cancel: 'designed' (from mu and capacities)"
+        " or two numbers A,B between -1 and 1 (--memory=-0.1,0.6 for a negative one); default: none"
     )
     add("--memory", type=_memory, metavar="MEMORY", help=words)
     words = "protect a person who is counted in up to W periods in a row (default: 1)"
@@ -103,7 +103,7 @@ def _add_agreed(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_deployment(group: argparse._ArgumentGroup) -> None:
-    words = "the file that all hospitals share; releases what is new to the output, skips the rest"
+    words = "the file that all hospitals share; releases new rows and skips released ones"
     group.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "release the rows of this entity only (default: all of the table)"
     group.add_argument("--entity-id", metavar="ID", help=words)

@@ -16,7 +16,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     words = "write an entry for the public registry of deployments from a record"
     parser = commands.add_parser("registry", help=words, description=_REGISTRY, allow_abbrev=False)
-    words = "what dpol privatize wrote beside its output: NAME.csv.guarantee.json"
+    words = "the record that dpol privatize wrote next to its output: NAME.csv.guarantee.json"
     parser.add_argument("record", type=path, metavar="RECORD", help=words)
     words = "a new file for the entry (default: standard output)"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)

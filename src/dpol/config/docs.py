@@ -31,7 +31,7 @@ JsonSchema = dict[str, Any]
 
 
 def generated(folder: Path) -> dict[str, str]:
-    """The generated files of a config folder, and a page of the manual beside it, by name.
+    """The generated files of a config folder, and a page of the manual, by name.
 
     Raises:
         ConfigError: the folder's `config.yaml` is missing or breaks rules.
@@ -105,7 +105,7 @@ def manual() -> str:
 
 
 def deployment_manual() -> str:
-    """As `manual`, of the file of a deployment."""
+    """A manual of the keys of a deployment's file, like `manual`."""
     return _manual(Deployment.model_json_schema())
 
 

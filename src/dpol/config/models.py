@@ -37,7 +37,7 @@ class Privacy(Settings):
     levels: Annotated[dict[Label, Mu], Field(min_length=1)]
     """Label of each level (used in file names) and its Gaussian-DP parameter mu; `.inf` = none."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """The delta at which epsilon is reported beside mu."""
+    """The delta at which epsilon is reported next to mu."""
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
     """How far one person can move one count; above 1: the conservative reading of cleaned data."""
     unit: Unit = Unit()
@@ -68,7 +68,7 @@ class Config(Settings):
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
     comparison: Comparison | None = None
-    """The paper's way beside ours; without this block, no comparison."""
+    """A comparison of the paper's way with ours; without this block there is none."""
     report: Report
 
     def studies(self) -> list[tuple[Study, Any]]:
@@ -119,7 +119,7 @@ NOT_RELEASED: Mapping[str, Any] = {
     "suites": (dict[Label, Suite], {}),
     "report": (Report, Report.model_construct(algorithms=[])),
 }
-"""Blocks that a run on released numbers lacks: its model, and what stands in."""
+"""Blocks that a run on released numbers lacks: its model, and the keys in it."""
 RELEASED = create_model(
     "Config",
     __base__=WHOLE,
@@ -127,4 +127,4 @@ RELEASED = create_model(
     released=(ReleasedGames, ReleasedGames()),
     **NOT_RELEASED,
 )
-"""A config of released numbers: nothing is noised, so nothing says how."""
+"""A config of released numbers: no noise is added, so no key says how."""

@@ -64,7 +64,7 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def gains(config: Config, members: Members) -> Iterator[Problem]:
-    """A table of gains has neither persons nor capacities."""
+    """A table of gains has neither people nor capacities."""
     if config.dataset.source.kind != "gains":
         return
     because = "because dataset.source.kind is gains"

@@ -1,4 +1,4 @@
-"""Errors that a user can mend.
+"""Errors that a user can fix.
 
 Whoever raises one writes the whole story: the file, key or row, what is wrong
 with it, and the remedy. Whoever runs the program prints the message without a

@@ -31,7 +31,7 @@ _REMEDIES = {
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that becomes `path` on success.
+    """Yield a temporary path next to `path` that becomes `path` on success.
 
     The temporary file has the suffixes of `path` (writers look at them). It is
     flushed to disk before it is renamed, and removed if the block raises.

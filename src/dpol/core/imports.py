@@ -48,7 +48,7 @@ def closure(*starts: str | Path) -> frozenset[Path]:
 
 
 def code_hash(*starts: str | Path) -> str:
-    """A hash of the code that runs when `starts` are imported, and of the data files beside it.
+    """A hash of the code that runs when `starts` are imported, and of the data files next to it.
 
     >>> code_hash("dpol.core.errors") == code_hash("dpol.core.errors")
     True
@@ -73,7 +73,7 @@ def _file(module: str) -> Path:
     for found in (path.with_suffix(".py"), path / "__init__.py"):
         if module.split(".")[0] == NAME and found.is_file():
             return found
-    raise ModuleNotFoundError(f"{module} is no module of {NAME}", name=module)
+    raise ModuleNotFoundError(f"{module} is not a module of {NAME}", name=module)
 
 
 @cache

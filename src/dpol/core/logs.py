@@ -50,7 +50,7 @@ def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]
 
 
 def errors_since(folder: Path, start: float) -> list[str]:
-    """The messages of jobs that a user's mistake ended, from their logs below `folder`.
+    """The messages of jobs that a user's mistake ended, from their logs in `folder`.
 
     Args:
         folder: where the logs are.

@@ -102,7 +102,7 @@ def _allowed(detail: Any) -> str:
 def _location(
     model: type[BaseModel], location: Sequence[str | int]
 ) -> tuple[tuple[str | int, ...], list[str]]:
-    """A location without the tags that pydantic adds, and the keys known beside its last."""
+    """A location without the tags that pydantic adds, and the known keys next to its last."""
     kept: list[str | int] = []
     models, fields = [model], list(model.model_fields)
     for part in location:

@@ -21,7 +21,7 @@ def rounded_up(value: float, digits: int) -> str:
 
 
 def rounded_down(value: float, digits: int) -> str:
-    """As `rounded_up`, but never above the number: for what is given to a mechanism.
+    """A number rounded down, for what is given to a mechanism; else like `rounded_up`.
 
     >>> rounded_down(0.23679, 4)
     '0.2367'

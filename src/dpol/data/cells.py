@@ -132,7 +132,7 @@ def parse_dates(texts: Texts, form: Format) -> Texts:
 
 
 def read_dates(texts: Texts, key: str, form: Format) -> tuple[Texts, BadCells]:
-    """`parse_dates` of a column, and its cells that are no dates.
+    """`parse_dates` of a column, and its cells that are not dates.
 
     Args:
         texts: stripped cells, indexed by the row of the raw table; named as the column.
@@ -230,7 +230,7 @@ def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
 
 
 def _key(text: str, value: float, negative_key: str) -> str:
-    """The cleaning rule that may take a bad cell, if any; a text with a digit is no marker."""
+    """The cleaning rule that may take a bad cell, if any; a text with a digit is not a marker."""
     if -np.inf < value < 0:
         return negative_key
     if not np.isnan(value) or len(text) > LONGEST or not text.isprintable():

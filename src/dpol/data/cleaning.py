@@ -1,4 +1,4 @@
-"""From the raw table to the canonical panel, every change counted.
+"""Cleaning: from the raw table to the canonical panel, with every change counted.
 
 The panel has one row per stream, period and entity, without holes. What was done to
 get there is in the report: each rule, the cells it touched, and every entity dropped.

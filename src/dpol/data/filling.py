@@ -1,4 +1,4 @@
-"""From the rows of the entities that play to a panel without holes."""
+"""Filling: from the rows of the entities that play to a panel without holes."""
 
 from __future__ import annotations
 

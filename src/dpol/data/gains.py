@@ -89,7 +89,7 @@ def _experts(raw: RawTable, source: GainsSource) -> list[str]:
 def _numbers(
     raw: RawTable, columns: Sequence[str], low: float, high: float, wanted: str, remedy: str
 ) -> tuple[Floats, list[BadCells]]:
-    """Columns of numbers, and those of their cells that are no number from `low` to `high`."""
+    """Columns of numbers, and those of their cells that are not a number from `low` to `high`."""
     values, bad = [], []
     for column in columns:
         texts = raw.cells[column].str.strip()

@@ -28,7 +28,7 @@ PANEL = Schema(
         "entity": Column("text", "identifier of the entity (hospital)"),
         "name": Column("text", "its name"),
         "period": Column("date", "first day of the period (week)"),
-        "count": Column("number", "persons counted"),
+        "count": Column("number", "people counted"),
         "capacity": Column("number", "capacity", "beds"),
         "density": Column("number", "count / capacity, clipped to 1"),
         "count_source": Column("text", "`reported`, `suppressed`, `carried` or `zero`"),

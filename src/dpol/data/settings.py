@@ -153,7 +153,7 @@ class Columns(Settings):
     """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
     day is left out."""
     count: str
-    """Number of persons counted in the period (COVID patients)."""
+    """Number of people counted in the period (COVID patients)."""
     capacity: str
     """Capacity of the entity in the period (beds)."""
     group: str | None = None
@@ -301,5 +301,5 @@ class Stream(Settings):
     title: str | None = None
     """Shown in tables and figures; without it the label of the stream."""
     reported_as: Label | None = None
-    """Label under which the paper reports this stream; its numbers are shown beside ours when
+    """Label under which the paper reports this stream; its numbers are shown next to ours when
     the stream also has the paper's periods."""

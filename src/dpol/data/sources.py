@@ -108,7 +108,7 @@ def known_tables() -> Mapping[str, Table]:
 def _known(name: str) -> str:
     tables = known_tables()
     if name not in tables:
-        raise ValueError(f"is no table that dpol knows{nearest(name, tables)}")
+        raise ValueError(f"is not a table that dpol knows{nearest(name, tables)}")
     return name
 
 

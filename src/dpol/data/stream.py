@@ -196,7 +196,7 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
             of = f"{stream.entities[i[0]]} in round" if i else "round"
             yield (
                 f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {wanted}"
-                f" ({len(bad)} such cells); mend the table, or what the config says of it"
+                f" ({len(bad)} such cells); fix the table, or what the config says of it"
                 " under dataset"
             )
 

@@ -127,7 +127,7 @@ def _unlike(path: Path, form: Format | None, what: str, keys: Mapping[str, str])
 
 
 def _damaged(path: Path, error: Exception, form: Format) -> str:
-    """Why a file is no table, and what to do; the user may have no other copy of it."""
+    """Why a file is not a table, and what to do; the user may have no other copy of it."""
     magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
         start = stream.read(len(magic))
@@ -161,7 +161,7 @@ def _odd_row(path: Path, form: Format) -> str:
     if not cells:
         return ""
     if form.delimiter != ",":
-        cause = f"Put cells that hold {form.delimiter!r} or a line break in quotes, or mend the row"
+        cause = f"Put cells that hold {form.delimiter!r} or a line break in quotes, or fix the row"
     elif len(cells) > len(header):
         cause = (
             "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
@@ -178,7 +178,7 @@ def _odd_row(path: Path, form: Format) -> str:
 
 @contextmanager
 def _rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
-    """The rows of a CSV file with the lines they end on; blank lines are no rows."""
+    """The rows of a CSV file with the lines they end on; blank lines are not rows."""
     limit = csv.field_size_limit(2**31 - 1)  # Arrow, which reads the cells, knows none
     try:
         encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding

@@ -1,4 +1,4 @@
-"""What an algorithm is: its base classes, what it is told, and what it may see.
+"""What an algorithm is: its base classes, what it is given, and what it may see.
 
 An algorithm is a frozen dataclass of parameters with two functions. `init` makes a state from
 what is known before round 1; `step` takes the state, the gains revealed after the previous round
@@ -288,7 +288,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def check_class(name: str, kind: Any) -> None:
-    """Refuse a registered class that is no whole algorithm or bank of learners.
+    """Refuse a registered class that is not a whole algorithm or bank of learners.
 
     Raises:
         ValueError: what is wrong, with the remedy.

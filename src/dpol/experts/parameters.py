@@ -6,7 +6,7 @@ from numbers import Real
 
 
 def check_number(name: str, value: object, interval: str) -> None:
-    """Refuse a parameter that is no number in an interval, such as `(0, 1]`.
+    """Refuse a parameter that is not a number in an interval, such as `(0, 1]`.
 
     Raises:
         ValueError: it lies outside, is NaN, or is none; true and false are none.

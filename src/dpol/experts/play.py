@@ -83,7 +83,7 @@ def setup_of(source: NoisyGains) -> LocalSetup: ...
 @overload
 def setup_of(source: RawGains) -> CuratorSetup: ...
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
-    """What an algorithm is told before round 1 of a game on `source`."""
+    """What an algorithm knows before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
         replicates, t, n = source.gains.shape
         size = replicates, t, n, source.gain_range

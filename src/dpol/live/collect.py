@@ -133,7 +133,7 @@ def _checked(
             raise DataError("the noisy count or the capacity is out of range; ask for it again")
         terms, chain = _terms(noise, part, report)
     except (InvalidOperation, ValueError, LookupError, TypeError) as error:
-        raise DataError(f"a cell, or the record of its noise, is no number ({error})") from None
+        raise DataError(f"a cell, or the record of its noise, is not a number ({error})") from None
     if f"{count / beds:.9g}" != share:
         raise DataError("the noisy share is not the noisy count over the capacity; ask again")
     if own != "reported" and beds != own:

@@ -24,7 +24,7 @@ from dpol.release.memory import numbers_of, terms_of
 
 WEEKS, REPLICATES, CONFIDENCE = 52, 20, 0.95
 USUAL_CAPACITY = 100.0
-"""Stands in where a capacity is reported with every count."""
+"""Taken where a capacity is reported with every count."""
 _PERMANENT, _DRIFT, _PERSISTENCE = 0.35, 0.35, 0.87  # of the log share, as in dpol.data.simulator
 
 
@@ -56,7 +56,7 @@ def cost_of(deployment: Deployment) -> Cost:
 
 
 def noise_deviations(deployment: Deployment, capacities: Floats) -> Floats:
-    """(n,) standard deviation of the noise on a count, in persons, in the long run."""
+    """(n,) standard deviation of the noise on a count, in people, in the long run."""
     noise, memory = deployment.count_noise(), deployment.memory()
     if memory is None:
         return np.full(len(capacities), noise.standard_deviation)

@@ -80,7 +80,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
     if before.dpol != again.dpol:
         again = Decision(**{**vars(again), "dpol": before.dpol})
     if place := _difference(asdict(before), asdict(again)):
-        raise DataError(f"{path}: does not say what comes out again: {place}")
+        raise DataError(f"{path}: does not hold the decision that the log gives now: {place}")
     return before
 
 

@@ -71,7 +71,7 @@ def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
     name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
     try:
         if name not in tuple(REGISTRY):
-            raise ValueError(f"is no algorithm{did_you_mean(name, REGISTRY)}")
+            raise ValueError(f"is not an algorithm{did_you_mean(name, REGISTRY)}")
         algorithm_of(deployment)
     except ValueError as error:
         memory, made = deployment.noise.memory != "none", map(make_members, REGISTRY)

@@ -1,4 +1,4 @@
-"""A game that goes on: an algorithm that learns a period at a time, whoever reports.
+"""A game that goes on: an algorithm that learns a period at a time, with whatever was reported.
 
 The steps are those of experiments (`dpol.experts.play`), with one replicate. How many rounds there
 will be is not known.

@@ -13,7 +13,7 @@ from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
 
 SHOWN = 50
-"""Entities that the ranking shows; the CSV file beside the decision has all."""
+"""Entities that the ranking shows; the CSV file of the decision has all."""
 EARLIER = 26
 """Earlier decisions that are shown."""
 _WIDTH = 160.0  # of a bar, in pixels

@@ -68,7 +68,7 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror}); check the path") from None
     except (LookupError, TypeError) as error:
-        raise DataError(f"{path}: is no record of dpol ({error}); ask for it again") from None
+        raise DataError(f"{path}: is not a record of dpol ({error}); ask for it again") from None
     if found != claimed:
         raise DataError(
             f"{file}: does not fit {path.name}: one of them was changed or cut short on the way;"
@@ -85,13 +85,13 @@ def _record(file: Path) -> tuple[dict[str, Any], Path]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(
-            f"{file}: its record {path.name} is not beside it, so the table may hold raw counts; it"
-            " was not read; ask for both files that dpol privatize wrote"
+            f"{file}: its record {path.name} is not next to it. The table may hold raw"
+            " counts, so it was not read; ask for both files that dpol privatize wrote"
         ) from None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: cannot be read ({error}); ask for it again") from None
     if not isinstance(record, dict):
-        raise DataError(f"{path}: is no record of dpol; ask for it again")
+        raise DataError(f"{path}: is not a record of dpol; ask for it again")
     return record, path
 
 
@@ -110,7 +110,7 @@ def _rows(file: Path, table: bytes, deployment: Deployment) -> list[tuple[int, l
         places = [header.index(name) for name in names]
         return [(reader.line_num, [row[place] for place in places]) for row in reader]
     except (ValueError, IndexError, csv.Error) as error:
-        raise DataError(f"{file}: is no table of dpol ({error}); ask for it again") from None
+        raise DataError(f"{file}: is not a table of dpol ({error}); ask for it again") from None
 
 
 def chain_rows(report: Report) -> ChainRows:

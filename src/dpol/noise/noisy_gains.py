@@ -110,7 +110,7 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = 
 def _mu_of_rounds(
     stream: GainStream, scale: Floats, memory: NoiseMemory | None, rounds: int
 ) -> float:
-    """At most the mu of a person counted in so many rounds, in a row or not."""
+    """An upper bound on the mu of a person counted in so many rounds, in a row or not."""
     shifts = _shifts(stream, scale)
     if memory is not None:
         return memory.mu_of_rounds(shifts.max(axis=0), stream.n_rounds, rounds)

@@ -201,7 +201,7 @@ def _seen_from(side: _Side, first: Floats, second: Floats) -> tuple[Floats, Floa
 
 
 def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> _Errors:
-    """Of the events above each threshold."""
+    """Counts of the events above each threshold."""
     positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
     negative = np.searchsorted(np.sort(other), thresholds, side="right")
     return positive, negative, len(null), len(other)

@@ -57,7 +57,7 @@ class NoiseMemory(Protocol):
         """The exact mu, of (n,) shifts that one person makes, over the fresh noise."""
 
     def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
-        """At most the mu of a person counted in so many rounds, in a row or not."""
+        """An upper bound on the mu of a person counted in so many rounds, in a row or not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Chains:
         return np.sqrt(out)
 
     def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
-        """Of all stays that begin in any round, and all pairs of holders, the worst.
+        """The worst of all stays that begin in any round, and of all pairs of holders.
 
         Where no entry of C'C is negative, the worst stay of w rounds is a whole one.
         """

@@ -124,7 +124,7 @@ class Guarantee:
         return {**columns, **carried, "noise_memory": self.memory}
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for storing beside a result; without stays and memory if there are none."""
+        """Plain values, for storing with a result; without stays and memory if there are none."""
         facts = dataclasses.asdict(self)
         for name in ("stays", "carried", "memory"):  # audits draw by records that have none of them
             if not facts[name]:
@@ -133,14 +133,14 @@ class Guarantee:
 
 
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
-"""Adjacency where persons are counted."""
+"""Adjacency where people are counted."""
 UNIT = "one person in one round"
 """The unit of `ONE_PERSON`."""
 STAY = (
     "two streams that differ in one person, counted elsewhere or nowhere in any of {} rounds in a"
     " row"
 )
-"""Adjacency where persons stay for several rounds."""
+"""Adjacency where people stay for several rounds."""
 STAY_UNIT = "one person in at most {} rounds in a row"
 """The unit of `STAY`."""
 WHOLE_LOSSES = "two loss sequences that differ in one round"
@@ -201,7 +201,7 @@ class Neighbours:
 
 
 PERSONS = Neighbours()
-"""Neighbours where persons are counted."""
+"""Neighbours where people are counted."""
 
 CHOSEN_BY = {
     "counts": "the list of entities, computed from the counts of all periods, later ones included"

@@ -37,7 +37,7 @@ class NoiseSampler(Protocol):
 
 @dataclass(frozen=True)
 class SeededNoise:
-    """Noise of a NumPy generator: reproducible, so whoever has the seed can take it off again."""
+    """Noise of a NumPy generator: reproducible, so anyone who has the seed can remove it."""
 
     name: ClassVar[Literal["seeded"]] = "seeded"
     generator: np.random.Generator

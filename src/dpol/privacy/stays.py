@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from dpol.core.randomness import Floats
 
 STAYS = 1, 2, 4, 8
-"""In how many rounds a person is counted, of whom every record of privacy says the mu."""
+"""Numbers of rounds in which a person is counted, for which every record gives the mu."""
 _ROUNDING = 1e-12
 
 

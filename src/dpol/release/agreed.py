@@ -31,7 +31,7 @@ class AgreedTerms:
     budget_mu: Decimal
 
     def number_of(self, period: str) -> tuple[int, int]:
-        """In which period of the grid a date lies, counted from 0, and how many days in."""
+        """The period of the grid that holds a date, counted from 0, and the days into it."""
         return divmod((datetime.date.fromisoformat(period) - self.first).days, self.days)
 
     def start_of(self, number: int) -> datetime.date:
@@ -89,7 +89,7 @@ class Agreed:
         return [*cells[:3], self.capacities[entity] or cells[3]]
 
     def check_period(self, where: str, period: str) -> None:
-        """Refuse a date that is no period of the deployment."""
+        """Refuse a date that is not a period of the deployment."""
         number, rest = self.terms.number_of(period)
         if rest or number < 0:
             first, days = self.terms.first, self.terms.days

@@ -50,7 +50,7 @@ class Worst(NamedTuple):
 
     @property
     def mu(self) -> float:
-        """At most the mu of a person who stays so."""
+        """An upper bound on the mu of a person who stays so."""
         return math.sqrt(self.squared_mu)
 
 
@@ -97,7 +97,7 @@ def worst_stay(ledger: Ledger, terms: AgreedTerms, run: int | None = None) -> Wo
 
 
 def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int] | None, most: int) -> Fraction:
-    """At most what a row adds to the square of a stay's mu for one of the two entities it moves.
+    """A bound on what a row adds to a stay's squared mu, for one of the two entities it moves.
 
     Args:
         mu: of the row.

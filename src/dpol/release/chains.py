@@ -39,11 +39,11 @@ class ChainTerms(NamedTuple):
 
     @property
     def standard_deviation(self) -> float:
-        """Of all noise on a count, in persons, in the long run; less at the start of a chain."""
+        """Deviation of all noise on a count, in people, in the long run; at first it is less."""
         return self.standard_deviation_after(math.inf)
 
     def standard_deviation_after(self, releases: float) -> float:
-        """Of the noise on the count that follows so many releases of the chain, taken alone."""
+        """Deviation of the noise on the count after so many releases of the chain, taken alone."""
         a, b = float(self.a), float(self.b)
         kept = (1 - a ** (2 * releases)) / (1 - a * a)  # the sum of a^(2 i) over the releases
         return self.scale / 10.0**self.decimals * math.sqrt(1 + (a - b) ** 2 * kept)
@@ -172,7 +172,7 @@ def chains_of(ledger: Ledger, output: Output) -> list[int | None]:
 
 
 def memories(ledger: Ledger) -> dict[int, tuple[Fraction, Fraction, int]]:
-    """As `memories_of`, of every chain, by its number."""
+    """The memories of every chain, by its number; see `memories_of`."""
     found = ledger.execute("SELECT number, a, b, unit_weeks FROM chain")
     return {number: (Fraction(a), Fraction(b), weeks) for number, a, b, weeks in found}
 

@@ -49,9 +49,9 @@ class Entity(Settings):
     capacity: Annotated[float | Literal["reported"], BeforeValidator(_capacity)] = "reported"
     """What its counts are a share of (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
-    """From this date on it reports and may be chosen; without it from the first period on."""
+    """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
-    """From this date on it does not; its past still counts. Without it it stays."""
+    """Date from which on it does not; its past still counts. Without a date it stays."""
 
     def takes_part(self, period: datetime.date) -> bool:
         """Whether it reports, and may be chosen, in a period that starts at a date."""
@@ -66,7 +66,7 @@ class Columns(Settings):
     period: str = "period"
     """Start of the period, a date such as 2021-01-31."""
     count: str = "count"
-    """Persons counted."""
+    """People counted."""
     capacity: str = "capacity"
     """Capacity of the entity in the period; read where it is `reported`."""
 
@@ -83,7 +83,7 @@ class Periods(Settings):
 
 
 class Noise(Settings):
-    """How counts are noised."""
+    """How noise is added to counts."""
 
     memory: Literal["none", "designed"] = "none"
     """`none`: independent noise. `designed`: noise that takes back part of its past."""
@@ -109,13 +109,13 @@ class Deployment(Settings):
     count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
     """How far one person can move one count."""
     noise: Noise = Noise()
-    """How counts are noised."""
+    """How noise is added to counts."""
     algorithm: AlgorithmSpec = "empirical-bayes"
     """A local algorithm that decides from the noisy shares, as in a suite of a config."""
     names: Annotated[int, Field(ge=1, le=1000)] = 1
     """How many entities a decision names."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
-    """In how many periods the budget has to protect one person."""
+    """Number of periods in which the budget has to protect one person."""
     budget_mu: MuDecimal
     """Ceiling of the mu of a person of the longest stay, over all outputs of a holder."""
     corrections: bool = False
@@ -178,7 +178,7 @@ class Deployment(Settings):
         return periods * sum(weights, Fraction(0))
 
     def sha256(self) -> str:
-        """Of the content: comments, the order of keys and how values are written do not matter."""
+        """Checksum of the content: comments, order of keys and spelling of values do not matter."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
     def agreed(self, entity: str | None = None, correct: Iterable[str] = ()) -> Agreed:

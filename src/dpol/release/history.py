@@ -49,9 +49,8 @@ def _of_output(
     given = guarantee_of(ledger, output)
     unit = given.unit.replace("round", "period").capitalize()
     yield (
-        f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. Who guesses whether that"
-        f" person was counted is right at most {rounded_up(100 * best_guess(given.mu), 3)}% of the"
-        " time."
+        f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. A guess whether that person was"
+        f" counted is right at most {rounded_up(100 * best_guess(given.mu), 3)}% of the time."
     )
 
 
@@ -63,8 +62,9 @@ def _over_all(ledger: Ledger) -> Iterator[str]:
         if worst:
             left = math.sqrt(max(0, float(terms.budget_mu) ** 2 - worst.squared_mu))
             yield (
-                f"Deployment {terms.name}: who stays {counted(terms.longest_stay, 'period')} has"
-                f" at most mu = {rounded_up(worst.mu, 4)} over all outputs (the stay from"
-                f" {worst.start} on); the budget is {terms.budget_mu}, which leaves"
+                f"Deployment {terms.name}: someone who stays"
+                f" {counted(terms.longest_stay, 'period')} has at most mu ="
+                f" {rounded_up(worst.mu, 4)} over all outputs (the stay from {worst.start} on); the"
+                f" budget is {terms.budget_mu}, which leaves"
                 f" {left:.4g} for that stay."
             )

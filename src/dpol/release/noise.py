@@ -1,4 +1,4 @@
-"""Noise on counts of persons, exact to the last digit.
+"""Noise on counts of people, exact to the last digit.
 
 Everything is decimal text and integers; no count is ever a floating-point number. Counts are
 rounded half up to a grid of step 10^-m, and discrete Gaussian noise on that grid is added.
@@ -88,7 +88,7 @@ class CountNoise:
 
     @property
     def decimals(self) -> int:
-        """m: the grid has steps of 10^-m persons."""
+        """m: the grid has steps of 10^-m people."""
         m = 0
         while self._steps(m).denominator != 1 or self._variance(m) < _FINEST**2:
             m += 1
@@ -112,7 +112,7 @@ class CountNoise:
 
     @property
     def standard_deviation(self) -> float:
-        """Of the noise, in persons."""
+        """Standard deviation of the noise, in people."""
         return float(Fraction(self.scale, 10**self.decimals))
 
     def measurement(self) -> Any:
@@ -143,7 +143,7 @@ def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSample
 def cells_with(
     counts: Sequence[Count], noise: CountNoise, drawn: Sequence[tuple[int, float]]
 ) -> list[Cells]:
-    """Some counts, each as it is released with its noise in steps, of a deviation in persons."""
+    """Some counts, each as it is released with its noise in steps, of a deviation in people."""
     m, mu = noise.decimals, decimal_text(noise.mu)
     cells: list[Cells] = []
     for count, (draw, deviation) in zip(counts, drawn, strict=True):

@@ -167,8 +167,9 @@ def _recorded(path: Path, record: Record) -> list[list[str]]:
     if path.exists():
         wrong = (
             f"does not fit {file}: one of them was changed after the release, or the release was"
-            " interrupted; put both back as they were"
+            " interrupted; restore both"
         )
     raise DataError(
-        f"{path}: {wrong}, or choose another output (periods released before are then spent twice)"
+        f"{path}: {wrong}, or choose another output (periods you already released will then count"
+        " twice against their privacy)"
     )

@@ -1,4 +1,4 @@
-"""Releasing noisy counts: into the ledger first, then into the table that is given away."""
+"""Releasing noisy counts: into the ledger first, then into the table that is shared."""
 
 from __future__ import annotations
 

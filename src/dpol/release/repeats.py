@@ -1,4 +1,4 @@
-"""What would spend the privacy of the same persons twice, by intent or by accident."""
+"""What would spend the privacy of the same people twice, by intent or by accident."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views of a ledger: the table that is given away, and the record of its guarantee.
+"""The views of a ledger: the table that is shared, and the record of its guarantee.
 
 Rows are only ever added, in the order of their release. So an older state of a table is the
 beginning of the newer one, and what is missing can be written at any time.

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
+from dpol.privacy.account import best_guess
 from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
 from dpol.show.words import counted, each, joint_confidence, mu_title, proved
@@ -21,7 +22,7 @@ _INFINITE = float("inf")
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found in one sentence, more of it, and the sections where all of it stands."""
+    """An answer: its finding in one sentence, further sentences, and the sections with details."""
 
     question: str
     found: str
@@ -48,7 +49,7 @@ def answer_on_papers(
             more.append(f"“{paper}”: of {_checks(rows)}, {count_verdicts(rows)}.")
         if ours.any():
             rows = claims[ours]
-            more.append(f"Left out: {_checks(rows)} of ours (†), of which {count_verdicts(rows)}.")
+            more.append(f"Not counted: {_checks(rows)} of ours (†): {count_verdicts(rows)}.")
     beside = summary[summary["reported_mean_gain"].notna()]
     beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
     table, ranked = _table_two(beside), list(_ranking(ranking))
@@ -72,24 +73,25 @@ def _table_two(beside: pd.DataFrame) -> str:
         )
     met = int((~beside["reported_verdict"].isin((ABOVE, BELOW))).sum())
     ratio = (beside["mean_gain"] / beside["reported_mean_gain"]).median()
-    data = " Ours are of simulated data." if beside["simulated"].any() else ""
+    data = " Ours come from simulated data." if beside["simulated"].any() else ""
     return (
-        f"Table 2: {met} of {len(beside)} of our intervals meet the paper’s numbers; the median of"
-        f" ours over theirs is {ratio:.2f}.{data}"
+        f"Table 2: {met} of {len(beside)} of our intervals overlap the paper’s numbers. The median"
+        f" ratio of ours to theirs is {ratio:.2f}.{data}"
     )
 
 
 def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
-    """RW-Meta, which is local, beside central rivals: here, and in the paper's table."""
+    """RW-Meta, which is local, compared with central rivals: here, and in the paper's table."""
     rows = ranking[ranking["noise"] == PAPER_NOISE]
     ours, theirs = (rows[rows["source"] == source] for source in ("run", "paper"))
     for rival, own in ours.groupby("rival", sort=False):
         against = _RIVALS[str(rival)]
         verdicts, low, high = own["verdict"].to_list(), own["ratio"].min(), own["ratio"].max()
         yield (
-            f"RW-Meta (local) beside {against}, with {PAPER_NOISE} noise: {low:.2f} to"
-            f" {high:.2f} times its gain; above it in {verdicts.count(ABOVE)} of {len(own)} cells,"
-            f" below it in {verdicts.count(BELOW)}, elsewhere their intervals meet."
+            f"RW-Meta (local) compared with {against}, with {PAPER_NOISE} noise: {low:.2f} to"
+            f" {high:.2f} times its gain. RW-Meta is above it in {verdicts.count(ABOVE)} of"
+            f" {len(own)} cells and below it in {verdicts.count(BELOW)}. In the others their"
+            " intervals overlap."
         )
     if not ours.empty:
         reported = theirs["verdict"].to_list()
@@ -116,8 +118,9 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
     if private.empty:
         found = "Not at all: no run has privacy noise."
     else:
-        found = f"Protected is {each(private['unit'])}: {_levels(private)}."
-        more.append(f"Adjacent: {each(private['adjacency'])}.")
+        unit = each(private["unit"])
+        found = f"{unit[0].upper()}{unit[1:]} is protected. {_levels(private)}."
+        more.append(f"Adjacent inputs: {each(private['adjacency'])}.")
         more += describe_public(private)
         more.append(_models(private))
         more += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
@@ -126,32 +129,36 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
 
 
 _SAMPLERS = {
-    "seeded": "The noise is seeded so that anybody can repeat the run: this is what secret noise"
-    " would guarantee, and whoever has the seed can take it off.",
+    "seeded": "The noise is seeded so that anyone can repeat the run. Anyone who has the seed can"
+    " remove it: the guarantee is what secret noise would give.",
     "secure": "The noise came from the operating system and cannot be repeated.",
 }
 
 
 def _levels(private: pd.DataFrame) -> str:
-    """The largest epsilon at each level; smaller ones count as it."""
-    largest = private.groupby("mu", sort=True)["epsilon"].max().iloc[::-1]
-    texts = [
-        f"{_mu(mu)} means ε\xa0≤\xa0{rounded_up(epsilon, 3)}" for mu, epsilon in largest.items()
-    ]
+    """The best guess and the largest epsilon at each level; smaller ones count as it."""
+    texts = []
+    for mu, own in reversed(list(private.groupby("mu", sort=True))):
+        bound = f"ε\xa0≤\xa0{rounded_up(own['epsilon'].max(), 3)}"
+        if own["guaranteed_mu"].notna().all():  # an (ε, δ) guarantee alone bounds guesses less
+            guess = rounded_up(100 * best_guess(own["guaranteed_mu"].max()), 3)
+            bound = f"an even guess becomes right at most {guess}% of the time ({bound})"
+        texts.append(f"at {_mu(mu)} {bound}")
+    found = ", ".join(texts)
     delta = each(f"{value:g}" for value in private["delta"])
-    return f"{', '.join(texts)} at δ = {delta}"
+    return f"{found[0].upper()}{found[1:]}, at δ = {delta}"
 
 
 def _models(private: pd.DataFrame) -> str:
     counts = private.groupby("model")["mechanism"].nunique()
     texts = {
         "local": "local (nobody sees the gains themselves)",
-        "central": "central (a curator does)",
+        "central": "central (a curator sees them)",
     }
     found = [f"{counts[model]} {text}" for model, text in texts.items() if model in counts.index]
     return (
-        f"Mechanisms: {', '.join(found)}. What each guarantees stands below the table of total"
-        " gains."
+        f"Mechanisms: {', '.join(found)}. The notes below the table of total gains say what each"
+        " guarantees."
     )
 
 
@@ -161,8 +168,8 @@ def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
         return
     broken = audits[audits["verdict"] == "violated"]
     yield (
-        f"Audits: {len(audits) - len(broken)} of {len(audits)} claims stand. Confidence of all"
-        f" bounds together: {joint_confidence(audits['confidence'])}."
+        f"Audits: the attacks do not refute {len(audits) - len(broken)} of {len(audits)} claims."
+        f" Confidence of all bounds together: {joint_confidence(audits['confidence'])}."
     )
     for row in broken.to_dict("records"):
         yield (

@@ -71,10 +71,10 @@ def cost_table(costs: pd.DataFrame, titles: Mapping[str, str]) -> Table:
         ),
         sections=(one_section(lines),),
         footers=(
-            "Lost: mean gain without noise minus mean gain at the level; in brackets its share of"
-            " what is gained above chance without noise."
-            " ±: the half widths of both means added up, so that all intervals hold together as"
-            f" those of the table of total gains do. {COVERS} †: ours, not in the paper.",
+            "Lost: mean gain without noise minus mean gain at the level. In brackets: the loss as a"
+            " share of the gain above chance without noise."
+            " ±: the sum of the half widths of both means, so that all intervals hold together like"
+            f" those of the table of total gains. {COVERS} †: ours, not in the paper.",
         ),
     )
 

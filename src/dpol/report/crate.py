@@ -108,7 +108,7 @@ def build_crate(
 
 
 def _ids(*entities: Entity | str) -> Any:
-    """References to entities, given themselves or by their id; one alone is no list."""
+    """References to entities, given themselves or by their id; one alone is not a list."""
     found = [{"@id": it if isinstance(it, str) else it["@id"]} for it in entities]
     return found[0] if len(found) == 1 else found
 

@@ -15,14 +15,14 @@ from dpol.show.table import Column, Entry, Table, number, one_section
 
 
 def read_source(folder: Path, config: Config) -> dict[str, Any]:
-    """Where the raw table of a run came from, as `dpol.data.panel.provenance_of` told it.
+    """The origin of the raw table of a run, as `dpol.data.panel.provenance_of` describes it.
 
     Args:
         folder: results/<run>.
         config: of the run.
 
     Raises:
-        DataError: the file that tells it is missing, or is not what it should be.
+        DataError: the file that describes it is missing, or is not what it should be.
     """
     kind = config.dataset.source.kind
     if kind == "released":
@@ -70,7 +70,7 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Ta
         *_gaps(streams, titles),
     ]
     footers += [
-        f"Periods in which almost no entity has a row ({titles[it['stream']]}), check their dates:"
+        f"Almost no entity has a row in these periods ({titles[it['stream']]}). Check their dates:"
         f" {'; '.join(it['sparse_periods'])}."
         for it in streams
         if it["sparse_periods"]

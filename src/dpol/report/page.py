@@ -36,12 +36,12 @@ from dpol.studies.study import FigureSpec, Section
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the page, with what stands in it.
+    """A section of the page, with its contents.
 
     Args:
         key: its anchor.
         title: its heading.
-        intro: what stands above all else.
+        intro: its first paragraph.
         pictures: its figures, each with its image as base64 and its width in points.
         tables: its tables as HTML.
         folded: captions and tables that only those see who open them.
@@ -67,7 +67,7 @@ def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Pa
         params: name and text of the config, text of the Snakefile, hashes of code, and the
             benchmarks of the jobs.
         files: other outputs of the run, for the crate.
-        checkout: the folder whose commit is told.
+        checkout: the folder whose commit the page shows.
 
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
@@ -140,7 +140,7 @@ def _rendered(
 
 
 _LEAD = (
-    "Differentially private online learning: what was run, what came out, and how it compares with"
+    "Differentially private online learning: the experiments, their results, and a comparison with"
     " what the papers report."
 )
 
@@ -152,7 +152,9 @@ def _released_parts(folder: Path, config: Config) -> list[Part]:
     facts = source_facts(read_source(folder, config))
     if isinstance(source, ReleasedSource):
         facts += (("deployment", Path(source.deployment).name),)
-    intro = "Numbers that were released with noise, taken as they are; every row was checked."
+    intro = (
+        "These numbers were released with noise and are used as they are. Every row was checked."
+    )
     data = Part("data", "Data", intro, facts=facts)
     return [*(_part(folder, study, block) for study, block in studies), data]
 
@@ -169,7 +171,7 @@ def _part(folder: Path, section: Section, settings: Any) -> Part:
 
 
 def _cost_part(table: Table) -> Part:
-    intro = "What one algorithm loses when its inputs are noised, against itself without noise."
+    intro = "How much an algorithm loses when its inputs have noise, compared with itself without."
     return Part("noise-costs", "What noise costs", intro, tables=(to_fragment(table),))
 
 
@@ -177,7 +179,7 @@ def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
     """Where the data came from, and what cleaning did; a table of gains is taken as it is."""
     facts = source_facts(read_source(folder, config))
     if config.dataset.source.kind == "gains":
-        intro = "A table of gains, taken as it is: nothing was cleaned."
+        intro = "The table of gains was used as it is. Nothing was cleaned."
         return Part("data", "Data", intro, facts=facts)
     path = folder / "data/cleaning.json"
     with reading(path):
@@ -186,7 +188,7 @@ def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
     return Part(
         "data",
         "Data and cleaning",
-        "Where the data came from, and every rule that changed them, with the cells it touched.",
+        "Where the data came from, and how many cells each cleaning rule changed.",
         tables=(to_fragment(counts),),
         folded=((dropped.caption, to_fragment(dropped)),) if dropped else (),
         facts=facts,
@@ -202,8 +204,8 @@ def _provenance_part(config: Config, provenance: Provenance) -> Part:
     return Part(
         "provenance",
         "Provenance",
-        "What is needed to make this page again: the same versions, config, seed and data give the"
-        " same numbers, whatever the number of cores.",
+        "Everything you need to make this page again. The same versions, config, seed and data give"
+        " the same numbers on any number of cores.",
         tables=(to_fragment(stage_table(provenance.stages)),) if timed else (),
         facts=tuple(facts),
         code=(f"Config: {provenance.config_name}", provenance.config_text),

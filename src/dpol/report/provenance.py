@@ -1,4 +1,4 @@
-"""From what a page was made: versions, commit, config, and how long each stage took."""
+"""Provenance of a page: versions, commit, config, and how long each stage took."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PACKAGES = (
     *("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "dp-accounting"),
     "snakemake",
 )
-"""Packages whose versions are told."""
+"""Packages whose versions the page shows."""
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """From what a page was made, beside the files of the run.
+    """The sources of a page, in addition to the files of the run.
 
     Args:
         config_name: the config files, by name.
@@ -66,7 +66,7 @@ def commit_of(folder: Path | str) -> str | None:
 
 
 def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
-    """Times from benchmark files, a stage per first part of their path below `folder`.
+    """Times from benchmark files, a stage per first part of their path in `folder`.
 
     Columns: `jobs` of the stage; `wall` and `cpu`, seconds of all together; `memory`, the largest
     in MB; `started` and `ended`, seconds since 1970. Files that are not there, or cannot be read,
@@ -121,9 +121,8 @@ def stage_table(stages: pd.DataFrame) -> Table:
         ),
         sections=(one_section(lines),),
         footers=(
-            f"All together: {jobs:,.0f} jobs, {wall:,.0f} s of wall time one after the other,"
-            f" {cpu:,.0f} s of CPU time. Measured by Snakemake; times of jobs that ran side by"
-            " side are added up, and what is over before the first measurement counts as 0 s of CPU"
-            " time. This page is not among them.",
+            f"Total: {jobs:,.0f} jobs, {wall:,.0f} s if run one after another, {cpu:,.0f} s of CPU"
+            " time, excluding this page. Snakemake samples running jobs, so very short ones show"
+            " 0 s of CPU time.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Reading the files of a run; whatever is wrong with one is told with the remedy."""
+"""Readers of the files of a run. An error names what is wrong with a file, and the remedy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def read_fragment(path: Path) -> str:
-    """A table as HTML. Raises DataError if it is missing, or is no table."""
+    """A table as HTML. Raises DataError if it is missing, or is not a table."""
     with reading(path):
         text = path.read_text(encoding="utf-8")
         if "</table>" not in text:

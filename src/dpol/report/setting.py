@@ -29,16 +29,14 @@ def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _question(config: Config) -> str:
-    question = (
-        "What does privacy cost when a learner has to name one of several experts, round after"
-        " round, and gains what that expert gains"
-    )
+    lower = "How much lower is its score when it sees only noisy numbers?"
     if config.dataset.source.kind == "gains":
-        return f"{question}?"
+        return f"Each round an algorithm picks one expert and scores that expert’s gain. {lower}"
     columns = config.dataset.needed_columns
     return (
-        f"{question}: here an expert is an entity of the table ({columns.entity}), and its gain"
-        f" is its count in a period ({columns.count}) over its capacity ({columns.capacity})?"
+        f"Each period an algorithm picks one entity ({columns.entity}) and scores its count"
+        f" ({columns.count}) divided by its capacity ({columns.capacity}). {lower} The entities"
+        " are the experts, the scores are the gains, and a period is a round."
     )
 
 
@@ -56,18 +54,17 @@ def _data(config: Config, summary: pd.DataFrame) -> str:
 
 
 _MODELS = {
-    "local": "in the local model noise is added where a gain arises, and the learner sees noisy"
-    " gains only",
-    "central": "in the central model a trusted curator sees the gains, and only the actions are"
-    " released",
-    "none": "algorithms without privacy stand beside them for comparison",
+    "local": "In the local model each site adds noise to its own gains, and the algorithm sees only"
+    " noisy gains.",
+    "central": "In the central model a trusted curator sees the gains, and only the actions are"
+    " released.",
+    "none": "Algorithms without privacy are shown for comparison.",
 }
 
 
 def _noise(summary: pd.DataFrame) -> str:
     models = set(summary["model"])
-    text = "; ".join(text for model, text in _MODELS.items() if model in models)
-    return f"{text[0].upper()}{text[1:]}."
+    return " ".join(text for model, text in _MODELS.items() if model in models)
 
 
 def _protected(config: Config, summary: pd.DataFrame) -> str:
@@ -76,6 +73,6 @@ def _protected(config: Config, summary: pd.DataFrame) -> str:
         return "Nothing is protected: no run has privacy noise."
     levels = [mu_title(mu) for mu in config.privacy.levels.values() if mu < float("inf")]
     return (
-        f"Protected is {each(private['unit'])}, at {', '.join(levels)}: telling two adjacent"
+        f"Noise protects {each(private['unit'])}, at {', '.join(levels)}. Telling two adjacent"
         " inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
     )

@@ -1,4 +1,4 @@
-"""Direct labels: the names of lines beside their ends, none on another."""
+"""Direct labels: the names of lines next to their ends, none on another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences below a table: what its numbers are, and what is guaranteed to whom."""
+"""Sentences below a table: the meaning of its numbers, and the guarantees."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def describe_interval(
     """
     return (
         f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
-        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): the same number in"
-        f" all runs, as without randomness. {covers}"
+        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): all runs give the"
+        f" same number. {covers}"
     )
 
 
@@ -74,8 +74,8 @@ def describe_best(column: str, family: str) -> str:
 def describe_models(columns: Sequence[tuple[str, str]]) -> list[str]:
     """Which columns, given with their models, are local, central or without privacy."""
     meaning = {
-        "local": "Local model (noise is added where a gain arises)",
-        "central": "Central model (a trusted curator sees the gains as they are)",
+        "local": "Local model (each site adds noise to its own gains)",
+        "central": "Central model (a trusted curator sees the raw gains)",
         "none": "No privacy",
     }
     found = []
@@ -98,9 +98,9 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
     if private.empty:
         return ["Guarantee: none, no run has privacy noise."]
     lines = [
-        f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}; adjacent:"
+        f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}. Adjacent inputs:"
         f" {each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
-        " telling N(0, 1) from N(μ, 1). The μ of a row is the level asked for; what each mechanism"
+        " telling N(0, 1) from N(μ, 1). The μ of a row is the requested level. Each mechanism"
         " guarantees there, to three digits:"
     ]
     for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
@@ -118,19 +118,19 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
 
 
 def _describe_stays(runs: pd.DataFrame) -> list[str]:
-    """What longer stays, and counts carried forward, cost persons; empty if there are none."""
+    """The cost of longer stays, and of counts carried forward; empty if there are none."""
     lines, longer = [], list(runs.columns[runs.columns.str.fullmatch(r"mu_\d+_weeks")])
     if factors := _times_asked(runs, longer):
         weeks = ", ".join(name.split("_")[1] for name in longer)
         lines.append(
-            f"A person who is counted in {weeks} weeks, in a row or not, has at most {factors}"
-            " times the μ asked for."
+            f"For a person who is counted in {weeks} weeks, in a row or not, μ is at most {factors}"
+            " times the requested one."
         )
     if factors := _times_asked(runs, ["mu_carried"]):
         lines.append(
             "Counts are taken as true. Where a missing count repeats the last one, a person is"
-            f" counted in up to {counted(int(runs['carried_weeks'].max()), 'further week')}, and"
-            f" has at most {factors} times the μ asked for."
+            f" counted in up to {counted(int(runs['carried_weeks'].max()), 'further week')}. For"
+            f" that person μ is at most {factors} times the requested one."
         )
     return lines
 
@@ -155,9 +155,9 @@ def describe_public(runs: pd.DataFrame) -> list[str]:
 
 
 _SAMPLERS = {
-    "seeded": "Noise: seeded, so that anybody can repeat the run; whoever has the seed can take the"
-    " noise off again. The guarantee is what the mechanisms would give with secret noise.",
-    "secure": "Noise: secure, from the operating system; it cannot be repeated.",
+    "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove"
+    " the noise. The guarantee is what the mechanisms would give with secret noise.",
+    "secure": "Noise: secure, from the operating system. Nobody can reproduce it.",
 }
 
 

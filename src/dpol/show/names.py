@@ -52,7 +52,7 @@ NAMES: Mapping[str, Name] = {
     "consistent": Name("stands"),
     "violated": Name("refuted"),
 }
-"""Of everything whose label is not its name."""
+"""Names of everything whose label is not its name."""
 
 OURS = "†: ours, not in the paper"
 """What the mark means."""

@@ -61,7 +61,7 @@ class LineStyle:
 
     @property
     def linestyle(self) -> Literal["-"] | tuple[float, Dashes]:
-        """As matplotlib takes it."""
+        """The style, as matplotlib takes it."""
         return (0.0, self.dashes) if self.dashes else "-"
 
 
@@ -192,7 +192,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def freeze_layout(figure: Figure) -> None:
-    """Lay out once and for all: a layout made anew for each file would differ between them."""
+    """Lay out once and for all: a new layout for each file would differ between them."""
     figure.draw_without_rendering()
     # None, not "none": with an engine in place, though an empty one, each file is drawn twice.
     figure.set_layout_engine(None)

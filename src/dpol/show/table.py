@@ -142,7 +142,7 @@ class Table:
 
     @property
     def sortable(self) -> bool:
-        """Whether the lines may stand in any order."""
+        """Whether the lines may be in any order."""
         return len(self.corner) == 1
 
     def lines_of(

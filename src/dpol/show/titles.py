@@ -1,4 +1,4 @@
-"""What stands above a figure."""
+"""The title above a figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHARACTERS_PER_INCH = 16.0
-"""Of the 8 point font, rounded down."""
+"""Width of the 8 point font, rounded down."""
 
 
 def data_title(simulated: bool) -> str:

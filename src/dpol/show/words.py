@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
-"""Of privacy parameters, and of the distance between what runs and a computed law."""
+"""Symbols of privacy parameters, and of the distance between what runs and a computed law."""
 
 LONGEST = 100
 """Characters of a cell that a message repeats."""

@@ -34,7 +34,7 @@ Frames = Mapping[str, "pd.DataFrame"]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a point is given beside its settings.
+    """What a point is given in addition to its settings.
 
     Args:
         seed: root of all randomness.

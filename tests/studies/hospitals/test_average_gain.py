@@ -38,18 +38,18 @@ KNOWN = r"""**Average total gain**
 
 - Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.
 - Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight: the largest gain of every round.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. (all equal): the same number in all runs, as without randomness. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. (all equal): all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named in it. The cells of all members count in the Bonferroni correction, so the interval of the chosen one holds despite the choice.
 - Data: real.
-- Local model (noise is added where a gain arises): rw-meta, best linear model.
-- Central model (a trusted curator sees the gains as they are): tree-ftpl-min-noise.
+- Local model (each site adds noise to its own gains): rw-meta, best linear model.
+- Central model (a trusted curator sees the raw gains): tree-ftpl-min-noise.
 - No privacy: follow-the-leader.
-- Guarantee: μ-Gaussian differential privacy of one person in one round; adjacent: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the level asked for; what each mechanism guarantees there, to three digits:
+- Guarantee: μ-Gaussian differential privacy of one person in one round. Adjacent inputs: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the requested level. Each mechanism guarantees there, to three digits:
 - Gaussian noise (local): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).
 - Gaussian noise (central): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).
-- A person who is counted in 2, 4, 8 weeks, in a row or not, has at most 1.42, 2, 2.83 times the μ asked for.
-- Counts are taken as true. Where a missing count repeats the last one, a person is counted in up to 4 further weeks, and has at most 2.24 times the μ asked for.
-- Noise: seeded, so that anybody can repeat the run; whoever has the seed can take the noise off again. The guarantee is what the mechanisms would give with secret noise.
+- For a person who is counted in 2, 4, 8 weeks, in a row or not, μ is at most 1.42, 2, 2.83 times the requested one.
+- Counts are taken as true. Where a missing count repeats the last one, a person is counted in up to 4 further weeks. For that person μ is at most 2.24 times the requested one.
+- Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove the noise. The guarantee is what the mechanisms would give with secret noise.
 - —: not run; an algorithm without privacy has no privacy levels.
 - †: ours, not in the paper: follow-the-leader.
 - \[paper: …\]: reported by the paper, not computed here: “Prediction with Expert Advice under Local Differential Privacy”, Table 2.
@@ -100,7 +100,7 @@ def test_footers_tell_ranges_and_simulated_data() -> None:
         "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at",
         "over 1 to 100 runs",
         "Data: simulated, not measured.",
-        "The paper's numbers are of real data",
+        "The paper's numbers come from real data",
     ):
         assert has_footer(table, text)
 

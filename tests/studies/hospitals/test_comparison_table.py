@@ -58,7 +58,7 @@ COMPARED = r"""
 |  | Aim: ours at μ = 1 is at or above the best of 4 learners without privacy | 18.50 (all equal) kalman-a | 17.00 ± 0.02 | -1.50 ± 0.02 | not reached |
 
 - The paper's way: meta, isotropic noise. Ours: bayes, capacity noise. Means over 100 runs of the gain summed over all T rounds; same seeds, data and privacy level in both.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). (all equal): the same number in all runs, as without randomness. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). (all equal): all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 """  # noqa: E501
 
 
@@ -150,7 +150,7 @@ ABLATED = r"""
 
 - Noise + learner + selection = total loss; negative: a gain. Noise: what the best of the paper's learners loses to the noise of the system; for noise with memory, to independent noise of its kind, as they know no other. Learner: what the best of the system's learners, the oracle selector, loses to it under the same noise. Selection: what the system loses to the oracle; an average of learners can be above it. Own noise: what the system itself loses to noise; not part of the sum.
 - The best of several learners is chosen in hindsight, by stream, μ and noise, on the runs that it is scored on: its mean is biased upwards, so that selection is rather overstated, and noise understated.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). (all equal): the same number in all runs, as without randomness. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). (all equal): all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - Means over 100 runs. What is guaranteed at each μ: below the table of the comparison, and in summary.parquet for every system.
 """  # noqa: E501
 

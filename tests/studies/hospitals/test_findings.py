@@ -171,7 +171,7 @@ def test_sentences_on_the_paper() -> None:
     assert describe_reported(streams, simulated=True) == [
         f"[paper: …]: reported by the paper, not computed here: {PAPER}.",
         "New Mexico has 22 experts here and 24 in the paper.",
-        "The paper's numbers are of real data, those beside them of simulated data.",
+        "The paper's numbers come from real data, ours from simulated data.",
     ]
 
 

@@ -237,7 +237,7 @@ def test_everything_is_shown(tmp_path):
         table = getattr(tables, section.build.partition(":")[2])(frames, settings, FACTS)
         assert table.name == section.name
     text = tables.algorithms(frames, settings, FACTS)
-    assert text.footers[0].startswith("There is no truth here: these are noisy numbers; gains")
+    assert text.footers[0].startswith("The true numbers are unknown: only noisy ones were released")
     assert text.sections[0].groups[0].lines[0][1][2].text == "predicts none"
     many = (
         frames["released_decisions"]

@@ -118,7 +118,7 @@ MODELS = (
     *(StateSpaceModel(variance) for variance in (1e-4, 1e-3, 1e-2)),
     StateSpaceModel(1e-5, transient_variance=1e-3),
 )
-"""From deviations that hardly exist to ones that are new every week.
+"""Deviations, from those that hardly exist to ones that are new every week.
 
 Set on simulated streams (benchmarks/learner_design.py) and checked on the first 20 weeks of
 config/panel.yaml's.
@@ -225,7 +225,7 @@ def _advance_chains(
 
 
 def _forget(state: Filter, begun: NDArray[np.bool_]) -> Filter:
-    """The state where some noise begins anew: nothing is left of what was before."""
+    """The state where some noise starts from scratch: nothing is left of what was before."""
     covariance = state.covariance.copy()
     covariance[-1, :, begun] = covariance[:, -1, begun] = 0.0
     means = (*state.means[:-1], np.where(begun, 0.0, state.means[-1]))

@@ -1,4 +1,4 @@
-"""Audits: every mechanism is attacked, and what its outputs give away is held to its claim."""
+"""Audits: attacks on every mechanism, which compare what its outputs reveal with its claim."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def points(settings: Audits, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="audits",
     title="Audits of privacy",
-    about="Every mechanism is attacked. What its outputs give away is a lower bound on its true"
-    " parameter; a sound claim is not below it. The notes below the table say what ran.",
+    about="Every mechanism is attacked. The success of the attack gives a lower bound on the true"
+    " privacy parameter. A claim below that bound is refuted. The notes below the table say what"
+    " ran.",
     settings=Audits,
     folder=Path(__file__).parent,
     results=("audits",),

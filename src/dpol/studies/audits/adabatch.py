@@ -94,7 +94,7 @@ def _play(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, l
 
 
 def _audit_actions(subject: Subject, actions: list[Floats], settings: Audits) -> Audited:
-    """By the share of rounds with a leader of the one half of the experts, evenly or fitted."""
+    """An audit by the rounds in which one half of the experts leads, weighted evenly or fitted."""
     halves = [(it >= _EXPERTS // 2).astype(float) for it in actions]
     statistics = [[it.sum(axis=1) for it in halves], with_fitted_direction(*halves)]
     event = "an event of the rounds in which one half of the experts lead"

@@ -28,8 +28,8 @@ def points(settings: Batching, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="batching",
     title="Privacy amplified by batches",
-    about="RW-AdaBatch plays the same action while its leader is far ahead. Who sees only the"
-    " actions then learns less about one round than the noise alone would allow.",
+    about="RW-AdaBatch plays the same action while its leader is far ahead. Someone who sees only"
+    " the actions then learns less about one round than the noise alone would allow.",
     settings=Batching,
     folder=Path(__file__).parent,
     results=("amplification", "batching"),

@@ -57,7 +57,7 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 
 def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Regret of RW-AdaBatch beside RW-FTPL with the same noise, and the bound of Corollary 2."""
+    """Regret of RW-AdaBatch and of RW-FTPL with the same noise, and the bound of Corollary 2."""
     costs = frames["batching"]
     bounds = list(costs["bound"].unique())
     first = costs.iloc[0]

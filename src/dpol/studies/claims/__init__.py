@@ -22,7 +22,7 @@ def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="claims",
     title="What the papers state, checked",
-    about="Each statement that a computation can check, what was computed, and the verdict.",
+    about="Each statement that a computation can check, the computed value, and the verdict.",
     settings=Claims,
     folder=Path(__file__).parent,
     results=("claims",),

@@ -33,7 +33,7 @@ class Verdict(StrEnum):
 
 
 CONFIDENCE = 0.9999
-"""Of the interval of every sampled row, all comparisons in that row together."""
+"""Confidence of the interval of every sampled row, all its comparisons together."""
 LOOSE_FACTOR = 2.0
 """A claim is loose if claimed and measured number differ by this factor, whatever chance did."""
 WIDEST = 0.1
@@ -136,7 +136,7 @@ Check = Callable[[int], Findings]
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement beside a finding: measured `relation` claimed?
+    """A statement with a finding: measured `relation` claimed?
 
     Raises:
         ValueError: an equality has a bound or a trivial number.

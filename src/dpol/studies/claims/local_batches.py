@@ -36,7 +36,7 @@ def switching(seed: int) -> Findings:
 
 
 def _switches(rng: np.random.Generator, gap: float, n: int, steps: int, eta: float) -> int:
-    """In how many walks from a leader that is `gap` ahead of all others it ever changes."""
+    """Number of walks in which a leader that is `gap` ahead of all others ever changes."""
     position = np.zeros((_RUNS, n))
     position[:, 0] = gap
     switched = np.zeros(_RUNS, dtype=bool)

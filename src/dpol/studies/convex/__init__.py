@@ -36,7 +36,7 @@ STUDY = Study(
     name="convex",
     title="Lazy algorithms: L2P for convex losses",
     about="L2P for online convex optimisation on a ball, as in"
-    f" “{LAZY}”; linear losses are the theorem’s hard case.",
+    f" “{LAZY}”. Linear losses are the theorem’s hard case.",
     settings=Convex,
     folder=Path(__file__).parent,
     results=("convex",),

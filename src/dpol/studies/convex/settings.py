@@ -10,7 +10,7 @@ from dpol.core.settings import Settings
 
 
 class Convex(Settings):
-    """Regret of L2P for linear losses on a ball, beside its competitors."""
+    """Regret of L2P for linear losses on a ball, compared with its competitors."""
 
     n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=1)]
     """Numbers of rounds T."""

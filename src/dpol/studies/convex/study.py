@@ -1,4 +1,4 @@
-"""Regret of L2P for online convex optimisation beside its competitors, on linear losses."""
+"""Regret of L2P for online convex optimisation and of its competitors, on linear losses."""
 
 from __future__ import annotations
 

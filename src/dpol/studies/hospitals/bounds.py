@@ -1,4 +1,4 @@
-"""Floors and ceilings beside every gain: chance, the best fixed expert, foresight."""
+"""Floors and ceilings of every gain: chance, the best fixed expert, foresight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's way beside ours and beside every other private row, replicate by replicate.
+"""The paper's way compared with ours and every other private row, replicate by replicate.
 
 Intervals are Student's, from the differences of the replicates' total gains, and hold for a
 whole table at once (Bonferroni). Replicate r of two runs has the same noise only if stream,

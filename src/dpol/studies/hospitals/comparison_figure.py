@@ -1,4 +1,4 @@
-"""The figure of the paper's way beside ours: total gain against privacy, a panel per stream."""
+"""The figure of the paper's way and ours: total gain against privacy, a panel per stream."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _draw_panel(
 
 
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
-    """From the paper's way at one level to where ours is compared with it."""
+    """An arrow from the paper's way at one level to where ours is compared with it."""
     for aim in aims.to_dict("records"):
         label = str(aim["other_algorithm"])
         colour = style.algorithm_styles([label])[label].colour

@@ -1,4 +1,4 @@
-"""The tables of the comparison: the paper's way beside ours, and what each system loses where."""
+"""The tables of the comparison: the paper's way and ours, and what each system loses where."""
 
 from __future__ import annotations
 

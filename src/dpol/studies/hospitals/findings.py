@@ -1,4 +1,4 @@
-"""What follows from the summary: best learners, the cost of noise, the paper's numbers beside ours.
+"""What follows from the summary: best learners, the cost of noise, the paper's numbers and ours.
 
 Half widths of two means add up here: the intervals of the differences then hold together wherever
 those of the summary do.
@@ -154,7 +154,7 @@ _NUMBERS = ("mean_gain", "ci_half_width")
 
 
 def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
-    """RW-Meta, which is local, beside each kind of central rival, under the same noise.
+    """RW-Meta, which is local, compared with each central rival, under the same noise.
 
     One row per rival, stream, noise and level with noise, of this run and of the paper's table
     (`source`). Of several algorithms of a kind it is the one with the largest mean, in hindsight.

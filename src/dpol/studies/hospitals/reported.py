@@ -1,4 +1,4 @@
-"""The paper's Table 2, stored beside this module: no number of it enters a computation of ours.
+"""The paper's Table 2, stored next to this module; no computation of ours uses its numbers.
 
 The paper is "Prediction with Expert Advice under Local Differential Privacy".
 """
@@ -45,5 +45,5 @@ def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: 
         if theirs is not None and theirs != ours:
             found.append(f"{title} has {ours} experts here and {theirs} in the paper.")
     if simulated:
-        found.append("The paper's numbers are of real data, those beside them of simulated data.")
+        found.append("The paper's numbers come from real data, ours from simulated data.")
     return found

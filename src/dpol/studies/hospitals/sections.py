@@ -51,7 +51,7 @@ TOTAL_GAIN = Section(
     name="average-gain",
     title="Total gain (the paper’s Table\u00a02)",
     about=f"Each algorithm at each privacy level, as in {PAPER}. Numbers in brackets are the"
-    " paper’s, where it has comparable ones; all others were computed by this run.",
+    " paper’s, where it has comparable ones. This run computed all others.",
     results=("summary",),
     tables=(TableSpec("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
 )
@@ -59,8 +59,8 @@ GAIN_OVER_TIME = Section(
     **_SHARED,
     name="cumulative-gain",
     title="Gain over time (the paper’s Figure\u00a02)",
-    about="How the gains add up, and when noise begins to cost. The paper has no numbers for its"
-    " figure but those of its Table 2.",
+    about="Gain added up week by week. Where the curves part, noise starts to hurt. The paper gives"
+    " no numbers for this figure beyond its Table 2.",
     results=("summary", "cumulative"),
     figures=lambda main: (_CUMULATIVE,),
 )
@@ -68,8 +68,9 @@ RIVALS = Section(
     **_SHARED,
     name="rivals",
     title="Local or central",
-    about="What a curator is worth: the paper’s local algorithms beside its central baseline and"
-    " stronger ones, each with the same noise for all experts and with noise for each.",
+    about="The value of a trusted curator. The paper’s local algorithms are compared with its"
+    " central baseline and with stronger ones. Each plays with the same noise for all experts, and"
+    " with noise scaled for each.",
     results=("summary",),
     figures=lambda main: (_RIVALS,),
 )
@@ -77,7 +78,8 @@ BEYOND = Section(
     **_SHARED,
     name="beyond",
     title="Beyond the paper, at the same privacy",
-    about="The paper’s way beside ours, and what noise, learners and selection each cost.",
+    about="The paper’s way compared with ours, and the separate costs of noise, learners and"
+    " selection.",
     results=("summary", "comparison", "ablation"),
     figures=lambda main: (_COMPARISON,),
     tables=(

@@ -93,11 +93,11 @@ class System(Settings):
     """How its noise is scaled."""
     learners: Label
     """Family of the learners that it selects from or averages. The best of them in hindsight is
-    the oracle selector beside which its own selection is judged."""
+    the oracle selector, with which its own selection is compared."""
 
 
 class Aim(Settings):
-    """Ours at one privacy level beside something at another level."""
+    """Ours at one privacy level, compared with something at another level."""
 
     ours: Label
     """Privacy level of ours."""

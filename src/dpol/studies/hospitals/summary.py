@@ -1,4 +1,4 @@
-"""From the rounds of all runs to one row per cell, and to the curves of the figure."""
+"""The summary: one row per cell from the rounds of all runs, and the curves of the figure."""
 
 from __future__ import annotations
 

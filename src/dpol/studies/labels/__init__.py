@@ -49,7 +49,7 @@ def _figures(settings: Labels) -> tuple[FigureSpec, ...]:
 STUDY = Study(
     name="labels",
     title="Distributions from private labels",
-    about="A learner predicts labels from messages that hide each of them: the system of"
+    about="A learner predicts labels from messages that hide each label. This is the system of"
     f" “{DISTRIBUTIONS}”, which has no experiments of its own.",
     settings=Labels,
     folder=Path(__file__).parent,

@@ -55,7 +55,7 @@ def looks() -> dict[str, tuple[str, str]]:
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """KL risk against T, M, K and epsilon, a panel per sweep that was run, beside the bounds."""
+    """KL risk against T, M, K and epsilon, a panel per sweep that was run, with the bounds."""
     panels = _panels(frames["labels"], {_RISK: "KL risk (nats)"}, COLUMN_OF)
     what = "KL risk over all T rounds of learning from locally private labels."
     how = "Solid: exact sensitivity (ours); dashed, pale: as published."

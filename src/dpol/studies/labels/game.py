@@ -242,7 +242,7 @@ def _repeats(game: LabelGame) -> bool:
 
 
 def _settled(game: LabelGame, logs: Floats) -> int | None:
-    """From which of the log-weights (R, n, K) on all weight is on one hypothesis, for good.
+    """The first of the log-weights (R, n, K) from which on one hypothesis has all weight for good.
 
     Only if a hypothesis is true.
     """
@@ -301,7 +301,7 @@ def total_variation(one: Floats, other: Floats) -> Floats:
 
 
 def median_estimate(estimates: Floats) -> Floats:
-    """Of G independent estimates (R, G, M) the one with the least median distance to all, (R, M).
+    """The one of G independent estimates (R, G, M) with the least median distance to all, (R, M).
 
     If more than half of them lie within a distance of the truth, so does this one within three
     times that distance: an expected error becomes one with high probability.

@@ -117,7 +117,7 @@ def random_class(
     concentration: float = 1.0,
     n_features: int = 1,
 ) -> HypothesisClass:
-    """Hypotheses drawn from a symmetric Dirichlet distribution, anew for every feature.
+    """Hypotheses drawn from a symmetric Dirichlet distribution, drawn again for every feature.
 
     Args:
         n_hypotheses: K, the number of hypotheses.

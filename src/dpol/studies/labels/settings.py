@@ -44,7 +44,7 @@ class Labels(Settings):
     sweeps: LabelSweeps = LabelSweeps()
     """What is tried in place of the base, one number at a time."""
     concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
-    """Of the Dirichlet distribution; below 1, hypotheses put most mass on few labels."""
+    """Parameter of the Dirichlet distribution; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels a week on the streams: the hospital of a random patient. Without it, no streams."""
     groups: Annotated[int, Field(ge=3, le=99)] = 5
@@ -56,4 +56,4 @@ class Labels(Settings):
         """Streams of patients need counts."""
         if source == "gains" and self.patients_per_week is not None:
             allowed = "must not be given because dataset.source.kind is gains: its gains have no"
-            yield Problem(("patients_per_week",), self.patients_per_week, f"{allowed} persons")
+            yield Problem(("patients_per_week",), self.patients_per_week, f"{allowed} people")

@@ -91,7 +91,7 @@ def _risk(row: pd.Series) -> Entry:
 
 
 def _excess(row: pd.Series) -> Entry:
-    """Beside what the best forecast has in hindsight; the log loss itself as a note."""
+    """Loss compared with the best forecast in hindsight; the log loss itself as a note."""
     note = f"log loss {row['mean_log_loss']:.4f}"
     return _with_ends(row, lambda kl: f"{(kl - row['best_kl']) / row['T']:+.4f}", note)
 

@@ -12,7 +12,7 @@ from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
-"""From so many rounds on, each adversary is a point of its own."""
+"""Number of rounds from which on each adversary is a point of its own."""
 REGRETS = (
     "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
     " dimension d (rows) and privacy ε (columns); a marker for each algorithm, those of one T side"
@@ -65,8 +65,8 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
-    about="L2P redraws its action only now and then, and hides why. The first figure is what"
-    f" “{LAZY}” states; the regrets were measured by this run.",
+    about="L2P redraws its action only now and then, and hides why. The first figure shows what"
+    f" “{LAZY}” states. This run measured the regrets.",
     settings=Lazy,
     folder=Path(__file__).parent,
     results=("lazy",),

@@ -63,7 +63,7 @@ RATE_PANELS = (
 
 
 def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
-    """The paper's Figure 1: rates of L2P beside prior work, and the lower bound where known.
+    """The paper's Figure 1: rates of L2P and prior work, and the lower bound where known.
 
     No result changes it.
     """

@@ -18,7 +18,7 @@ LEADERS = (TREE, MATRIX)
 
 
 class Lazy(Settings):
-    """Regret of L2P for experts on synthetic losses, beside its competitors."""
+    """Regret of L2P for experts on synthetic losses, compared with its competitors."""
 
     n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=10_000_000)]], Field(min_length=1)]
     """Numbers of rounds T."""
@@ -35,7 +35,7 @@ class Lazy(Settings):
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
     largest_tree: PositiveInt = 3_000_000
-    """Largest T times d at which leaders of noisy prefix sums are run beside."""
+    """Largest T times d at which leaders of noisy prefix sums are run for comparison."""
 
 
 def algorithms_of(settings: Lazy) -> tuple[str, ...]:

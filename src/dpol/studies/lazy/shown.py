@@ -24,7 +24,7 @@ from dpol.studies.study import Facts, Frames
 
 _OURS = "†: ours, not in the paper"
 _FEW = 2
-"""Up to so many values of T are no rate: markers stand alone."""
+"""Number of values of T up to which markers are not joined: two points are not a rate."""
 _RATE: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 1.3}
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 _Looks = dict[tuple[str, str], tuple[float, dict[str, Any]]]
@@ -103,7 +103,7 @@ def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
 
 
 def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
-    """Measured regrets beside the rates that the paper states."""
+    """Measured regrets compared with the rates that the paper states."""
     game, regrets = _game_of(frames)
     algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
     new, prior = game.rates
@@ -192,7 +192,7 @@ def _label_rounds(ax: Axes, rounds: list[int]) -> None:
 
 
 def _looks(regrets: pd.DataFrame, game: Game) -> _Looks:
-    """By algorithm and adversary: a factor of T, so that points of one T stand side by side, and
+    """Factors of T by algorithm and adversary, so that points of one T stand side by side, and
     how they are drawn."""
     played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
     found = [(name, own) for name in TITLES for own in game.losses if (name, own) in played]

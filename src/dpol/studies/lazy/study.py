@@ -1,4 +1,4 @@
-"""Regret of L2P for experts beside its competitors, on synthetic losses."""
+"""Regret of L2P for experts and of its competitors, on synthetic losses."""
 
 from __future__ import annotations
 

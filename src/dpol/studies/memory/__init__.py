@@ -1,4 +1,4 @@
-"""Noise with memory beside independent noise, for persons who stay for several weeks."""
+"""Noise with memory compared with independent noise, for people who stay for several weeks."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ def points(settings: NoiseMemories, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="memory",
     title="Noise with memory",
-    about="A hospital may let its noise of this week cancel part of its earlier noise, at the same"
-    " μ. Whoever stays longer than the unit of privacy says then pays more than with independent"
-    " noise.",
+    about="A hospital may let this week’s noise cancel part of its earlier noise, at the same μ."
+    " People who stay longer than the unit of privacy then pay more than with independent noise.",
     settings=NoiseMemories,
     folder=Path(__file__).parent,
     results=("memory",),

@@ -18,7 +18,7 @@ _REGISTRY = "dpol.experts.registry"  # as text: jobs watch the algorithm, not al
 
 
 class NoiseMemories(Settings):
-    """Gain with designed memory beside independent noise, for units of several weeks."""
+    """Gain with designed memory compared with independent noise, for units of several weeks."""
 
     weeks: Annotated[
         list[Annotated[int, Field(ge=1, le=520)]],

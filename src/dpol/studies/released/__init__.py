@@ -8,7 +8,7 @@ from pathlib import Path
 from dpol.studies.released.settings import ReleasedGames
 from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
-NO_TRUTH = "There is no truth here: these are noisy numbers; gains cannot be computed."
+NO_TRUTH = "The true numbers are unknown: only noisy ones were released, so there are no gains."
 _HERE = "dpol.studies.released"
 _FIGURE = FigureSpec(
     name="released-decisions",
@@ -35,8 +35,8 @@ def points(settings: ReleasedGames, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="released",
     title="Released numbers",
-    about=f"{NO_TRUTH} What can be said without it: whom each algorithm names, how often they"
-    " agree, how often a noisy share falls where it was predicted, and how large the noise is.",
+    about=f"{NO_TRUTH} The tables show whom each algorithm names, how often the algorithms agree,"
+    " how often a noisy share falls into its predicted interval, and how large the noise is.",
     settings=ReleasedGames,
     folder=Path(__file__).parent,
     results=("released_reports", "released_decisions", "released_algorithms"),

@@ -1,4 +1,4 @@
-"""The figure of whom each algorithm names, and of the noise beside it."""
+"""The figure of whom each algorithm names, and of the noise."""
 
 from __future__ import annotations
 

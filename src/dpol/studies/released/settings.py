@@ -14,8 +14,8 @@ class ReleasedGames(Settings):
     """Algorithms that decide from released numbers, each by itself."""
 
     algorithms: list[AlgorithmSpec] = ["empirical-bayes", "random-effects", "rw-ftpl"]
-    """What plays beside the deployment's own algorithm, which always does: local algorithms as in a
-    suite. One that is the deployment's is played once."""
+    """Algorithms that play in addition to the deployment's own, which always plays: local
+    algorithms as in a suite. One that is the deployment's is played once."""
 
     def problems(self, source: str) -> Iterator[Problem]:
         """The numbers were not released, or an algorithm cannot play them."""
