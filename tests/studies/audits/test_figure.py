@@ -49,7 +49,7 @@ def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits):
     violated = audits.verdict == "violated"
     assert 0 < violated.sum() < len(audits)
     figure = draw_audit(audits)
-    assert [colour == style.VERMILLION for _, _, colour, _ in points(figure)] == list(violated)
+    assert [colour == style.REFUTED for _, _, colour, _ in points(figure)] == list(violated)
     assert figure.get_suptitle().endswith(f"{violated.sum()} refuted")
     clean = draw_audit(audits[~violated])
     assert clean.get_suptitle().endswith("no claim is refuted")

@@ -127,7 +127,7 @@ def test_two_values_are_no_rate_and_have_no_line() -> None:
 
 
 def test_titles_say_what_is_fixed() -> None:
-    thousand = r"T = $3{\cdot}10^{4}$"
+    thousand = "T = 3·10⁴"
     assert {key: ax.get_title(loc="left") for key, ax in risk_panels().items()} == {
         ("rounds", "random"): "random class: K = 4, M = 100, ε = 4",
         ("rounds", "hard"): "hard class: K = 4, M = 8, ε = 4",
@@ -173,7 +173,7 @@ def test_lines_are_labelled_directly() -> None:
         assert set(texts(ax)) == {*TITLES, *extra.get(key, [])}
         for title, colour in TITLES.items():
             text, (line,) = texts(ax)[title], lines(ax, colour, "-")
-            assert text.get_color() == colour
+            assert text.get_color() == style.text_colour(colour)
             assert text.xy == pytest.approx(points(line)[-1])
 
 
@@ -214,14 +214,14 @@ def test_an_algorithm_that_was_not_run_is_neither_drawn_nor_named(name: str) -> 
     assert "dots: the 7 runs, not an interval" in figure.get_suptitle().replace("\n", " ")
     for ax in figure.axes:
         colours = {line.get_color() for line in ax.lines}
-        assert style.GREEN not in colours
-        assert style.VERMILLION in colours
+        assert style.COLOURS["membership"] not in colours
+        assert style.COLOURS["randomised-response"] in colours
         assert not any("membership" in text for text in texts(ax))
 
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
     for ax in drawn("selection").axes:
-        for look, power, title in (("-.", -0.25, "$T^{-1/4}$"), (":", -0.5, "$T^{-1/2}$")):
+        for look, power, title in (("-.", -0.25, "slope −1/4"), (":", -0.5, "slope −1/2")):
             (line,) = lines(ax, style.BLACK, look)
             xs, ys = np.log(points(line)).T
             np.testing.assert_allclose(np.diff(ys) / np.diff(xs), power)

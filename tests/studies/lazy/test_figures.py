@@ -88,7 +88,7 @@ def test_every_panel_has_the_regrets_of_its_setting(game: Game) -> None:
         for ax, epsilon in zip(row, (0.5, 4.0), strict=True):
             every: list[float] = []
             for kind, algorithm in itertools.product(range(len(game.losses)), range(4)):
-                colour = style.VARIANT_STYLES[ALGORITHMS[game.name][algorithm]].colour
+                colour = style.ALGORITHM_STYLES[ALGORITHMS[game.name][algorithm]].colour
                 (line,) = shown(ax, colour, ("-", "--")[kind])
                 expected = [regret(kind, T, d, epsilon, algorithm) for T in sorted(ROUNDS)]
                 xs, ys = np.asarray(line.get_xydata()).T
@@ -125,7 +125,9 @@ def test_a_run_that_is_missing_is_a_line_less(game: Game) -> None:
     rows = table(game).query(f"algorithm != '{ALGORITHMS[game.name][1]}'")
     figure = draw(rows, game)
     for ax in figure.axes:
-        missing, there = (style.VARIANT_STYLES[name].colour for name in ALGORITHMS[game.name][1:3])
+        missing, there = (
+            style.ALGORITHM_STYLES[name].colour for name in ALGORITHMS[game.name][1:3]
+        )
         assert not shown(ax, missing, "-")
         assert shown(ax, there, "-")
     full = [text.get_text() for text in draw(table(game), game).legends[0].get_texts()]

@@ -17,7 +17,7 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
-_COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
+_COLOURS = {"consistent": style.GREY, "violated": style.REFUTED}
 # Shares beyond this are drawn here.
 _FARTHEST = 1.5
 
