@@ -14,9 +14,9 @@ _CURVES = FigureSpec(
     title="How much batches amplify privacy",
     description="Left: error rates of the best attack on one round, false negatives against false"
     " positives, for the fewest experts and the μ nearest 1: perfect privacy, not amplified, and"
-    " for each switching bound the analytic bound and the Monte Carlo estimate. Right: ε as a share of"
-    " the ε that is not amplified, against μ: a line for each bound and number of experts, open"
-    " markers for Monte Carlo. All ε are in the table below, all curves in the file"
+    " for each switching bound the analytic bound and the Monte Carlo estimate. Right: ε as a"
+    " share of the ε that is not amplified, against μ: a line for each bound and number of"
+    " experts, open markers for Monte Carlo. All ε are in the table below, all curves in the file"
     " amplification.parquet.",
     draw=f"{_HERE}.figure:draw",
 )
