@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from dpol.core.rounding import rounded_up
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import data_title
@@ -88,15 +90,16 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
         for ax, (stream, own) in zip(axes, streams, strict=True):
             _draw_excesses(ax, own)
             first = own.iloc[0]
-            ax.set_title(f"{stream}: {first['M']} hospitals, {first['T']:,} patients", loc="left")
+            title = f"{facts.streams[stream]}: {first['M']} hospitals, {first['T']:,} patients"
+            ax.set_title(title, loc="left", parse_math=False)
         axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        axis = figure.supylabel(
-            "log loss minus that of the best forecast\nin hindsight (nats per patient);"
-            " below 0:\na mixture beats its best member"
-        )
+        axis = figure.supylabel("extra log loss (nats per patient)")
         what = f"{data_title(facts.simulated)}: in which hospital is a random patient?"
-        what += f" {rows['K'].iloc[0]} forecasts, none exactly right."
+        what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra: above the best of them"
+        what += " in hindsight; below 0: a mixture beats its best member."
+        farthest = ((rows[_RISK] - rows["best_kl"]) / rows["T"]).abs().max()
+        what += f" All means are within {rounded_up(farthest, 2)} nats of it."
         _finish(figure, rows, what, "Exact sensitivity (ours).")
         # Level with the panels, not with panels and legend together.
         axis.set_y((axes[0].get_position().y1 + axes[-1].get_position().y0) / 2)
@@ -189,8 +192,23 @@ def _draw(panels: Sequence[_Panel], n_columns: int, what: str, how: str) -> Figu
         for ax, panel, names in zip(axes, panels, ends, strict=True):
             guides = _draw_bounds(ax, panel) if panel.y == _RISK else _draw_slopes(ax, panel)
             add_labels(ax, [*names, *guides], _HEIGHT)
+        if len(panels) < n_rows * n_columns and panels[0].y == _RISK:
+            _add_key(figure)
         _finish(figure, panels[0].rows, what, how)
     return figure
+
+
+def _add_key(figure: Figure) -> None:
+    """What the marks of the risk mean, where the grid has no panel."""
+    runs = _DOTS | {"ms": 5.0}
+    marks = [
+        ({**_MAIN, "marker": "o"}, "mean, exact sensitivity (ours)"),
+        (_PALE, "mean, sensitivity as published"),
+        (runs, "one run; the dots are no interval"),
+        ({"ls": "-.", "lw": 1.1}, "a bound of the paper"),
+    ]
+    handles = [Line2D([], [], color=style.BLACK, **look, label=name) for look, name in marks]
+    figure.legend(handles=handles, loc="lower right", bbox_to_anchor=(0.9, 0.12), handlelength=3.6)
 
 
 def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:

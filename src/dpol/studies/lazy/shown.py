@@ -248,4 +248,5 @@ def _add_legend(figure: Figure, regrets: pd.DataFrame, game: Game, looks: _Looks
         f" (Student's t), all {first['ci_comparisons']} together"
     )
     title = f"Regret against {game.against}, at (ε, δ) for one round's losses"
-    add_title(figure, (title, bars, "points of one T stand side by side", _OURS))
+    hidden = "a bar that is not seen is within its marker"
+    add_title(figure, (title, bars, hidden, "points of one T stand side by side", _OURS))
