@@ -228,7 +228,8 @@ def text_colour(colour: str) -> str:
     ('#0072B2', '#966800')
     """
     while contrast(colour) < _LEAST_CONTRAST:
-        colour = to_hex([0.98 * it for it in to_rgb(colour)]).upper()
+        red, green, blue = to_rgb(colour)
+        colour = to_hex((0.98 * red, 0.98 * green, 0.98 * blue)).upper()
     return colour
 
 

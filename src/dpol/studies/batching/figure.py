@@ -54,7 +54,7 @@ def _draw_curves(ax: Axes, panel: pd.DataFrame) -> None:
     ax.plot([0, 1], [1, 0], color=style.GREY, lw=0.6, label="perfect privacy")
     plain = panel[panel["kind"] == "un-amplified"]
     plain = plain[plain["bound"] == plain["bound"].iloc[0]]
-    look = {"color": style.BLACK, "lw": 1.2, "ls": ":"}
+    look: dict[str, Any] = {"color": style.BLACK, "lw": 1.2, "ls": ":"}
     ax.plot(plain["false_positive"], plain["false_negative"], **look, label="un-amplified")
     for (bound, colour), (kind, dashes) in product(_COLOURS.items(), _DASHES.items()):
         own = panel[(panel["bound"] == bound) & (panel["kind"] == kind)]

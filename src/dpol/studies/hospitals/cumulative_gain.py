@@ -56,8 +56,8 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
     lines = _lines(cumulative, main)
     rows = cumulative[cumulative["stream"].isin(main.streams)]
     noisy = _noisy_without_privacy(frames["summary"])
-    own = rows.set_index(["algorithm", "noise", "mu"]).index
-    rows = rows[~own.isin([(*it, math.inf) for it in noisy])]
+    keys = rows.set_index(["algorithm", "noise", "mu"]).index
+    rows = rows[~keys.isin([(*it, math.inf) for it in noisy])]
     dated = bool(rows["period"].notna().all())
     rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]

@@ -90,7 +90,7 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
         for ax, (stream, own) in zip(axes, streams, strict=True):
             _draw_excesses(ax, own)
             first = own.iloc[0]
-            title = f"{facts.streams[stream]}: {first['M']} hospitals, {first['T']:,} patients"
+            title = f"{facts.streams[str(stream)]}: {first['M']} hospitals, {first['T']:,} patients"
             ax.set_title(title, loc="left", parse_math=False)
         axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
