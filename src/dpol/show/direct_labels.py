@@ -9,8 +9,10 @@ import numpy as np
 import scipy
 from matplotlib.axes import Axes
 
-_FONT = 6.5
-_LINE = 0.105  # inches that a line of a label takes
+from dpol.show.style import text_colour
+
+_FONT = 7.0
+_LINE = 0.113  # inches that a line of a label takes
 _GAP = 0.03
 
 
@@ -44,7 +46,7 @@ def add_labels(ax: Axes, labels: Sequence[Label], height: float) -> None:
             textcoords="axes fraction",
             ha="left",
             va="center",
-            color=label.colour,
+            color=text_colour(label.colour),
             fontsize=_FONT,
             linespacing=1.1,
             annotation_clip=False,

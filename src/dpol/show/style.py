@@ -11,22 +11,19 @@ from typing import Any, Literal
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from dpol.core.files import atomic_path
+from dpol.show.words import power
 
-# The palette of Okabe and Ito: told apart with every common kind of colour blindness.
 BLACK = "#000000"
-ORANGE = "#E69F00"
-SKY = "#56B4E9"
-GREEN = "#009E73"
-BLUE = "#0072B2"
-VERMILLION = "#D55E00"
-PURPLE = "#CC79A7"
-# Not of the palette: a neutral sixth line colour, since its yellow is too pale on white.
 GREY = "#5A5A5A"
-
-ENVELOPE = ORANGE
+"""What has no privacy: references, and algorithms that see the truth."""
+REFUTED = "#C2003A"
+"""A claim that the outputs refute; no algorithm has it."""
+ENVELOPE = "#E69F00"
 """Shade of a family of learners; no line has it."""
 BAND = "#F1F1F1"
 """Shade of a part of a panel that is unlike the rest."""
@@ -65,55 +62,87 @@ class LineStyle:
         return (0.0, self.dashes) if self.dashes else "-"
 
 
+COLOURS: Mapping[str, str] = {
+    "rw-meta": "#0072B2",
+    "rw-ftpl": "#3A9AD9",
+    "rw-adabatch": "#7B4FB5",
+    "rw-adabatch-reflection": "#C06FD8",
+    "random-effects": "#00868B",
+    "empirical-bayes": "#332288",
+    "bayesian-average": "#6A5ACD",
+    "exponential-weights": "#4A7A9C",
+    "fixed-share": "#7A7500",
+    "persistence": "#1F3A5F",
+    "tree-ftpl-min-noise": "#D55E00",
+    "tree-ftpl-min-regret": "#8C3B00",
+    "dp-ftrl": "#B07D00",
+    "mf-ftpl": "#009E73",
+    "mf-window": "#4C9A2A",
+    "mf-discounted": "#00614A",
+    "l2p": "#CC6699",
+    "l2p-published": "#5C1A45",
+    "l2p-one-round": "#A0308A",
+    "l2p-theorem": "#8F7FC0",
+    "wma": "#50402A",
+    "exp3": "#3F51D5",
+    "exp3-bayes": "#1099B0",
+    "membership": "#5FA53B",
+    "randomised-response": "#B3201B",
+}
+"""One colour for each algorithm, in all figures; its variants differ in dashes and marker.
+
+Lines of one figure differ with red-green blindness too, and stand out from white (at least 3 : 1).
+"""
+
+
+def _style(label: str, dashes: Dashes, marker: str, width: float = 1.2) -> LineStyle:
+    return LineStyle(COLOURS[label], dashes, marker, width)
+
+
 ALGORITHM_STYLES: Mapping[str, LineStyle] = {
-    "rw-meta": LineStyle(BLUE, _SOLID, "o", 1.7),
-    "rw-meta-floor-0": LineStyle(BLUE, _DASH_DOT, "<"),
-    "rw-meta-kalman": LineStyle(BLUE, _DASHED, ">"),
-    "random-effects": LineStyle(GREEN, _DASH_DOT_DOT, "P", 1.9),
-    "empirical-bayes": LineStyle(PURPLE, _SOLID, "*", 1.9),
-    "bayesian-average": LineStyle(PURPLE, _DASHED, "h"),
-    "exponential-weights": LineStyle(SKY, _SOLID, "d"),
-    "fixed-share": LineStyle(SKY, _DASH_DOT, "p"),
-    "rw-ftpl": LineStyle(SKY, _DASHED, "s"),
-    "rw-adabatch": LineStyle(PURPLE, _DASH_DOT, "^"),
-    "rw-adabatch-reflection": LineStyle(GREEN, _SHORT, ">"),
-    "tree-ftpl-min-noise": LineStyle(VERMILLION, _DASHED, "D"),
-    "tree-ftpl-min-regret": LineStyle(GREEN, _DASH_DOT, "v"),
-    "mf-ftpl": LineStyle(VERMILLION, _SOLID, "s"),
-    "mf-window-8": LineStyle(GREEN, _SOLID, "v"),
-    "mf-discounted-0.8": LineStyle(PURPLE, _SHORT, "<"),
-    "mf-discounted-0.9": LineStyle(GREEN, _DASHED, "^"),
-    "persistence": LineStyle(GREY, _DASH_DOT, "+"),
-    "l2p": LineStyle(PURPLE, _DASH_DOT_DOT, "p"),
+    "rw-meta": _style("rw-meta", _SOLID, "o", 1.7),
+    "rw-meta-floor-0": _style("rw-meta", _DASH_DOT, "<"),
+    "rw-meta-kalman": _style("rw-meta", _DASHED, ">"),
+    "random-effects": _style("random-effects", _DASH_DOT_DOT, "P", 1.9),
+    "empirical-bayes": _style("empirical-bayes", _SOLID, "*", 1.9),
+    "bayesian-average": _style("bayesian-average", _DASHED, "h"),
+    "exponential-weights": _style("exponential-weights", _SOLID, "d"),
+    "fixed-share": _style("fixed-share", _DASH_DOT, "p"),
+    "rw-ftpl": _style("rw-ftpl", _DASHED, "s"),
+    "rw-adabatch": _style("rw-adabatch", _DASH_DOT, "^"),
+    "rw-adabatch-reflection": _style("rw-adabatch-reflection", _SHORT, ">"),
+    "tree-ftpl-min-noise": _style("tree-ftpl-min-noise", _DASHED, "D"),
+    "tree-ftpl-min-regret": _style("tree-ftpl-min-regret", _DASH_DOT, "v"),
+    "dp-ftrl": _style("dp-ftrl", _DASHED, "D"),
+    "mf-ftpl": _style("mf-ftpl", _SOLID, "s"),
+    "mf-window-8": _style("mf-window", _SOLID, "v"),
+    "mf-discounted-0.8": _style("mf-discounted", _SHORT, "<"),
+    "mf-discounted-0.9": _style("mf-discounted", _DASHED, "^"),
+    "persistence": _style("persistence", _DASH_DOT, "+"),
+    "l2p": _style("l2p", _DASH_DOT_DOT, "p"),
+    "l2p-sound": _style("l2p", _SOLID, "p"),
+    "l2p-published": _style("l2p-published", _DASHED, "s"),
+    "l2p-one-round": _style("l2p-one-round", _SHORT, "^"),
+    "l2p-theorem-3.10": _style("l2p-theorem", _SHORT, "v"),
+    "l2p-theorem-3.12": _style("l2p-theorem", _DASHED, "v"),
     "follow-the-leader": LineStyle(GREY, _SHORT, "X"),
     "multiplicative-weights": LineStyle(GREY, _DASHED, "P"),
+    "gradient-descent": LineStyle(GREY, _DASH_DOT, "X"),
 }
-"""Styles of the labels that the configs of the project use, in every figure."""
+"""Styles of the labels that the configs and studies of the project use, in every figure."""
 
-VARIANT_STYLES: Mapping[str, LineStyle] = {
-    "l2p-sound": ALGORITHM_STYLES["l2p"],
-    "l2p-published": LineStyle(BLUE, _SHORT, "s"),
-    "l2p-one-round": LineStyle(GREEN, _SHORT, "^"),
-    "l2p-theorem-3.10": LineStyle(SKY, _SHORT, "v"),
-    "l2p-theorem-3.12": LineStyle(BLUE, _SHORT, "s"),
-    "tree-ftpl-min-noise": ALGORITHM_STYLES["tree-ftpl-min-noise"],
-    "mf-ftpl": ALGORITHM_STYLES["mf-ftpl"],
-    "dp-ftrl": LineStyle(VERMILLION, _DASHED, "D"),
-    "multiplicative-weights": ALGORITHM_STYLES["multiplicative-weights"],
-    "gradient-descent": LineStyle(GREY, _DASHED, "X"),
-}
-"""Colours and markers in the studies of regret, whose dashes tell the kind of losses."""
-
-_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, SKY, GREY)
+# Of labels that are not above.
+_FURTHER = ("#B5526B", "#64748B", "#9A7B4F", "#3F7566", "#86608E", "#A65E2E")
 _PATTERNS = (_DASH_DOT_DOT, _SOLID, _DASHED, _DASH_DOT, _SHORT)
 _MARKERS = ("<", "p", ">", "h", "d", "*", "s")
 # Seven markers over six colours: lines of one colour get different markers.
 _SLOTS = tuple(
-    LineStyle(colour, dashes, _MARKERS[(row * len(_COLOURS) + column) % len(_MARKERS)])
+    LineStyle(colour, dashes, _MARKERS[(row * len(_FURTHER) + column) % len(_MARKERS)])
     for row, dashes in enumerate(_PATTERNS)
-    for column, colour in enumerate(_COLOURS)
+    for column, colour in enumerate(_FURTHER)
 )
 
+_LEAST_CONTRAST = 4.5
 _SETTINGS: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#777777",
@@ -125,13 +154,17 @@ _SETTINGS: Any = {
     "axes.titlesize": 8.0,
     "figure.labelsize": 8.0,
     "figure.titlesize": 8.0,
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
+    # The first comes with matplotlib, so the layout is the same everywhere; the others are for
+    # browsers that lack it, and none is wider.
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
     "font.size": 8.0,
     "grid.color": "#E3E3E3",
     "grid.linewidth": 0.5,
     "legend.fontsize": 7.5,
     "legend.frameon": False,
     "pdf.fonttype": 42,
+    "svg.fonttype": "none",  # text that can be found, copied and read aloud
     "svg.hashsalt": "dpol",
     "xtick.color": "#777777",
     "xtick.labelcolor": BLACK,
@@ -173,6 +206,39 @@ def _likeness(slot: LineStyle, taken: Iterable[LineStyle]) -> tuple[int, int, in
         colour += slot.colour == style.colour
         rest += (slot.dashes == style.dashes) + (slot.marker == style.marker)
     return both, colour, rest
+
+
+def contrast(colour: str) -> float:
+    """Contrast of a colour with white, from 1 to 21 (WCAG 2.2).
+
+    >>> round(contrast(BLACK), 2), round(contrast("#767676"), 2)
+    (21.0, 4.54)
+    """
+    parts = [
+        it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in to_rgb(colour)
+    ]
+    luminance = sum(weight * it for weight, it in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return 1.05 / (luminance + 0.05)
+
+
+def text_colour(colour: str) -> str:
+    """A colour, as dark as text on white must be: a contrast of at least 4.5.
+
+    >>> text_colour("#0072B2"), text_colour("#E69F00")
+    ('#0072B2', '#966800')
+    """
+    while contrast(colour) < _LEAST_CONTRAST:
+        red, green, blue = to_rgb(colour)
+        colour = to_hex((0.98 * red, 0.98 * green, 0.98 * blue)).upper()
+    return colour
+
+
+class PowerFormatter(LogFormatter):
+    """Ticks of a logarithmic axis as plain text: 1, 100, 10⁴; matplotlib's own are formulas."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """The text of a tick; none for those that matplotlib would leave out."""
+        return power(x) if super().__call__(x, pos) else ""
 
 
 @contextmanager

@@ -21,5 +21,6 @@ def data_title(simulated: bool) -> str:
 def add_title(figure: Figure, parts: Iterable[str]) -> None:
     """Write facts above a figure, divided by dots; lines break between them only."""
     whole = " · ".join(part.replace(" ", "\xa0") for part in parts)
-    text = textwrap.fill(whole, int(figure.get_figwidth() * CHARACTERS_PER_INCH))
+    columns = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
+    text = textwrap.fill(whole, columns, break_on_hyphens=False)
     figure.suptitle(text, x=0.01, ha="left", fontsize=8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
 """Symbols of privacy parameters, and of the distance between what runs and a computed law."""
 
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 LONGEST = 100
 """Characters of a cell that a message repeats."""
 
@@ -34,6 +36,20 @@ def counted(number: int, what: str) -> str:
     ('1 cell', '2,000 cells')
     """
     return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def power(value: float) -> str:
+    """A number, short: in powers of ten from 1000 on and below 0.01.
+
+    >>> power(250), power(10_000), power(30_000), power(0.001)
+    ('250', '10⁴', '3·10⁴', '10⁻³')
+    """
+    exponent = math.floor(math.log10(value) + 1e-9)
+    lead = round(value / 10**exponent, 6)
+    if -3 < exponent < 3 or lead != round(lead):
+        return f"{value:,g}" if value < 1e6 else f"{value:.3g}"
+    raised = f"10{str(exponent).translate(_RAISED)}"
+    return raised if lead == 1 else f"{lead:g}·{raised}"
 
 
 def each(texts: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from dpol.show import style
 from dpol.studies.batching.figure import draw
+from legible import assert_legible
 
 SIZES, MUS, BOUNDS = (2, 10), (0.25, 1.0, 4.0), ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo")
@@ -30,77 +31,93 @@ def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -
     for n, mu, bound, t, kind in itertools.product(SIZES, MUS[::-1], bounds, rounds, KINDS):
         facts = {"t": t, "T": 9, "n": n, "mu": mu, "alpha": 0.1, "bound": bound, "kind": kind}
         rates = {"false_positive": RATES, "false_negative": missed(n, mu, bound, kind, t)}
-        blocks.append(pd.DataFrame({**facts, **rates}))
+        amplified = {
+            "delta_reported": 1e-6,
+            "epsilon_at_delta": epsilon(n, mu, bound, kind) + t - 7,
+        }
+        blocks.append(pd.DataFrame({**facts, **rates, **amplified}))
     return pd.concat(blocks, ignore_index=True)
+
+
+def epsilon(n: int, mu: float, bound: str, kind: str) -> float:
+    """A number that tells its setting from all others."""
+    return mu * (1 - 0.1 * KINDS.index(kind) - 0.03 * BOUNDS.index(bound) * (kind != KINDS[0])) + n
 
 
 def drawing(frame: pd.DataFrame) -> Figure:
     return draw({"amplification": frame}, None, None)
 
 
-def panels(figure: Figure) -> dict[tuple[int, bool, float], Axes]:
-    """Axes by number of experts, logarithmic or not, and mu."""
-    keys = itertools.product(SIZES, (False, True), MUS)
-    return dict(zip(keys, figure.axes, strict=True))
+def legend_texts(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
 
 
-def drawn(ax: Axes) -> list[Line2D]:
-    """The curves; the line of perfect privacy is grey."""
-    return [line for line in ax.lines if line.get_color() != style.GREY]
+def lines(ax: Axes) -> dict[str, list[Line2D]]:
+    found: dict[str, list[Line2D]] = {}
+    for line in ax.lines:
+        found.setdefault(str(line.get_label()), []).append(line)
+    return found
 
 
-def test_there_is_a_panel_per_experts_axes_and_mu() -> None:
+def test_the_left_panel_has_the_curves_of_the_fewest_experts_at_the_level_nearest_1() -> None:
     figure = drawing(curves())
-    assert len(figure.axes) == 2 * 2 * 3
-    for (n, logarithmic, mu), ax in panels(figure).items():
-        scale = "log" if logarithmic else "linear"
-        assert (ax.get_xscale(), ax.get_yscale()) == (scale, scale)
-        name = "true positive rate" if logarithmic else "false negative rate"
-        assert ax.get_ylabel() == (f"n = {n}\n{name}" if mu == MUS[0] else "")
-    assert [ax.get_title() for ax in figure.axes[:3]] == ["μ = 0.25", "μ = 1", "μ = 4"]
-    assert not any(ax.get_title() for ax in figure.axes[3:])
-    assert [ax.get_xlabel() for ax in figure.axes] == 9 * [""] + 3 * ["false positive rate"]
+    assert_legible(figure)
+    left, _ = figure.axes
+    assert left.get_title(loc="left") == "one attack: n = 2, μ = 1"
+    found = lines(left)
+    names = {"un-amplified": ("borell-tis", "un-amplified")}
+    names |= {f"{bound} {kind}": (bound, kind) for bound in BOUNDS for kind in KINDS[1:]}
+    assert set(found) == {*names, "perfect privacy"}
+    for name, (bound, kind) in names.items():
+        (line,) = found[name]
+        np.testing.assert_array_equal(line.get_xdata(), RATES)
+        np.testing.assert_allclose(line.get_ydata(), missed(2, 1.0, bound, kind, 7))
 
 
-def test_every_panel_shows_its_own_curves_of_the_first_round() -> None:
-    looks = {(style.BLACK, ":"): ("borell-tis", "un-amplified")}
-    names = {"borell-tis": "rw-adabatch", "reflection": "rw-adabatch-reflection"}
-    for bound, name in names.items():
-        colour = style.ALGORITHM_STYLES[name].colour
-        looks |= {(colour, "-"): (bound, "analytic"), (colour, "--"): (bound, "monte-carlo")}
-    for (n, logarithmic, mu), ax in panels(drawing(curves())).items():
-        lines = {(line.get_color(), line.get_linestyle()): line for line in drawn(ax)}
-        assert len(drawn(ax)) == 5
-        assert set(lines) == set(looks)
-        (perfect,) = [line for line in ax.lines if line.get_color() == style.GREY]
-        x, y = np.asarray(perfect.get_xydata()).T
-        np.testing.assert_allclose(y, x if logarithmic else 1 - x)
-        for look, (bound, kind) in looks.items():
-            rate = missed(n, mu, bound, kind, 7)
-            np.testing.assert_array_equal(lines[look].get_xdata(), RATES)
-            np.testing.assert_allclose(lines[look].get_ydata(), 1 - rate if logarithmic else rate)
+def test_the_right_panel_has_the_share_of_epsilon_that_is_left() -> None:
+    figure = drawing(curves())
+    _, right = figure.axes
+    found = lines(right)
+    for bound, n in itertools.product(BOUNDS, SIZES):
+        estimated, analytic = found[f"{bound} {n}"]
+        for line, kind in ((analytic, "analytic"), (estimated, "monte-carlo")):
+            shares = [epsilon(n, mu, bound, kind) / epsilon(n, mu, bound, KINDS[0]) for mu in MUS]
+            np.testing.assert_allclose(line.get_xdata(), MUS)
+            np.testing.assert_allclose(line.get_ydata(), shares)
+        name = "rw-adabatch" + "-reflection" * (bound == "reflection")
+        assert {analytic.get_color(), estimated.get_color()} == {style.COLOURS[name]}
+        assert (analytic.get_linestyle(), estimated.get_linestyle()) == ("-", "None")
+    # The further right, the more private, as in all figures.
+    assert right.get_xlim()[0] > right.get_xlim()[1]
+    texts = [text.get_text() for text in right.texts]
+    named = ("Borell-TIS", "reflection †")
+    assert texts == [f"{name},\nn = {n}" for name in named for n in SIZES]
+    assert right.get_title(loc="left") == "ε at δ = 10⁻⁶, as a share of ε not amplified"
+
+
+def test_two_levels_have_no_line() -> None:
+    rows = curves()
+    _, right = drawing(rows[rows["mu"] != 4.0]).axes
+    assert all(line.get_linestyle() == "None" for line in lines(right)["reflection 2"])
 
 
 def test_title_and_legend_say_what_is_shown() -> None:
     figure = drawing(curves())
-    suptitle = "Central trade-off functions for round t = 7 of T = 9, α = 0.1, all-zero gains"
-    assert figure.get_suptitle() == suptitle
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
+    title = figure.get_suptitle().replace("\xa0", " ").replace("\n", " ")
+    assert title.startswith("Central privacy of round t = 7 of T = 9 · α = 0.1, all-zero gains")
+    assert "Monte Carlo: an estimate, no guarantee" in title
+    assert legend_texts(figure) == [
         "perfect privacy",
         "not amplified",
-        "Borell-TIS bound (paper): analytic lower bound",
-        "Borell-TIS bound (paper): Monte Carlo estimate",
-        "reflection bound (ours): analytic lower bound",
-        "reflection bound (ours): Monte Carlo estimate",
+        "Borell-TIS bound (paper)",
+        "reflection bound (ours)",
+        "Monte Carlo estimate (dashed; open markers)",
     ]
 
 
 def test_a_bound_that_was_not_studied_is_not_in_the_legend() -> None:
     figure = drawing(curves(bounds=("reflection",)))
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert len(texts) == 4
-    assert not any("Borell" in text for text in texts)
+    assert not any("Borell" in text for text in legend_texts(figure))
     for ax in figure.axes:
-        shown = [line for line in drawn(ax) if len(np.asarray(line.get_xdata()))]
-        assert len(shown) == 3
+        assert not any("borell" in name for name in lines(ax))

@@ -17,6 +17,7 @@ from dpol.show import style
 from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
 from dpol.studies.study import Facts
+from legible import assert_legible
 
 FACTS = Facts({"nm": "New Mexico", "pa": "A & B_<c>% $x$"}, simulated=False, confidence=0.95)
 RUNS = [*cells(), *cells("pa")]
@@ -74,6 +75,7 @@ def test_bars_are_the_intervals_that_are_finite() -> None:
 
 def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
     figure = draw()
+    assert_legible(figure)
     for ax in figure.axes:
         texts = [text for text in ax.texts if isinstance(text, Annotation)]
         found = {text.get_text().replace("\n", " "): text for text in texts}

@@ -22,6 +22,7 @@ from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
 from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
 from dpol.studies.study import Facts
+from legible import assert_legible
 
 INF = math.inf
 ROUNDS = np.arange(1, 7)
@@ -69,6 +70,7 @@ def draw(
     frame: pd.DataFrame | None = None,
     *,
     simulated: bool = False,
+    cell: dict[str, Any] | None = None,
     **report: Any,
 ) -> Figure:
     main = Hospitals(
@@ -76,7 +78,8 @@ def draw(
         levels=LEVELS,
         report=Report(**{"algorithms": ALGORITHMS} | report),
     )
-    summary = pd.DataFrame({"stream": list(TITLES), "n_experts": 24})
+    of_cell = {"algorithm": "rw-meta", "noise": "isotropic", "mu": INF, "guaranteed_mu": INF}
+    summary = pd.DataFrame({"stream": list(TITLES), "n_experts": 24, **of_cell, **(cell or {})})
     frames = {"cumulative": cumulative() if frame is None else frame, "summary": summary}
     return draw_cumulative_gain(frames, main, Facts(TITLES, simulated, 0.95))
 
@@ -100,8 +103,10 @@ def plain(text: str) -> str:
 
 def test_panels_have_the_right_artists() -> None:
     figure = draw()
-    assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}) == 1
-    assert figure.axes[0].get_ylim()[0] == 0
+    assert_legible(figure)
+    for row in (figure.axes[:3], figure.axes[3:]):
+        assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in row}) == 1
+        assert row[0].get_ylim()[0] == 0
     for axes, (_, mu) in zip(figure.axes, itertools.product(STREAMS, LEVELS.values()), strict=True):
         expected = {"rw-meta", "tree-ftpl-min-noise", BEST_STATIC, CHANCE, FORESIGHT}
         expected |= {"follow-the-leader"} if mu == INF else set()
@@ -112,6 +117,17 @@ def test_panels_have_the_right_artists() -> None:
         assert len(envelopes(axes)) == 1
         assert len(axes.collections) == len(expected) - 2  # envelope, a band for each algorithm
         assert np.allclose(drawn["rw-meta"].get_ydata(), 0.6 * ROUNDS)
+
+
+def test_what_has_noise_of_its_own_is_not_called_without_privacy() -> None:
+    figure = draw(cell={"algorithm": "tree-ftpl-min-noise", "guaranteed_mu": 0.155})
+    shown = ["tree-ftpl-min-noise" in lines(axes) for axes in figure.axes]
+    assert shown == [False, True, True] * 2
+    note = "no privacy: without tree-ftpl-min-noise, which has noise of its own"
+    assert note in plain(figure.get_suptitle())
+    for other in (draw(), draw(cell={"noise": "capacity", "guaranteed_mu": 0.155})):
+        assert "of its own" not in plain(other.get_suptitle())
+        assert "rw-meta" in lines(other.axes[0])
 
 
 def test_envelope_is_the_range_of_the_family_at_the_reported_noise() -> None:
@@ -129,6 +145,7 @@ def test_titles_and_legend() -> None:
     assert titles == [f"{title} (n = 24)" for title in TITLES.values()]
     assert not any(axes.yaxis.label.get_parse_math() for axes in figure.axes[::3])  # "$x$" as it is
     others = ["foresight", "best fixed expert", "chance", "range of the 2 ridge learners"]
+    others += ["shade of a line's colour: its interval"]
     assert legend_texts(figure) == ALGORITHMS + others
 
 
@@ -137,13 +154,13 @@ def test_subtitle_tells_where_the_data_come_from() -> None:
     assert real.startswith("Real data, 2020-08-09 to 2020-09-13")
     assert simulated.startswith("Simulated data, not measurements")
     wider = plain(draw(confidence=0.9).get_suptitle())
-    assert "bands of lines: 90% intervals for the noise, all together" in wider
+    assert "intervals: 90% for the noise, all together" in wider
 
 
 def test_without_the_family_there_is_no_envelope() -> None:
     figure = draw(envelope="kalman")
     assert not any(envelopes(axes) for axes in figure.axes)
-    assert len(legend_texts(figure)) == len(ALGORITHMS) + 3
+    assert len(legend_texts(figure)) == len(ALGORITHMS) + 4
 
 
 def test_other_noise_is_drawn_and_named() -> None:

@@ -23,7 +23,9 @@ SETTINGS = [  # sweep, class, K, M, T, epsilon
     *(("epsilons", "random", 4, 100, 30_000, epsilon) for epsilon in (4.0, 0.5, 1.0)),
     *(("hospitals", name, 5, M, 1000, e) for e in (4.0, 0.25) for name, M in STREAMS.items()),
 ]
-FACTS, SIMULATED = (Facts({}, simulated, 0.95) for simulated in (False, True))
+FACTS, SIMULATED = (
+    Facts({it: f"State of {it}" for it in STREAMS}, simulated, 0.95) for simulated in (False, True)
+)
 
 
 def risk(setting: int, learner: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from dpol.show import style
 from dpol.studies.labels import figures
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
+from legible import assert_legible
 from studies.labels.by_hand import FACTS, SIMULATED, STREAMS, of_runs, table
 
 LOOKS = figures.looks()
@@ -127,7 +129,7 @@ def test_two_values_are_no_rate_and_have_no_line() -> None:
 
 
 def test_titles_say_what_is_fixed() -> None:
-    thousand = r"T = $3{\cdot}10^{4}$"
+    thousand = "T = 3·10⁴"
     assert {key: ax.get_title(loc="left") for key, ax in risk_panels().items()} == {
         ("rounds", "random"): "random class: K = 4, M = 100, ε = 4",
         ("rounds", "hard"): "hard class: K = 4, M = 8, ε = 4",
@@ -173,7 +175,7 @@ def test_lines_are_labelled_directly() -> None:
         assert set(texts(ax)) == {*TITLES, *extra.get(key, [])}
         for title, colour in TITLES.items():
             text, (line,) = texts(ax)[title], lines(ax, colour, "-")
-            assert text.get_color() == colour
+            assert text.get_color() == style.text_colour(colour)
             assert text.xy == pytest.approx(points(line)[-1])
 
 
@@ -201,6 +203,24 @@ def test_all_risks_and_bounds_are_inside_their_panel() -> None:
     assert len({ax.get_ylim() for ax in drawn("risk").axes[2:]}) == 1
 
 
+@pytest.mark.parametrize("name", DRAWN)
+def test_texts_are_legible(name: str) -> None:
+    assert_legible(drawn(name))
+
+
+def test_the_cell_without_a_panel_explains_the_marks() -> None:
+    figure = drawn("risk")
+    (key,) = figure.legends
+    names = [text.get_text() for text in key.get_texts()]
+    assert names[:2] == ["mean, exact sensitivity (ours)", "mean, sensitivity as published"]
+    box = key.get_window_extent()
+    assert not any(box.overlaps(ax.bbox) for ax in figure.axes)
+    assert not any(
+        box.overlaps(Text.get_window_extent(it)) for ax in figure.axes for it in ax.texts
+    )
+    assert box.x1 <= figure.bbox.x1
+
+
 def test_only_the_sweeps_that_were_run_are_drawn() -> None:
     (ax,) = draw("risk", table("rounds", "labels", "hypotheses")).axes
     assert ax.get_xlabel() == "privacy ε of one message"
@@ -214,14 +234,14 @@ def test_an_algorithm_that_was_not_run_is_neither_drawn_nor_named(name: str) -> 
     assert "dots: the 7 runs, not an interval" in figure.get_suptitle().replace("\n", " ")
     for ax in figure.axes:
         colours = {line.get_color() for line in ax.lines}
-        assert style.GREEN not in colours
-        assert style.VERMILLION in colours
+        assert style.COLOURS["membership"] not in colours
+        assert style.COLOURS["randomised-response"] in colours
         assert not any("membership" in text for text in texts(ax))
 
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
     for ax in drawn("selection").axes:
-        for look, power, title in (("-.", -0.25, "$T^{-1/4}$"), (":", -0.5, "$T^{-1/2}$")):
+        for look, power, title in (("-.", -0.25, "slope −1/4"), (":", -0.5, "slope −1/2")):
             (line,) = lines(ax, style.BLACK, look)
             xs, ys = np.log(points(line)).T
             np.testing.assert_allclose(np.diff(ys) / np.diff(xs), power)
@@ -234,7 +254,7 @@ def test_hospitals_show_the_excess_per_patient() -> None:
     ticks = [label.get_text() for label in axes[-1].get_xticklabels()]
     assert ticks == ["0.25", "4"]
     for ax, (stream, M) in zip(axes, STREAMS.items(), strict=True):
-        assert ax.get_title(loc="left") == f"{stream}: {M} hospitals, 1,000 patients"
+        assert ax.get_title(loc="left") == f"State of {stream}: {M} hospitals, 1,000 patients"
         for name, (colour, marker) in LOOKS.items():
             (line,) = lines(ax, colour, "None", marker)
             means = [mean for _, mean in expected("hospitals", stream, name, "exact")]
@@ -252,9 +272,13 @@ def test_hospitals_say_what_the_numbers_are() -> None:
     assert figure.get_suptitle().startswith("Real data")
     other = draw("hospitals", RISKS, simulated=True)
     assert other.get_suptitle().startswith("Simulated data, not measurements")
-    axis = figure.get_supylabel().replace("\n", " ")
-    assert "nats per patient" in axis
-    assert "below 0: a mixture beats its best member" in axis
+    assert "nats per patient" in figure.get_supylabel()
+    title = figure.get_suptitle().replace("\n", " ")
+    assert "below 0: a mixture beats its best member" in title
+    rows = RISKS[(RISKS["sweep"] == "hospitals") & (RISKS["sensitivity_rule"] == "exact")]
+    farthest = ((rows["mean_kl_risk"] - 50) / 1000).abs().max()
+    (said,) = re.findall(r"All means are within ([0-9.]+) nats of it", title)
+    assert farthest <= float(said) <= 1.1 * farthest
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(TITLES)
 
 

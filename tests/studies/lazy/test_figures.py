@@ -18,6 +18,7 @@ from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
 from dpol.studies.lazy.shown import GAMES, Game, convex_rate, draw_regret
 from dpol.studies.study import Facts
+from legible import assert_legible
 
 EXPERTS, CONVEX = GAMES["lazy"], GAMES["convex"]
 SETTINGS = STUDY.settings.model_construct()
@@ -76,6 +77,7 @@ def bars(ax: Axes) -> list[float]:
 @BOTH
 def test_every_panel_has_the_regrets_of_its_setting(game: Game) -> None:
     figure = draw(table(game), game)
+    assert_legible(figure)
     grid = panels(figure)
     assert [ax.get_title() for ax in grid[0]] == ["ε = 0.5", "ε = 4"]
     labels = [row[0].get_ylabel() for row in grid]
@@ -88,7 +90,7 @@ def test_every_panel_has_the_regrets_of_its_setting(game: Game) -> None:
         for ax, epsilon in zip(row, (0.5, 4.0), strict=True):
             every: list[float] = []
             for kind, algorithm in itertools.product(range(len(game.losses)), range(4)):
-                colour = style.VARIANT_STYLES[ALGORITHMS[game.name][algorithm]].colour
+                colour = style.ALGORITHM_STYLES[ALGORITHMS[game.name][algorithm]].colour
                 (line,) = shown(ax, colour, ("-", "--")[kind])
                 expected = [regret(kind, T, d, epsilon, algorithm) for T in sorted(ROUNDS)]
                 xs, ys = np.asarray(line.get_xydata()).T
@@ -125,7 +127,9 @@ def test_a_run_that_is_missing_is_a_line_less(game: Game) -> None:
     rows = table(game).query(f"algorithm != '{ALGORITHMS[game.name][1]}'")
     figure = draw(rows, game)
     for ax in figure.axes:
-        missing, there = (style.VARIANT_STYLES[name].colour for name in ALGORITHMS[game.name][1:3])
+        missing, there = (
+            style.ALGORITHM_STYLES[name].colour for name in ALGORITHMS[game.name][1:3]
+        )
         assert not shown(ax, missing, "-")
         assert shown(ax, there, "-")
     full = [text.get_text() for text in draw(table(game), game).legends[0].get_texts()]
@@ -167,9 +171,9 @@ def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
 
 RATES = [
     # title, then new and prior at a = 0, 1/4, 1/2, 1
-    ("OCO, d = polylog T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 3 / 4, 1]),
-    ("OCO, d = T^(1/3)", [1 / 2, 2 / 3, 5 / 6, 1], [13 / 24, 17 / 24, 5 / 6, 1]),
-    ("OPE, d = T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 4 / 5, 1]),
+    ("convex losses, d = polylog T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 3 / 4, 1]),
+    ("convex losses, d = ∛T", [1 / 2, 2 / 3, 5 / 6, 1], [13 / 24, 17 / 24, 5 / 6, 1]),
+    ("experts, d = T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 4 / 5, 1]),
 ]
 """By hand. Prior of the first at 1/4: min(5/8, max(1/2, 7/12, 9/16)) = 7/12; at 1/2: min(3/4,
 max(5/6, 3/4)) = 3/4. Of the second at 0: min(7/12, max(1/2, 1/2, 13/24)); at 1/4: min(17/24,
@@ -202,6 +206,13 @@ def test_the_figure_of_rates_shows_them() -> None:
             (line,) = [line for line in ax.lines if line.get_color() == colour]
             ys = np.interp(POINTS, np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
             np.testing.assert_allclose(ys, expected, rtol=1e-9)
+    # Where L2P is worse, and only there, the panel says so.
+    assert [len(ax.texts) for ax in row] == [0, 1, 0]
+    (shade,) = row[1].patches
+    assert shade.get_extents().transformed(row[1].transData.inverted()).intervalx == pytest.approx(
+        [0.5, 5 / 6], abs=0.01
+    )
+    assert_legible(figure)
     # The lower bound, where it is known, is the new rate.
     bounds = [[line for line in ax.lines if line.get_color() == style.BLACK] for ax in row]
     assert [len(lines) for lines in bounds] == [0, 0, 1]

@@ -23,6 +23,7 @@ from dpol.studies.memory import STUDY, figure, table
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
 from dpol.studies.memory.study import MU_OF_STAYS, collect
 from dpol.studies.study import Facts
+from legible import assert_legible
 from small_config import GAINS, problems
 from tables_by_hand import has_footer
 
@@ -215,7 +216,9 @@ def test_the_table_says_what_is_guaranteed_to_whom(shown: Table) -> None:
 
 
 def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) -> None:
-    above, below = figure.draw({"memory": frame}, SETTINGS, FACTS).axes
+    drawn = figure.draw({"memory": frame}, SETTINGS, FACTS)
+    assert_legible(drawn)
+    above, below = drawn.axes
     bars = {box.get_label(): box.lines[0] for box in above.containers}
     assert list(bars) == ["1", "3"]
     rows = frame[(frame["noise"] == INDEPENDENT) & (frame["times"] == 1) & (frame["weeks"] == 3)]

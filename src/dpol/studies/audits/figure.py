@@ -17,7 +17,7 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
-_COLOURS = {"consistent": style.BLUE, "violated": style.VERMILLION}
+_COLOURS = {"consistent": style.GREY, "violated": style.REFUTED}
 # Shares beyond this are drawn here.
 _FARTHEST = 1.5
 
@@ -61,13 +61,19 @@ def _draw_line(axes: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
     colour, share = _COLOURS[row["verdict"]], _drawn_share(row)
     axes.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
     axes.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
+    text, weight = f"{proved(row)}; {row['claimed']:.3g} claimed", "normal"
+    if row["verdict"] == "violated":
+        # A share just above 1 would go unseen.
+        axes.axhspan(line - 0.5, line + 0.5, color=style.BAND, linewidth=0, zorder=0)
+        text, weight = f"{text}: refuted", "bold"
     axes.annotate(
-        f"{proved(row)}; {row['claimed']:.3g} claimed",
+        text,
         (1.02, line),
         xycoords=("axes fraction", "data"),
         va="center",
         fontsize=7,
-        color=colour,
+        fontweight=weight,
+        color=style.text_colour(colour),
         annotation_clip=False,
     )
 
@@ -85,7 +91,7 @@ def _handles(audits: pd.DataFrame) -> list[Line2D]:
         if (audits["method"] == method).any()
     ]
     handles += [
-        Line2D([], [], color=_COLOURS["violated"], lw=1.2, label="beyond the claim"),
+        Line2D([], [], color=_COLOURS["violated"], lw=1.2, label="beyond the claim: refuted"),
         Line2D([], [], color=style.BLACK, lw=1.0, label="claim"),
     ]
     return handles

@@ -11,11 +11,13 @@ from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 _HERE = "dpol.studies.batching"
 _CURVES = FigureSpec(
     name="amplification",
-    title="Trade-off curves of RW-AdaBatch",
-    description="Error rates of the best attack on one round: false negative against false positive"
-    " rate, on linear axes, and true positive against false positive rate on logarithmic ones. A"
-    " column of panels for each μ. Curves: perfect privacy, not amplified, analytic bound and Monte"
-    " Carlo estimate for each switching bound. ε for each curve is in the table below.",
+    title="How much batches amplify privacy",
+    description="Left: error rates of the best attack on one round, false negatives against false"
+    " positives, for the fewest experts and the μ nearest 1: perfect privacy, not amplified, and"
+    " for each switching bound the analytic bound and the Monte Carlo estimate. Right: ε as a"
+    " share of the ε that is not amplified, against μ: a line for each bound and number of"
+    " experts, open markers for Monte Carlo. All ε are in the table below, all curves in the file"
+    " amplification.parquet.",
     draw=f"{_HERE}.figure:draw",
 )
 

@@ -55,6 +55,9 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
     titles = [f"{facts.streams[it]} (n = {sizes[it]})" for it in main.streams]
     lines = _lines(cumulative, main)
     rows = cumulative[cumulative["stream"].isin(main.streams)]
+    noisy = _noisy_without_privacy(frames["summary"])
+    keys = rows.set_index(["algorithm", "noise", "mu"]).index
+    rows = rows[~keys.isin([(*it, math.inf) for it in noisy])]
     dated = bool(rows["period"].notna().all())
     rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
@@ -63,22 +66,29 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
         width, panel = _size(len(main.streams), len(levels))
         columns = _legend_columns([str(handle.get_label()) for handle in handles], width)
         legend_height = 0.17 * math.ceil(len(handles) / columns)
-        figure = style.new_figure(width, panel * len(main.streams) + legend_height + 0.6)
+        figure = style.new_figure(width, panel * len(main.streams) + legend_height + 0.8)
         shape = len(main.streams), len(levels)
-        grid = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False)
+        grid = figure.subplots(*shape, sharex=True, sharey="row", squeeze=False)
         for axes_row, label in zip(grid, main.streams, strict=True):
             own, shaded = (table[table["stream"] == label] for table in (rows, members))
             for axes, mu in zip(axes_row, levels, strict=True):
                 _draw_panel(axes, own, shaded[shaded["mu"] == mu], lines, mu)
         _add_titles(grid.tolist(), titles, levels, panel)
-        _set_scales(grid[0][0], most=4 if len(levels) > 4 else 5, dated=dated)
+        for axes in grid[:, 0]:
+            _set_scales(axes, most=4 if len(levels) > 4 else 5, dated=dated)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6)
-        add_title(figure, _subtitle(rows, report, dated=dated, simulated=facts.simulated))
+        add_title(figure, _subtitle(rows, lines, noisy, report, facts))
         gain = figure.supylabel("cumulative gain")
         style.freeze_layout(figure)
         # Level with the panels, not with panels and legend together.
         gain.set_y((grid[0][0].get_position().y1 + grid[-1][0].get_position().y0) / 2)
     return figure
+
+
+def _noisy_without_privacy(summary: pd.DataFrame) -> set[tuple[str, str]]:
+    """Algorithms and noises with a guarantee though none is asked for, by noise of their own."""
+    noisy = (summary["mu"] == math.inf) & (summary["guaranteed_mu"] < math.inf)
+    return set(summary.loc[noisy, ["algorithm", "noise"]].itertuples(index=False, name=None))
 
 
 def _lines(cumulative: pd.DataFrame, main: Hospitals) -> list[_Line]:
@@ -94,9 +104,6 @@ def _lines(cumulative: pd.DataFrame, main: Hospitals) -> list[_Line]:
             "color": look.colour,
             "linestyle": look.linestyle,
             "linewidth": look.width * scale,
-            "marker": look.marker,
-            "markersize": 3.8 * scale,
-            "markeredgewidth": 0,
         }
         lines.append(_Line(label, noise, name, drawn))
     return lines
@@ -110,26 +117,24 @@ def _draw_panel(
         low, high = values.min(), values.max()
         shade: dict[str, Any] = {"color": style.ENVELOPE, "alpha": 0.35, "linewidth": 0}
         axes.fill_between(low.index, low, high, **shade, zorder=1, label=ENVELOPE_LABEL)
-    for position, line in enumerate(lines):
+    for line in lines:
         runs = rows[(rows["algorithm"] == line.label) & (rows["mu"] == mu)]
         runs = runs[runs["noise"] == line.noise].sort_values("round")
         if not runs.empty:
-            _draw_line(axes, runs, line, (position + 0.5) / len(lines))
+            _draw_line(axes, runs, line)
     for label, look in bounds.LOOKS.items():
         bound = rows[rows["algorithm"] == label].sort_values("round")
         axes.plot(bound["x"], bound["mean_cumulative_gain"], zorder=4, label=label, **look)
 
 
-def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line, shift: float) -> None:
-    """A line with its interval; `shift` in [0, 1) keeps the markers of lines apart."""
+def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line) -> None:
+    """A line with its interval; no markers, which would look like measured points."""
     x, mean = runs["x"], runs["mean_cumulative_gain"]
     # A single run has no interval, so no band.
     half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0)
     colour = line.look["color"]
     axes.fill_between(x, mean - half, mean + half, color=colour, alpha=0.22, linewidth=0, zorder=2)
-    step = max(1, len(x) // 4)
-    first = min(int((0.4 + shift) * step), len(x) - 1)
-    axes.plot(x, mean, markevery=(first, step), zorder=3, label=line.label, **line.look)
+    axes.plot(x, mean, zorder=3, label=line.label, **line.look)
 
 
 def _add_titles(
@@ -146,7 +151,7 @@ def _add_titles(
 
 
 def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
-    """Scales of all panels, which share those of `axes`, with at most `most` dates or rounds."""
+    """Scales of a row of panels, which share those of `axes`; at most `most` dates or rounds."""
     axes.margins(x=0.02)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
@@ -166,6 +171,8 @@ def _legend_handles(lines: Sequence[_Line], members: pd.DataFrame, family: str) 
     if count := members["algorithm"].nunique():
         name = f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
         handles.append(Patch(facecolor=style.ENVELOPE, alpha=0.35, label=name))
+    band = "shade of a line's colour: its interval"
+    handles.append(Patch(facecolor=style.GREY, alpha=0.22, label=band))
     return handles
 
 
@@ -181,15 +188,21 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 
 def _subtitle(
-    rows: pd.DataFrame, report: Report, *, dated: bool, simulated: bool
-) -> tuple[str, str, str]:
+    rows: pd.DataFrame,
+    lines: Sequence[_Line],
+    noisy: set[tuple[str, str]],
+    report: Report,
+    facts: Facts,
+) -> tuple[str, ...]:
     when = f"rounds 1 to {rows['round'].max()}"
-    if dated:
+    if rows["period"].notna().all():
         when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+    absent = ", ".join(it.label for it in lines if (it.label, it.noise) in noisy)
     return (
-        f"{data_title(simulated)}, {when}",
+        f"{data_title(facts.simulated)}, {when}",
         f"{report.noise} noise" + (" (not in the paper)" if name_of(report.noise).ours else ""),
-        f"bands of lines: {100 * report.confidence:g}% intervals for the noise, all together",
+        f"intervals: {100 * report.confidence:g}% for the noise, all together",
+        *([f"no privacy: without {absent}, which has noise of its own"] if absent else []),
     )
 
 

@@ -18,8 +18,8 @@ from dpol.studies.hospitals.comparison_figure import set_levels
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
-_PANEL = (1.95, 2.3)  # inches, about, of the axes of a panel
-_LABELS = 0.95  # inches for direct labels
+_PANEL = (1.6, 2.1)  # inches, about, of the axes of a panel
+_LABELS = 0.9  # inches for direct labels
 
 
 def draw_rivals(frames: Frames, main: Hospitals, facts: Facts) -> Figure:

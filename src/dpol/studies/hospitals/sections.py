@@ -14,13 +14,14 @@ _SHARED: Any = {"settings": Hospitals, "folder": FOLDER}
 _CUMULATIVE = FigureSpec(
     "cumulative-gain",
     "Cumulative gain",
-    "Mean cumulative gain against time, from the first round to the last. A row of panels for each"
-    " stream, a column for each privacy level; a line with a confidence band for each algorithm, a"
-    " dotted line for the best single expert in hindsight, a shade for the range of the single"
-    " learners. Further dotted lines: an expert drawn at random in every round (chance), and the"
-    " best expert of every round (foresight). In each round the bands hold for all cells of the"
-    " table of total gains together, where the lines end; they cover the noise on this one data"
-    " set, not other states or years.",
+    "Mean cumulative gain against time, from the first round to the last. A row of panels for"
+    " each stream, a column for each privacy level; a line with a narrow band of its colour, its"
+    " confidence interval, for each algorithm; a wide orange shade for the range of the single"
+    " learners, which is no interval. Without privacy, algorithms that add noise of their own"
+    " have no line. Dotted lines: the best expert of every round (foresight), the best single"
+    " expert in hindsight, and an expert drawn at random in every round (chance). In each round"
+    " the intervals hold for all cells of the table of total gains together, where the lines end;"
+    " they cover the noise on this one data set, not other states or years.",
     f"{_HERE}.cumulative_gain:draw_cumulative_gain",
 )
 _COMPARISON = FigureSpec(

@@ -13,11 +13,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from dpol.core.rounding import rounded_up
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import data_title
+from dpol.show.words import power
 from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
@@ -36,22 +39,27 @@ _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
 }
-_LOOKS: Mapping[str, tuple[str, str]] = {
-    "wma": (style.PURPLE, "v"),
-    "exp3": (style.BLUE, "o"),
-    "exp3-bayes": (style.SKY, "s"),
-    "membership": (style.GREEN, "D"),
-    "randomised-response": (style.VERMILLION, "^"),
-    "bayes": (style.GREY, "X"),
+_MARKERS: Mapping[str, str] = {
+    "wma": "v",
+    "exp3": "o",
+    "exp3-bayes": "s",
+    "membership": "D",
+    "randomised-response": "^",
+    "bayes": "X",
 }
 # Colours and markers of the learners that are not above, in turn.
-_FURTHER = ((style.ORANGE, "P"), ("#8C510A", "*"), ("#7F7F00", "<"), ("#762A83", ">"))
+_FURTHER = (("#8C510A", "P"), ("#7F7F00", "*"), ("#762A83", "<"), ("#01665E", ">"))
 
 
 def looks() -> dict[str, tuple[str, str]]:
     """Colour and marker of every registered learner."""
     further = itertools.cycle(_FURTHER)
-    return {name: _LOOKS[name] if name in _LOOKS else next(further) for name in LEARNERS}
+    return {
+        name: (style.COLOURS.get(name, style.GREY), _MARKERS[name])
+        if name in _MARKERS
+        else next(further)
+        for name in LEARNERS
+    }
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
@@ -82,15 +90,16 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
         for ax, (stream, own) in zip(axes, streams, strict=True):
             _draw_excesses(ax, own)
             first = own.iloc[0]
-            ax.set_title(f"{stream}: {first['M']} hospitals, {first['T']:,} patients", loc="left")
+            title = f"{facts.streams[str(stream)]}: {first['M']} hospitals, {first['T']:,} patients"
+            ax.set_title(title, loc="left", parse_math=False)
         axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        axis = figure.supylabel(
-            "log loss minus that of the best forecast\nin hindsight (nats per patient);"
-            " below 0:\na mixture beats its best member"
-        )
+        axis = figure.supylabel("extra log loss (nats per patient)")
         what = f"{data_title(facts.simulated)}: in which hospital is a random patient?"
-        what += f" {rows['K'].iloc[0]} forecasts, none exactly right."
+        what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra: above the best of them"
+        what += " in hindsight; below 0: a mixture beats its best member."
+        farthest = ((rows[_RISK] - rows["best_kl"]) / rows["T"]).abs().max()
+        what += f" All means are within {rounded_up(farthest, 2)} nats of it."
         _finish(figure, rows, what, "Exact sensitivity (ours).")
         # Level with the panels, not with panels and legend together.
         axis.set_y((axes[0].get_position().y1 + axes[-1].get_position().y0) / 2)
@@ -183,8 +192,23 @@ def _draw(panels: Sequence[_Panel], n_columns: int, what: str, how: str) -> Figu
         for ax, panel, names in zip(axes, panels, ends, strict=True):
             guides = _draw_bounds(ax, panel) if panel.y == _RISK else _draw_slopes(ax, panel)
             add_labels(ax, [*names, *guides], _HEIGHT)
+        if len(panels) < n_rows * n_columns and panels[0].y == _RISK:
+            _add_key(figure)
         _finish(figure, panels[0].rows, what, how)
     return figure
+
+
+def _add_key(figure: Figure) -> None:
+    """What the marks of the risk mean, where the grid has no panel."""
+    runs = _DOTS | {"ms": 5.0}
+    marks = [
+        ({**_MAIN, "marker": "o"}, "mean, exact sensitivity (ours)"),
+        (_PALE, "mean, sensitivity as published"),
+        (runs, "one run; the dots are no interval"),
+        ({"ls": "-.", "lw": 1.1}, "a bound of the paper"),
+    ]
+    handles = [Line2D([], [], color=style.BLACK, **look, label=name) for look, name in marks]
+    figure.legend(handles=handles, loc="lower right", bbox_to_anchor=(0.9, 0.12), handlelength=3.6)
 
 
 def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
@@ -198,10 +222,12 @@ def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
     margin = (values[-1] / values[0]) ** 0.05 if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{panel.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=panel.y_label)
-    ax.set_title(f"{panel.kind} class: {fixed(rows.iloc[0], x, _number)}", loc="left")
+    ax.set_title(f"{panel.kind} class: {fixed(rows.iloc[0], x, power)}", loc="left")
     # A tick for every value that was run, and no others.
-    ax.set_xticks(values, list(map(_number, values)))
+    ax.set_xticks(values, list(map(power, values)))
     ax.xaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(style.PowerFormatter())
+    ax.yaxis.set_minor_formatter(style.PowerFormatter())
     ax.set_xlim(values[0] / margin, values[-1] * margin)
     # Two values of x would make lines that look like rates: markers alone stand for them.
     few = {"ls": "none"} if len(values) <= 2 else {}
@@ -226,15 +252,6 @@ def _draw_panel(ax: Axes, panel: _Panel) -> list[Label]:
         heights = heights[heights > 0]
         ax.set_ylim(heights.min() / 2.5, heights.max() * 2.5)
     return ends
-
-
-def _number(value: float) -> str:
-    """Short, since ticks are near each other: 10^4, 3·10^4, 250, 0.5."""
-    power = math.floor(math.log10(value) + 1e-9)
-    lead = round(value / 10**power, 6)
-    if power < 3 or lead != round(lead):
-        return f"{value:,g}" if value < 1e6 else f"{value:.3g}"
-    return f"$10^{{{power}}}$" if lead == 1 else rf"${lead:g}{{\cdot}}10^{{{power}}}$"
 
 
 def _draw_bounds(ax: Axes, panel: _Panel) -> list[Label]:
@@ -263,7 +280,7 @@ def _draw_slopes(ax: Axes, panel: _Panel) -> list[Label]:
     low, high = ax.get_ylim()
     start = min(high * 2, 0.9)  # TV is at most 1
     ax.set_ylim(low, max(high, start * 1.5))
-    guides = ((1 / 4, "-.", "$T^{-1/4}$, Theorem 6"), (1 / 2, ":", "$T^{-1/2}$"))
+    guides = ((1 / 4, "-.", "slope −1/4,\nTheorem 6"), (1 / 2, ":", "slope −1/2"))
     return [_draw_guide(ax, T, start * (T / T.iloc[0]) ** -it, *look) for it, *look in guides]
 
 

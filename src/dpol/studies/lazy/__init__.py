@@ -26,10 +26,11 @@ _FIGURES = (
     FigureSpec(
         name="lazy-rates",
         title="Rates that the paper of L2P states",
-        description="Three panels: online convex optimisation with d = polylog T and with"
-        " d = T^(1/3), and prediction with d = T experts. Each draws the exponent b of the regret"
-        " T^b against a, where ε = T^(−a): L2P, prior work, and the lower bound for few switches"
-        " where one is known. Formulas of the paper are drawn; nothing is measured.",
+        description="Three panels: online convex optimisation with d = polylog T and with d ="
+        " T^(1/3), and prediction with d = T experts. Each draws the exponent b of the regret T^b"
+        " against a, where ε = T^(−a): L2P, prior work, and the lower bound for few switches where"
+        " one is known. A shade marks where L2P is worse than prior work. Formulas of the paper"
+        " are drawn; nothing is measured.",
         draw=f"{_HERE}.rates:draw_rates",
     ),
     FigureSpec(

@@ -20,6 +20,7 @@ from dpol.show import footers, style
 from dpol.show.papers import LAZY
 from dpol.show.table import Entry, Group, Section, Table
 from dpol.show.titles import add_title
+from dpol.show.words import power
 from dpol.studies.study import Facts, Frames
 
 _OURS = "†: ours, not in the paper"
@@ -183,9 +184,8 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
 
 def _label_rounds(ax: Axes, rounds: list[int]) -> None:
     """A tick for every T that was run, and no others."""
-    powers = [round(np.log10(T)) for T in rounds]
-    short = [10**power for power in powers] == rounds
-    labels = [f"$10^{{{power}}}$" for power in powers] if short else [f"{T:,}" for T in rounds]
+    short = all(10 ** round(np.log10(T)) == T for T in rounds)
+    labels = [power(T) if short else f"{T:,}" for T in rounds]
     ax.set_xticks(rounds, labels)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
@@ -203,7 +203,7 @@ def _looks(regrets: pd.DataFrame, game: Game) -> _Looks:
     kinds = dict(zip(game.losses, ("-", "--") if lines else ("none", "none"), strict=False))
     looks: _Looks = {}
     for (name, adversary), place in zip(found, places.tolist(), strict=True):
-        own = style.VARIANT_STYLES[name]
+        own = style.ALGORITHM_STYLES[name]
         fill = own.colour if adversary == next(iter(game.losses)) else "white"
         look = {"color": own.colour, "marker": own.marker, "mfc": fill, "ls": kinds[adversary]}
         looks[name, adversary] = place, look
@@ -213,6 +213,8 @@ def _looks(regrets: pd.DataFrame, game: Game) -> _Looks:
 def _draw_panel(ax: Axes, panel: pd.DataFrame, game: Game, looks: _Looks) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(style.PowerFormatter())
+    ax.yaxis.set_minor_formatter(style.PowerFormatter())
     shown = panel[panel["mean_regret"] > 0].sort_values("T")
     by_name: dict[Any, pd.DataFrame] = dict(iter(shown.groupby(["algorithm", "adversary"])))
     for key, (place, look) in looks.items():
@@ -246,4 +248,5 @@ def _add_legend(figure: Figure, regrets: pd.DataFrame, game: Game, looks: _Looks
         f" (Student's t), all {first['ci_comparisons']} together"
     )
     title = f"Regret against {game.against}, at (ε, δ) for one round's losses"
-    add_title(figure, (title, bars, "points of one T stand side by side", _OURS))
+    hidden = "a bar that is not seen is within its marker"
+    add_title(figure, (title, bars, hidden, "points of one T stand side by side", _OURS))

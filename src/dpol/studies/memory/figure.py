@@ -19,7 +19,8 @@ from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
 from dpol.studies.memory.study import MU_OF_STAYS
 from dpol.studies.study import Facts, Frames
 
-_COLOURS = (style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE, style.SKY, style.GREY)
+# Of units, the shortest first; no algorithm has them.
+_COLOURS = ("#0D0887", "#6A00A8", "#B12A90", "#E16462", "#B8860B", "#707070")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _PANEL = (1.75, 1.7)  # inches, about, of the axes of a panel
 _LABELS = 0.7  # inches for direct labels
