@@ -17,7 +17,7 @@ _CUMULATIVE = FigureSpec(
     "Mean cumulative gain against time, from the first round to the last. A row of panels for"
     " each stream, a column for each privacy level; a line with a narrow band of its colour, its"
     " confidence interval, for each algorithm; a wide orange shade for the range of the single"
-    " learners, which is no interval. Without privacy, algorithms that add noise of their own"
+    " learners, which is not an interval. Without privacy, algorithms that add noise of their own"
     " have no line. Dotted lines: the best expert of every round (foresight), the best single"
     " expert in hindsight, and an expert drawn at random in every round (chance). In each round"
     " the intervals hold for all cells of the table of total gains together, where the lines end;"

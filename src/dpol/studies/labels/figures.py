@@ -204,7 +204,7 @@ def _add_key(figure: Figure) -> None:
     marks = [
         ({**_MAIN, "marker": "o"}, "mean, exact sensitivity (ours)"),
         (_PALE, "mean, sensitivity as published"),
-        (runs, "one run; the dots are no interval"),
+        (runs, "one run; the dots are not an interval"),
         ({"ls": "-.", "lw": 1.1}, "a bound of the paper"),
     ]
     handles = [Line2D([], [], color=style.BLACK, **look, label=name) for look, name in marks]
