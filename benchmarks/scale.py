@@ -104,10 +104,10 @@ def time_scaling() -> dict[str, Any]:
     return found
 
 
-def time_country(n: int, n_rounds: int) -> dict[str, float]:
+def time_country(n: int, n_rounds: int, memory_mb: int = MEMORY_MB) -> dict[str, float]:
     """One job of so many hospitals and weeks, 100 replicates, in a process of its own."""
     members, numbers = suite(), range(100)
-    settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": MEMORY_MB}
+    settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": memory_mb}
     with tempfile.TemporaryDirectory() as folder:
         file, runs = Path(folder) / "stream.parquet", Path(folder) / "runs.parquet"
         write_stream(simulated(n, n_rounds), file)
@@ -123,9 +123,9 @@ def time_country(n: int, n_rounds: int) -> dict[str, float]:
         "hospitals": n,
         "weeks": n_rounds,
         "algorithms": len(members),
-        "memory_mb": MEMORY_MB,
+        "memory_mb": memory_mb,
         "replicates_at_a_time": max(
-            map(len, parts(simulated(n, n_rounds), members, numbers, MEMORY_MB))
+            map(len, parts(simulated(n, n_rounds), members, numbers, memory_mb))
         ),
         "peak_mb": peak_mb(),
         "cpu_s": spent,

@@ -57,12 +57,12 @@ def test_everything_fits_into_endless_memory_and_one_replicate_into_none(wide):
 def test_parts_by_hand(make_stream):
     """5 experts, 100 rounds, 13 learners: 8 (128 * 5 + 2 * 100 * 5 + 8 * 169) bytes each.
 
-    220 MB for Python, 32 arrays of the stream for reading, 80 bytes for each of 10 * 100 rows.
+    220 MB for Python, 12 arrays of the stream once it is read, 80 bytes for each of 10 * 100 rows.
     """
     stream = make_stream(np.zeros((100, 5)))
     members = members_of(["rw-meta"])
     assert bytes_per_replicate(stream, members) == 8 * (640 + 1000 + 1352)
-    least = 220 * 2**20 + 32 * 8 * 500 + 80 * 1000 + 4 * 8 * 2992
+    least = 220 * 2**20 + 12 * 8 * 500 + 80 * 1000 + 4 * 8 * 2992
     enough, short = ((least + more) / 2**20 for more in (1, -1))
     assert [len(it) for it in parts(stream, members, range(10), enough)] == [3, 3, 4]
     assert [len(it) for it in parts(stream, members, range(10), short)] == [2, 3, 2, 3]
