@@ -151,7 +151,9 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
         noisy[~noisy["algorithm"].str.contains("regret")]["guaranteed_mu"], 1.0
     )
     shown = table_of(tmp_path, "clicks")
-    assert "μ-Gaussian differential privacy of one round; adjacent: two streams that" in shown
+    assert (
+        "μ-Gaussian differential privacy of one round. Adjacent inputs: two streams that" in shown
+    )
     assert "person" not in shown
     log = tmp_path / "results/clicks/logs/run_suite/articles/central/isotropic/mu-1/block-0.log"
     assert [

@@ -225,7 +225,7 @@ def text_colour(colour: str) -> str:
     """A colour, as dark as text on white must be: a contrast of at least 4.5.
 
     >>> text_colour("#0072B2"), text_colour("#E69F00")
-    ('#0072B2', '#966800')
+    ('#0072B2', '#9D6D00')
     """
     while contrast(colour) < _LEAST_CONTRAST:
         red, green, blue = to_rgb(colour)
