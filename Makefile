@@ -30,7 +30,7 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (2 to 3 minutes, no network)
 	$(VENV)/bin/python verify/verify.py
 
-test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 10 minutes)
+test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
 	    $(addprefix --ignore=,$(DOCS_TESTS))
 
@@ -62,7 +62,7 @@ test-panel: $(VENV)/.dev ## replay the real panel through the commands: DPOL_PAN
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
-bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw (about 10 minutes)
+bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw, then its largest job (about 15 minutes)
 	PYTHONPATH=src OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/full.py
 
 sbom: ## the software bill of materials (CycloneDX) of the lock: sbom.cdx.json
