@@ -114,13 +114,20 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     return Release(*done, parts, remembers, len(counts) - len(new), periods, request.agreed, worst)
 
 
+def _target(path: Path) -> Path:
+    """What a path leads to if it is a symbolic link. Raises RuntimeError for links in a circle."""
+    found = path.resolve() if path.is_symlink() else path
+    if found.is_symlink():  # of a circle, Python 3.13 says nothing
+        raise RuntimeError
+    return found
+
+
 def _with_files(request: Request) -> tuple[Request, Path]:
     """The request and its ledger, links to files resolved, if files can be what they are for."""
     table, output, book = request.table, request.output, request.ledger
     try:
-        output = output.resolve() if output.is_symlink() else output
-        book = book or output.parent / LEDGER_NAME
-        book = book.resolve() if book.is_symlink() else book
+        output = _target(output)
+        book = _target(book or output.parent / LEDGER_NAME)
         str(output.resolve()).encode()
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
