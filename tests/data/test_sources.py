@@ -44,7 +44,7 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.fetch import fetch_table, must_fetch
 from dpol.data.query import query_for
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.sources import SOURCES, Table, known_tables, parse_sources
+from dpol.data.sources import SOURCES, KnownTable, known_tables, parse_sources
 from dpol.data.table import read_table
 from pipeline import ROOT
 
@@ -212,7 +212,7 @@ def test_the_paper_survives_a_primary_that_is_gone(
         publisher(way, first) as primary,
     ):
         mirrors = [entry(rows_of(second), columns=names)]
-        known = Table.model_validate({"title": "x", "primary": primary, "mirrors": mirrors})
+        known = KnownTable.model_validate({"title": "x", "primary": primary, "mirrors": mirrors})
         monkeypatch.setattr("dpol.data.settings.known_tables", lambda: {"hhs-facility": known})
         limits = {"attempts": 2, "timeout_seconds": 0.3 if "within" in way else 20}
         source = config.dataset.source.model_copy(update=limits)

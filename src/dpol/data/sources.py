@@ -56,7 +56,7 @@ class Endpoint(Settings):
         return self
 
 
-class Table(Settings):
+class KnownTable(Settings):
     """A table that dpol knows, and the places that hold it."""
 
     title: str
@@ -74,7 +74,7 @@ class Table(Settings):
         return [self.primary, *self.mirrors, *self.archive]
 
     @model_validator(mode="after")
-    def _archived(self) -> Table:
+    def _archived(self) -> KnownTable:
         if any(not (it.sha256 and it.version) for it in self.archive):
             raise ValueError("archive: each file needs sha256 and version; or list it in mirrors")
         return self
@@ -83,11 +83,11 @@ class Table(Settings):
 class _Tables(Settings):
     """A file of tables."""
 
-    tables: dict[Label, Table]
+    tables: dict[Label, KnownTable]
     """The tables by name."""
 
 
-def parse_sources(raw: object, place: str) -> Mapping[str, Table]:
+def parse_sources(raw: object, place: str) -> Mapping[str, KnownTable]:
     """Check a file of tables that was read from `place`; its tables by name.
 
     Raises:
@@ -100,7 +100,7 @@ def parse_sources(raw: object, place: str) -> Mapping[str, Table]:
 
 
 @cache
-def known_tables() -> Mapping[str, Table]:
+def known_tables() -> Mapping[str, KnownTable]:
     """The tables of `SOURCES`. Raises ConfigError if the file is damaged."""
     return parse_sources(read_yaml(SOURCES), str(SOURCES))
 
