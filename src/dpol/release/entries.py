@@ -280,11 +280,12 @@ def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
 
 def spent(ledger: Ledger, output: Output | None = None) -> float:
     """The largest mu of one entity in one period, over an output, or over all."""
-    rows = f"FROM {_ROWS} WHERE " + ("run.output = ?1" if output else "?1 IS NULL")
+    rows = f"FROM {_ROWS} WHERE " + ("run.output = ?" if output else "? IS NULL")
+    number = output.number if output else None
     found = ledger.execute(
         f"SELECT mu {rows} UNION SELECT group_concat(mu) {rows} AND (release.entity, period) IN"
         " (SELECT entity, period FROM release WHERE version > 1) GROUP BY release.entity, period",
-        output.number if output else None,
+        *(number, number),
     )
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
 
