@@ -73,10 +73,9 @@ class Query:
                 f"not asked: it is not known to hold {', '.join(missing)}; if it does, name them"
                 " in its columns"
             )
-        told = self.named.model_dump(exclude_none=True)
         there = {
             key: [names[it] for it in name] if isinstance(name, list) else names[name]
-            for key, name in told.items()
+            for key, name in self.named.model_dump(exclude_none=True).items()
         }
         return replace(self, named=Columns(**there))
 
