@@ -11,6 +11,18 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 _HERE = "dpol.studies.hospitals"
 _SHARED: Any = {"settings": Hospitals, "folder": FOLDER}
 
+_PRIVACY_UTILITY = FigureSpec(
+    "privacy-utility",
+    "What privacy costs",
+    "Share of the possible gain against privacy, a panel for each stream. Upwards: 0% is the gain"
+    " of an expert drawn at random in every round (chance), 100% that of the best expert of every"
+    " round (foresight). To the right: how often, at most, an attacker who knows everybody else’s"
+    " data guesses correctly whether a person was counted, from 50% (a coin) to 100% (no privacy);"
+    " below it the μ of Gaussian differential privacy. A line for each algorithm and noise, where"
+    " its guarantee puts it. Bands are confidence intervals, all of the table of total gains"
+    " together; they cover the noise on this one data set, not other places or years.",
+    f"{_HERE}.privacy_utility:draw_privacy_utility",
+)
 _CUMULATIVE = FigureSpec(
     "cumulative-gain",
     "Cumulative gain",
@@ -46,6 +58,14 @@ _RIVALS = FigureSpec(
     f"{_HERE}.rivals_figure:draw_rivals",
 )
 
+PRIVACY_UTILITY = Section(
+    **_SHARED,
+    name="privacy-utility",
+    title="What privacy costs",
+    about="Share of the possible gain that is left at each level of privacy.",
+    results=("summary",),
+    figures=lambda main: (_PRIVACY_UTILITY,),
+)
 TOTAL_GAIN = Section(
     **_SHARED,
     name="average-gain",
@@ -89,7 +109,7 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-SECTIONS = (TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
+SECTIONS = (PRIVACY_UTILITY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
 
 
 def sections_of(report: Report, comparison: Comparison | None) -> tuple[Section, ...]:
