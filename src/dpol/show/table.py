@@ -65,11 +65,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell: its text, notes that are printed smaller, and the number that it is sorted by."""
+    """A cell: text, notes that are printed smaller, what it is sorted by, a hint in HTML."""
 
     text: str
     notes: tuple[str, ...] = ()
     order: float | None = None
+    hint: str = ""
 
     def with_notes(self, divider: str) -> str:
         """The text with its notes behind it."""

@@ -168,11 +168,12 @@ def _entry(cell: Mapping[Any, Any]) -> Entry:
     if pd.isna(cell["mean_gain"]):
         return Entry("—")
     notes = [] if pd.isna(cell["gain_share"]) else [f"{100 * cell['gain_share']:.0f}%"]
-    notes += [cell["algorithm"]] if cell["best_of"] else []
     if pd.notna(cell["reported_mean_gain"]):
         reported = footers.amount(cell["reported_mean_gain"], cell["reported_ci_half_width"])
         notes.append(f"[paper: {reported}]")
-    return Entry(footers.amount(cell["mean_gain"], cell["ci_half_width"]), tuple(notes))
+    gain = cell["mean_gain"]
+    member = cell["algorithm"] if cell["best_of"] else ""
+    return Entry(footers.amount(gain, cell["ci_half_width"]), tuple(notes), gain, member)
 
 
 def _footers(

@@ -54,7 +54,7 @@ def draw_privacy_utility(frames: Frames, main: Hospitals, facts: Facts) -> Figur
             ax.tick_params(labelbottom=True)
         _set_axes(grid[0][0], main, rows, _WIDTH / columns - 0.3)
         figure.supylabel("share of the possible gain")
-        words = "how often an attacker guesses right, at most (below it: μ)"
+        words = "how often an attacker guesses right, at most, in % (below it: μ)"
         grid[-1][(columns - 1) // 2].set_xlabel(words)
         handles = list(_handles(looks, rows))
         figure.legend(handles=handles, loc="outside lower center", ncols=4)
@@ -144,8 +144,10 @@ def _set_axes(ax: Axes, main: Hospitals, rows: pd.DataFrame, width: float) -> No
     for mu in (*levels[1:], 0.0):  # what is too close to another has no number
         distances = [abs(best_guess(mu) - best_guess(tick)) / 0.53 * width for tick in ticks]
         ticks += [mu] if min(distances) > _APART else []
-    texts = [f"{100 * best_guess(mu):.0f}%\n{'∞' if mu == math.inf else f'{mu:g}'}" for mu in ticks]
-    ax.set_xticks([best_guess(mu) for mu in ticks], texts)
+    places = [best_guess(mu) for mu in ticks]
+    levels_as_text = ["∞" if mu == math.inf else f"{mu:g}".replace("0.", ".") for mu in ticks]
+    pairs = zip(places, levels_as_text, strict=True)
+    ax.set_xticks(places, [f"{100 * place:.0f}\n{mu}" for place, mu in pairs])
     ax.set_xlim(0.49, 1.02)
     lowest = (rows["gain_share"] - 0.02).min()
     ax.set_ylim(min(0.0, lowest if lowest > -math.inf else 0.0), 1.0)
