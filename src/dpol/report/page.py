@@ -160,9 +160,7 @@ def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
     home = (folder / "report").resolve()
     found = {text: docs.resolve() / name for text, name in _MANUAL.items()}
     return [
-        (text, quote(os.path.relpath(path, home)))
-        for text, path in found.items()
-        if path.is_file()
+        (text, quote(os.path.relpath(path, home))) for text, path in found.items() if path.is_file()
     ]
 
 

@@ -154,9 +154,7 @@ def _set_axes(ax: Axes, main: Hospitals, rows: pd.DataFrame, width: float) -> No
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
-def _handles(
-    looks: dict[tuple[str, str], style.LineStyle], rows: pd.DataFrame
-) -> Iterator[Line2D]:
+def _handles(looks: dict[tuple[str, str], style.LineStyle], rows: pd.DataFrame) -> Iterator[Line2D]:
     """The legend: algorithms by colour and marker, then noises by dashes, then what has no line."""
     if _PUBLISHED in looks:
         look = looks[_PUBLISHED]
