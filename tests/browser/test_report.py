@@ -122,7 +122,7 @@ def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:
     up, down, back = stages
     assert up == [["clean panel", "run suite"], "ascending", 1]
     assert down == [["run suite", "clean panel"], "descending", 1]
-    assert back == [["run suite", "clean panel"], None, 1]
+    assert back == [["clean panel", "run suite"], None, 1]
     up, _, back = gains
     assert up[2] == 1, "each row has all labels"
     assert set(up[0]) == {"New Mexico"}
