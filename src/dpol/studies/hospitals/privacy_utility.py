@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -126,7 +127,7 @@ def _draw_lines(
     ax.plot(theirs["guess"], theirs["share"], **_DIAMOND, linestyle="none", label=REPORTED)
 
 
-_DIAMOND = {"marker": "D", "markersize": 6.0, "markerfacecolor": "none", "color": style.BLACK}
+_DIAMOND: Any = {"marker": "D", "markersize": 6.0, "markerfacecolor": "none", "color": style.BLACK}
 
 
 def _reported(rows: pd.DataFrame) -> pd.DataFrame:
