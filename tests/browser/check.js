@@ -33,6 +33,20 @@ found.anchors = await tab.evaluate(() =>
 found.cut = await tab.evaluate(() =>
   [...document.querySelectorAll("td, th")].filter(
     (it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.textContent.trim()));
+// Tables whose header or first column scrolls away, or that are wider than their place.
+found.wide = await tab.evaluate((width) =>
+  [...document.querySelectorAll(".block .scroll")].filter((it) => width >= 1300 &&
+    it.scrollWidth > it.clientWidth).map((it) => it.getAttribute("aria-labelledby")), +width);
+found.loose = await tab.evaluate(() =>
+  [...document.querySelectorAll(".block table thead th")].filter(
+    (it) => it.checkVisibility() && getComputedStyle(it).position !== "sticky").length);
+// Where the first figure begins, and whether a number of the main table is seen without scrolling.
+found.figure = await tab.evaluate(() =>
+  Math.round(document.querySelector("figure")?.getBoundingClientRect().bottom + scrollY));
+found.number = await tab.evaluate(() => {
+  const cell = document.querySelector("table:has([id=table-average-gain]) td");
+  return cell ? cell.getBoundingClientRect().right <= innerWidth : null;
+});
 if (picture) await tab.screenshot({ path: picture, fullPage: true });
 
 await tab.evaluate(axe);
@@ -41,15 +55,18 @@ found.violations = results.violations.map(
   (it) => `${it.id}: ${it.nodes.length} (${it.nodes[0].target.join(" ")})`);
 found.passes = results.passes.map((it) => it.id);
 
-found.sorted = await tab.evaluate(() => {
-  const table = document.querySelector("table.sortable:has([id=table-stages])");
-  if (!table) return null;
-  const texts = () => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
-  const head = table.tHead.rows[0].cells[0];
-  head.querySelector("button").click();
-  const up = [texts(), head.getAttribute("aria-sort")];
-  head.querySelector("button").click();
-  return [...up, texts(), head.getAttribute("aria-sort")];
-});
+// Three clicks: up, down, and back. Of a table with groups each row gets their labels.
+found.sorted = await tab.evaluate(() =>
+  ["stages", "average-gain"].map((name) => {
+    const table = document.querySelector(`table:has([id=table-${name}])`);
+    if (!table) return null;
+    const head = table.tHead.rows[0].cells[0];
+    return [0, 1, 2].map(() => {
+      head.querySelector("button").click();
+      const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+      const texts = rows.map((row) => row.cells[0].textContent.trim());
+      return [texts, head.getAttribute("aria-sort"), new Set(rows.map((it) => it.cells.length)).size];
+    });
+  }));
 console.log(JSON.stringify(found));
 await browser.close();

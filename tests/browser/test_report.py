@@ -102,7 +102,28 @@ def test_every_image_is_drawn(report: Path) -> None:
     assert look(report, *VIEWS[0])["lost"] == 0
 
 
-def test_a_table_is_sorted_by_a_click(by_hand: Path) -> None:
-    up, direction, down, other = look(by_hand, *VIEWS[0])["sorted"]
-    assert (up, direction) == (["clean panel", "run suite"], "ascending")
-    assert (down, other) == (["run suite", "clean panel"], "descending")
+@pytest.mark.parametrize("width", [1300, 1440, 1920])
+def test_no_table_scrolls_sideways_and_the_first_figure_is_on_the_first_screen(
+    report: Path, width: int
+) -> None:
+    found = look(report, width, "light")
+    assert (found["wide"], found["loose"]) == ([], 0)
+    assert found["figure"] < 900
+
+
+def test_on_a_phone_a_column_of_numbers_is_seen(report: Path) -> None:
+    found = look(report, 400, "light")
+    assert found["number"] in (True, None)
+    assert found["loose"] == 0
+
+
+def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:
+    stages, gains = look(by_hand, *VIEWS[0])["sorted"]
+    up, down, back = stages
+    assert up == [["clean panel", "run suite"], "ascending", 1]
+    assert down == [["run suite", "clean panel"], "descending", 1]
+    assert back == [["clean panel", "run suite"], None, 1]
+    up, _, back = gains
+    assert up[2] == 1, "each row has all labels"
+    assert set(up[0]) == {"New Mexico"}
+    assert back[2] > 1

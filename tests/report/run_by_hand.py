@@ -18,6 +18,7 @@ from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies import hospitals
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
+from dpol.studies.claims.table import build_open as open_claims
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
@@ -166,7 +167,7 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
     figures = [it.name for study, block in studies for it in study.figures(block)]
-    for name in ("cumulative-gain", "comparison", *figures):
+    for name in ("privacy-utility", "cumulative-gain", "comparison", *figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
@@ -180,6 +181,7 @@ def write_run(folder: Path) -> None:
     }
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
+        "claims-open": open_claims({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": build(),
     }

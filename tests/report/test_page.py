@@ -50,7 +50,7 @@ def test_figures_of_a_study_are_those_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
     found = Elements(page(folder, **asked)).values("id", "figure")
-    assert found == ["figure-cumulative-gain", *figures]
+    assert found == ["figure-privacy-utility", "figure-cumulative-gain", *figures]
 
 
 def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
@@ -76,7 +76,7 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     loading = {*elements.values("href"), *elements.values("src"), *elements.values("data")}
     loaded = {value.split(",")[0] for value in loading - set(links)}
     assert loaded == {"data:", "data:image/svg+xml;base64"}
-    assert all(value.startswith("#") for value in links)
+    assert all(value.startswith(("#", "../")) for value in links)
     assert "@import" not in whole
     assert "url(" not in whole
     assert not {"iframe", "object", "embed"} & {tag for tag, _ in elements.found}
@@ -86,14 +86,16 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
-    assert len(images) == 10
+    captions = re.findall(r"<figcaption><b>(.+?)\.</b> (.+?)</figcaption>", whole)
+    assert len(images) == len(captions) == 11
+    assert [it["alt"] for it in images] == [title for title, _ in captions]
+    assert all(len(text) > 80 for _, text in captions)
     for attrs in images:
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-        assert len(attrs["alt"]) > 80
-        assert attrs["style"] == "--shown: 8.9rem"  # 62 rem for 504 points
+        assert attrs["style"] == "--shown: 6.9rem"  # 48 rem for 504 points
 
 
-@pytest.mark.parametrize(("width", "shown"), [(252, "31.0"), (504, "62.0"), (700, "62.0")])
+@pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
 def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown: str) -> None:
     figure = copy / "figures/cumulative-gain.svg"
     figure.write_text(SVG.replace("0 0 72 36", f"0 0 {width} 36"))
@@ -102,7 +104,7 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
 
 def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
     regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
-    assert len(regions) == 10 + len(Elements(whole).of("table"))
+    assert len(regions) == 11 + len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
         assert attrs.get("aria-label") or attrs.get("aria-labelledby")
@@ -111,7 +113,7 @@ def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
 def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
     played = [study for name, study in load_studies().items() if name in STUDIES]
     names = {"average-gain"} | {it.name for study in played for it in study.tables}
-    assert len(names) == 9
+    assert len(names) == 10
     assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
     for name in names:
         assert (folder / f"tables/{name}.fragment.html").read_text() in whole
@@ -191,3 +193,30 @@ def test_without_a_checkout_or_times_the_page_is_made_all_the_same(folder: Path)
     text = build_page(folder, config(), bare)
     assert "commit" not in text
     assert "Time of each stage" not in text
+
+
+def test_the_first_screen_asks_what_its_reader_asks(folder: Path, copy: Path) -> None:
+    def opening(text: str) -> str:
+        return text[text.index("<header") : text.index("</header>")]
+
+    assert "Does the paper hold up?" in opening(page(folder))  # numbers of Table 2 are comparable
+    path = copy / "summary.parquet"
+    pd.read_parquet(path).assign(reported_mean_gain=float("nan")).to_parquet(path)
+    assert "Does the paper hold up?" in opening(page(copy, "claims"))
+    text = page(copy)
+    assert "In which e will c take the largest share of k next week?" in opening(text)
+    assert "paper" not in text[text.index("<header") : text.index('id="setting"')]
+    assert text.index("figure-privacy-utility") < text.index('class="answers"')
+
+
+def test_links_lead_to_files_and_to_pages_of_the_manual_that_are_there(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference/notation.md").write_text("terms")
+    text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
+    links = {it for it in Elements(text).values("href", "a") if not it.startswith("#")}
+    for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
+        assert f"../{name}" in links
+    (manual,) = (it for it in links if it.endswith(".md"))
+    assert (folder / "report" / manual).resolve() == tmp_path / "reference/notation.md"

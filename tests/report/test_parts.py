@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pandas as pd
-
 from dpol.report.data import cleaning_table, dropped_table, source_facts
 from dpol.report.provenance import (
     commit_of,
@@ -18,7 +16,7 @@ from dpol.report.setting import describe_setting
 from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, ODD, config
-from tables_by_hand import INF, rows, run, texts
+from tables_by_hand import INF, run, summary, texts
 
 
 def test_cleaning_is_told_rule_by_rule() -> None:
@@ -118,7 +116,7 @@ def test_versions_begin_with_python_and_dpol() -> None:
 
 
 def test_the_setting_is_five_sentences_about_this_run() -> None:
-    sentences = describe_setting(config(), pd.DataFrame(rows()))
+    sentences = describe_setting(config(), summary())
     assert len(sentences) == 5
     assert all(text[-1] in ".?" for text in sentences)
     assert "scores its count (c) divided by its capacity (k)" in sentences[0]
@@ -133,6 +131,6 @@ def test_the_setting_is_five_sentences_about_this_run() -> None:
 
 
 def test_the_setting_says_if_nothing_is_protected() -> None:
-    sentences = describe_setting(config(), pd.DataFrame([run("rw-meta", INF, 1.0)]))
+    sentences = describe_setting(config(), summary([run("rw-meta", INF, 1.0)]))
     assert sentences[3] == "Nothing is protected: no run has privacy noise."
     assert "central" not in sentences[2]

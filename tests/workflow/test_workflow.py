@@ -68,7 +68,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_output_of_a_run_is_there(whole: Path) -> None:
     base = whole / "results" / "demo"
-    tables, figures = ["average-gain", "comparison", "ablation"], ["cumulative-gain", "comparison"]
+    tables = ["average-gain", "comparison", "ablation"]
+    figures = ["privacy-utility", "cumulative-gain", "comparison"]
     for study in map(load_study, STUDIES):
         tables += [table.name for table in study.tables]
         figures += [
@@ -159,7 +160,7 @@ def jobs_of(*studies: str) -> set[str]:
 # l2p is played by a suite of the config.
 MAIN = {
     *("run_suite", "aggregate_runs"),
-    *("average_gain_shown", "cumulative_gain_shown", "beyond_shown"),
+    *("privacy_utility_shown", "average_gain_shown", "cumulative_gain_shown", "beyond_shown"),
 }
 
 

@@ -144,6 +144,17 @@ Source = Annotated[
 ]
 
 
+class Titles(Settings):
+    """Names that the report uses for the columns. A column without a title keeps its own name."""
+
+    entity: str | None = None
+    """One entity (hospital)."""
+    count: str | None = None
+    """What is counted (COVID patients)."""
+    capacity: str | None = None
+    """What the count is a share of (beds)."""
+
+
 class Columns(Settings):
     """The names the table uses for what dpol needs."""
 
@@ -163,6 +174,13 @@ class Columns(Settings):
     """A name to show for an entity; without it the identifier is shown. The latest is taken."""
     cases: list[str] | None = None
     """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
+    titles: Titles = Titles()
+    """What the report calls entity, count and capacity."""
+
+    def called(self, column: Literal["entity", "count", "capacity"]) -> str:
+        """What readers call a column: its title, or its name without underscores."""
+        title: str | None = getattr(self.titles, column)
+        return title or str(getattr(self, column)).replace("_", " ")
 
     def needed(self) -> list[str]:
         """All columns that are read from the table, each once."""

@@ -73,6 +73,18 @@ def best_guess(mu: float) -> float:
     return float(scipy.special.ndtr(mu / 2))
 
 
+def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
+    """The same for (epsilon, delta)-DP: (exp(epsilon) + delta) / (exp(epsilon) + 1).
+
+    Source: "The Composition Theorem for Differential Privacy", region of errors of any test.
+
+    >>> best_guess_of_epsilon(0.0, 0.0), best_guess_of_epsilon(math.inf, 1e-6)
+    (0.5, 1.0)
+    """
+    # With exp(-epsilon), which does not overflow.
+    return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+
+
 def describe_account(
     mu: float, delta: float, weeks: Sequence[int], unit: int = 1, memory: Memory | None = None
 ) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -14,7 +16,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
 from dpol.data.settings import ReleasedSource
-from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
+from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
 from dpol.report.crate import write_crate
 from dpol.report.data import cleaning_table, dropped_table, read_source, source_facts
@@ -26,7 +28,7 @@ from dpol.report.provenance import (
     stage_table,
 )
 from dpol.report.reading import read_fragment, read_image, read_results, reading
-from dpol.report.setting import describe_setting
+from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.sections import BEYOND, sections_of
@@ -47,6 +49,7 @@ class Part:
         folded: captions and tables that only those see who open them.
         facts: terms and texts, if it has any.
         code: a title and a text that is shown as it is.
+        files: texts of links to its files, and where they lead.
     """
 
     key: str
@@ -57,6 +60,7 @@ class Part:
     folded: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     code: tuple[str, str] | None = None
+    files: tuple[tuple[str, str], ...] = ()
 
 
 def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Path) -> None:
@@ -82,67 +86,82 @@ def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Pa
         codes=tuple(params.codes.items()),
     )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
-    write_text(page, build_page(folder, config, provenance))
+    write_text(page, build_page(folder, config, provenance, checkout / "docs"))
     write_crate(folder, config, provenance, params.snakefile, [page, *files])
 
 
-def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
+def build_page(
+    folder: Path, config: Config, provenance: Provenance, docs: Path | None = None
+) -> str:
     """The page of a run; equal files, config and provenance give an equal page.
 
     Args:
         folder: results/<run>.
         config: of the run; it says what the run has made.
         provenance: from what the page is made beside the files.
+        docs: the folder of the documentation; the page leads to what is there.
 
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
     """
+    fixed = {"manual": _manual(folder, docs), "simulated": config.dataset.simulated}
+    last = _provenance_part(config, provenance)
     if config.dataset.source.kind == "released":
-        return _rendered(config, provenance, NO_TRUTH, _released_parts(folder, config))
+        parts = [*_released_parts(folder, config), last]
+        return _rendered(config, parts, title=RELEASED, lead=NO_TRUTH, **fixed)
     titles = {label: stream.title or label for label, stream in config.streams.items()}
     results = read_results(folder, config)
-    summary = results["summary"]
+    summary, claims = results["summary"], results.get("claims")
     costs = shown_costs(summary, config)
-    main = sections_of(config.report, config.comparison)
-    parts = [_part(folder, section, None) for section in main]
+    first, *main = sections_of(config.report, config.comparison)
+    parts = [_part(folder, section, config) for section in main]
     if not costs.empty:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
     parts += [_part(folder, study, block) for study, block in config.studies()]
-    parts.append(_data_part(folder, config, titles))
-    answers = (
-        answer_on_papers(results.get("claims"), summary, results["ranking"]),
-        answer_on_privacy(summary, results.get("audits")),
-        answer_on_cost(costs),
-    )
-    setting = describe_setting(config, summary)
-    return _rendered(config, provenance, _LEAD, parts, answers=answers, setting=setting)
-
-
-def _rendered(
-    config: Config,
-    provenance: Provenance,
-    lead: str,
-    parts: Sequence[Part],
-    *,
-    answers: Sequence[Answer] = (),
-    setting: Sequence[str] = (),
-) -> str:
-    """The page with its first sentence, and all its parts."""
-    return load_template("report.html.j2", "dpol.report").render(
-        run=config.run,
-        simulated=config.dataset.simulated,
-        lead=lead,
-        parts=[*parts, _provenance_part(config, provenance)],
+    parts += [_data_part(folder, config, titles), last]
+    answers = [answer_on_cost(costs), answer_on_privacy(summary, results.get("audits"))]
+    title = choice_of(config)
+    if claims is not None or summary["reported_mean_gain"].notna().any():
+        answers.insert(0, answer_on_papers(claims, summary, results["ranking"]))
+        title = answers[0].question
+    return _rendered(
+        config,
+        parts,
+        title=title,
+        lead=answers[0].found,
+        first=_part(folder, first, config),
         answers=answers,
-        setting=setting,
+        setting=describe_setting(config, summary),
+        **fixed,
     )
 
 
-_LEAD = (
-    "Differentially private online learning: the experiments, their results, and a comparison with"
-    " what the papers report."
-)
+def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
+    """The page with its first screen, and all its parts."""
+    empty: Mapping[str, Any] = {"first": None, "answers": (), "setting": ()}
+    page = load_template("report.html.j2", "dpol.report")
+    return page.render(run=config.run, parts=parts, **{**empty, **opening})
+
+
+RELEASED = "What can be learned from numbers with noise?"
+"""Heading of the page of a run on released numbers."""
+_MANUAL = {
+    "terms": "reference/notation.md",
+    "columns of the files": "reference/tables.md",
+    "privacy": "explanation/privacy.md",
+}
+
+
+def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
+    """Links to the pages of the documentation that are there."""
+    if docs is None:
+        return []
+    home = (folder / "report").resolve()
+    found = {text: docs.resolve() / name for text, name in _MANUAL.items()}
+    return [
+        (text, quote(os.path.relpath(path, home))) for text, path in found.items() if path.is_file()
+    ]
 
 
 def _released_parts(folder: Path, config: Config) -> list[Part]:
@@ -160,19 +179,38 @@ def _released_parts(folder: Path, config: Config) -> list[Part]:
 
 
 def _part(folder: Path, section: Section, settings: Any) -> Part:
+    """A section; under figures its tables are folded, as are tables that always are."""
     figures = section.figures(settings)
+    shown, folded = [], []
+    for it in section.tables:
+        table = read_fragment(folder / f"tables/{it.name}.fragment.html")
+        if figures or it.folded:
+            folded.append((it.title, table))
+        else:
+            shown.append(table)
     return Part(
         section.name,
         section.title,
         section.about,
         tuple((it, *read_image(folder / f"figures/{it.name}.svg")) for it in figures),
-        tuple(read_fragment(folder / f"tables/{it.name}.fragment.html") for it in section.tables),
+        tuple(shown),
+        tuple(folded),
+        files=_files(section, figures),
     )
+
+
+def _files(section: Section, figures: Sequence[FigureSpec]) -> tuple[tuple[str, str], ...]:
+    """The files that a section is made of: figures, tables, and the numbers behind them."""
+    names = [f"figures/{it.name}.{kind}" for it in figures for kind in ("svg", "pdf")]
+    names += [f"tables/{it.name}.{kind}" for it in section.tables for kind in ("csv", "html")]
+    names += [f"{name}.parquet" for name in section.results]
+    return tuple((Path(name).name, f"../{name}") for name in names)
 
 
 def _cost_part(table: Table) -> Part:
     intro = "How much an algorithm loses when its inputs have noise, compared with itself without."
-    return Part("noise-costs", "What noise costs", intro, tables=(to_fragment(table),))
+    files = (("summary.parquet", "../summary.parquet"),)
+    return Part("noise-costs", "What noise costs", intro, tables=(to_fragment(table),), files=files)
 
 
 def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
@@ -189,8 +227,8 @@ def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
         "data",
         "Data and cleaning",
         "Where the data came from, and how many cells each cleaning rule changed.",
-        tables=(to_fragment(counts),),
-        folded=((dropped.caption, to_fragment(dropped)),) if dropped else (),
+        folded=tuple((it.caption, to_fragment(it)) for it in (counts, dropped) if it),
+        files=(("cleaning.json", "../data/cleaning.json"), ("panel", "../data/panel.parquet")),
         facts=facts,
     )
 
@@ -200,13 +238,13 @@ def _provenance_part(config: Config, provenance: Provenance) -> Part:
     facts = [("run", config.run), ("seed", str(config.seed)), ("versions", versions)]
     if provenance.commit:
         facts.append(("commit when this page was made", provenance.commit))
-    timed = not provenance.stages.empty
+    timed, stages = not provenance.stages.empty, stage_table(provenance.stages)
     return Part(
         "provenance",
         "Provenance",
         "Everything you need to make this page again. The same versions, config, seed and data give"
         " the same numbers on any number of cores.",
-        tables=(to_fragment(stage_table(provenance.stages)),) if timed else (),
+        folded=((stages.caption, to_fragment(stages)),) if timed else (),
         facts=tuple(facts),
         code=(f"Config: {provenance.config_name}", provenance.config_text),
     )

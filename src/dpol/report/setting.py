@@ -23,8 +23,35 @@ def describe_setting(config: Config, summary: pd.DataFrame) -> tuple[str, ...]:
         _protected(config, summary),
         f"Every total gain is a mean over {config.replicates} runs whose randomness follows from"
         f" the seed {config.seed}. Intervals have {100 * config.report.confidence:g}% confidence"
-        f" for all cells of a table together (Student's t). {COVERS} [paper: …] is reported by the"
-        " paper and not computed here, and † is ours and not in the papers.",
+        f" for all cells of a table together (Student's t). {COVERS}{_marks(summary)}",
+    )
+
+
+def _marks(summary: pd.DataFrame) -> str:
+    """A sentence on numbers in brackets, where there are any."""
+    if not summary["reported_mean_gain"].notna().any():
+        return ""
+    return " [paper: …] is reported by the paper and not computed here."
+
+
+_NEXT = {1: "the next day", 7: "next week"}
+
+
+def choice_of(config: Config) -> str:
+    """The choice that a run is about, in the words of its table.
+
+    >>> from dpol.config.experiment import parse_experiment
+    >>> from dpol.core.yaml_files import read_yaml
+    >>> choice_of(parse_experiment(read_yaml("config/shelters.yaml"), "shelters").config)
+    'In which shelter will guests take the largest share of places next week?'
+    """
+    if config.dataset.source.kind == "gains":
+        return "Which expert will gain most in the next round?"
+    called = config.dataset.needed_columns.called
+    when = _NEXT.get(config.dataset.periods.days, "in the next period")
+    return (
+        f"In which {called('entity')} will {called('count')} take the largest share of"
+        f" {called('capacity')} {when}?"
     )
 
 

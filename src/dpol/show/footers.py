@@ -66,8 +66,8 @@ def describe_best(column: str, family: str) -> str:
     """What a column shows that picks the best of a family, and why its intervals hold."""
     return (
         f"{column}: the member of the family {family} with the largest mean, chosen in hindsight"
-        " for each cell and named in it. The cells of all members count in the Bonferroni"
-        " correction, so the interval of the chosen one holds despite the choice."
+        " for each cell and named in it (in HTML under the pointer). The cells of all members count"
+        " in the Bonferroni correction, so the interval of the chosen one holds despite the choice."
     )
 
 

@@ -54,6 +54,9 @@ NAMES: Mapping[str, Name] = {
 }
 """Names of everything whose label is not its name."""
 
+ACCOUNTED: Mapping[str, str] = {"l2p": "the algorithm of its paper, with an accounting of ours"}
+"""Algorithms of the papers that are ours by nothing but their accounting; they bear no mark."""
+
 OURS = "†: ours, not in the paper"
 """What the mark means."""
 

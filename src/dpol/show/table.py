@@ -65,15 +65,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell: its text, notes that are printed smaller, and the number that it is sorted by."""
+    """A cell: text, notes printed smaller, what it is sorted by, a note that HTML has as a hint."""
 
     text: str
     notes: tuple[str, ...] = ()
     order: float | None = None
+    hint: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes and hint, where there is no pointer."""
+        return (*self.notes, self.hint) if self.hint else self.notes
 
     def with_notes(self, divider: str) -> str:
-        """The text with its notes behind it."""
-        return divider.join((self.text, *self.notes))
+        """The text with its remarks behind it."""
+        return divider.join((self.text, *self.remarks))
 
 
 Line = tuple[str, tuple[Entry, ...]]

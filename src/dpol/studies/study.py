@@ -91,11 +91,13 @@ class TableSpec:
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
+        folded: whether only those see it on the page who open it, as they do below a figure.
     """
 
     name: str
     title: str
     build: str
+    folded: bool = False
 
 
 def no_figures(settings: Any) -> tuple[FigureSpec, ...]:

@@ -11,7 +11,7 @@ from claims_by_hand import claim_by_hand, ledger_of
 from dpol.show.table import Entry, Table, to_latex
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
-from dpol.studies.claims.table import build, count_verdicts
+from dpol.studies.claims.table import build, build_open, count_verdicts
 from dpol.studies.study import Facts
 
 NASTY = "a & b_<c>% [d] #1"
@@ -55,6 +55,18 @@ def test_papers_are_sections_and_what_fails_comes_first() -> None:
         *("claim", "claimed", "measured", "slack", "verdict"),
     )
     pd.testing.assert_frame_equal(table.numbers, ledger_of(*CLAIMS))
+
+
+def test_in_short_what_holds_is_one_line_and_the_counts_are_the_same() -> None:
+    facts = Facts({}, simulated=False, confidence=0.95)
+    short = build_open({"claims": ledger_of(*CLAIMS)}, Claims(), facts)
+    whole = table_of(*CLAIMS)
+    assert [it.note for it in short.sections] == [it.note for it in whole.sections]
+    assert lines(short)[0] == lines(whole)[0]
+    label, cells = lines(short)[1]
+    assert (label, cells[0].text) == ("2 others", "Theorem 1, Lemma 2 †")
+    assert cells[-1].text == "2 hold (1 loosely)"
+    assert len(lines(short)) == 2
 
 
 def test_every_cell() -> None:

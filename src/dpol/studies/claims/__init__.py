@@ -28,5 +28,8 @@ STUDY = Study(
     results=("claims",),
     points=points,
     run=f"{_HERE}.study:run",
-    tables=(TableSpec("claims", "Claims of the papers", f"{_HERE}.table:build"),),
+    tables=(
+        TableSpec("claims-open", "What fails or is open", f"{_HERE}.table:build_open"),
+        TableSpec("claims", "The whole ledger", f"{_HERE}.table:build", folded=True),
+    ),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
+from dpol.show.names import marked
 from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.studies.claims.core import Verdict
 from dpol.studies.claims.settings import Claims
@@ -24,14 +26,44 @@ _COUNTED = {
 
 def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
     """The ledger, one section for each paper; what fails or is open comes first in its section."""
-    frame = frames["claims"]
+    caption = "All claims of the papers, checked"
+    return _ledger(
+        frames["claims"], "claims", caption, lambda rows: [_line(row) for row in _worst_first(rows)]
+    )
+
+
+def build_open(frames: Frames, settings: Claims, facts: Facts) -> Table:
+    """The ledger in short: what fails or is open, and the names of what holds in one line."""
+    return _ledger(
+        frames["claims"], "claims-open", "Claims of the papers that fail or are open", _open_lines
+    )
+
+
+def _open_lines(rows: pd.DataFrame) -> list[Line]:
+    ordered = _worst_first(rows)
+    held = [row for row in ordered if _rank(row) == _WORST_FIRST.index(Verdict.HOLDS)]
+    lines = [_line(row) for row in ordered[: len(ordered) - len(held)]]
+    if held:
+        names = ", ".join(_name(row) for row in held)
+        cells = (Entry(names), *[Entry("")] * 3, Entry(count_verdicts(pd.DataFrame(held))))
+        lines.append((f"{len(held)} others", cells))
+    return lines
+
+
+def _worst_first(rows: pd.DataFrame) -> list[dict[Any, Any]]:
+    return sorted(rows.to_dict("records"), key=_rank)
+
+
+def _ledger(
+    frame: pd.DataFrame, name: str, caption: str, lines: Callable[[pd.DataFrame], list[Line]]
+) -> Table:
     sections = [
-        one_section(map(_line, sorted(rows.to_dict("records"), key=_rank)), title, _counts(rows))
+        one_section(lines(rows), title, _counts(rows))
         for title, rows in frame.groupby("“" + frame["paper"] + "”", sort=False)
     ]
     return Table(
-        caption="Claims of the papers, checked",
-        name="claims",
+        caption=caption,
+        name=name,
         corner=("paper", "statement"),
         headers=(
             Column("claim", prose=True),
@@ -108,13 +140,17 @@ def _line(row: dict[Any, Any]) -> Line:
     reasons = {"Counterexample": row["counterexample"], "Note": row["note"]}
     if reasons["Note"] in reasons["Counterexample"]:
         del reasons["Note"]
-    return f"{row['statement']}{' †' if row['ours'] else ''}", (
+    return _name(row), (
         Entry(row["claim"], (f"Computed: {row['computed']}.",)),
         Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         Entry(_number(row["measured"]), tuple(below)),
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
         Entry(_verdict(row), tuple(f"{of}: {it}." for of, it in reasons.items() if it)),
     )
+
+
+def _name(row: dict[Any, Any]) -> str:
+    return marked(row["statement"], row["ours"])
 
 
 def _verdict(row: dict[Any, Any]) -> str:

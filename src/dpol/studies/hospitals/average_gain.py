@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.noise.noises import NOISES
 from dpol.show import footers
-from dpol.show.names import explain_mark, marked, name_of
+from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.bounds import TOTALS, describe_stream
@@ -100,7 +100,7 @@ def _columns(runs: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
                 "best_of": best_of,
                 "column": label.replace("-", " ") if best_of else label,
                 "model": "/".join(models) or "none",
-                "marked": bool(marking["ours"].any()),
+                "marked": label not in ACCOUNTED and bool(marking["ours"].any()),
                 "only_with": "" if everywhere else noises[0] if played.empty else played.min(),
             }
         )
@@ -168,11 +168,12 @@ def _entry(cell: Mapping[Any, Any]) -> Entry:
     if pd.isna(cell["mean_gain"]):
         return Entry("—")
     notes = [] if pd.isna(cell["gain_share"]) else [f"{100 * cell['gain_share']:.0f}%"]
-    notes += [cell["algorithm"]] if cell["best_of"] else []
     if pd.notna(cell["reported_mean_gain"]):
         reported = footers.amount(cell["reported_mean_gain"], cell["reported_ci_half_width"])
         notes.append(f"[paper: {reported}]")
-    return Entry(footers.amount(cell["mean_gain"], cell["ci_half_width"]), tuple(notes))
+    gain = cell["mean_gain"]
+    member = cell["algorithm"] if cell["best_of"] else ""
+    return Entry(footers.amount(gain, cell["ci_half_width"]), tuple(notes), gain, member)
 
 
 def _footers(
@@ -212,6 +213,7 @@ def _footers(
         yield "Empty: an algorithm without local noise is shown once, not for each noise."
     ours = [f"{it} noise" for it in noises if len(noises) > 1 and name_of(it).ours]
     yield from explain_mark([*ours, *columns.loc[columns["marked"], "column"]])
+    yield from (f"{it}: {ACCOUNTED[it]}." for it in columns["label"] if it in ACCOUNTED)
     beside = cells[cells["reported_mean_gain"].notna()].drop_duplicates("stream")
     experts = {
         row["stream_title"]: (row["n_experts"], main.streams[row["stream"]].reported_as)

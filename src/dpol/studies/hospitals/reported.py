@@ -38,7 +38,7 @@ def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: 
         simulated: whether the data of any of them are simulated.
     """
     if not experts:
-        return [f"The paper: {PAPER}; no number of it is comparable with those shown."]
+        return []
     found = [f"[paper: …]: reported by the paper, not computed here: {PAPER}."]
     for title, (ours, label) in experts.items():
         theirs = PAPER_EXPERTS.get(label or "")
