@@ -50,6 +50,7 @@ class Part:
         facts: terms and texts, if it has any.
         code: a title and a text that is shown as it is.
         files: texts of links to its files, and where they lead.
+        widget: HTML of its interactive figure, which a script of the page brings to life.
     """
 
     key: str
@@ -61,6 +62,7 @@ class Part:
     facts: tuple[tuple[str, str], ...] = ()
     code: tuple[str, str] | None = None
     files: tuple[tuple[str, str], ...] = ()
+    widget: str = ""
 
 
 def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Path) -> None:
