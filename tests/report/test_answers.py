@@ -87,14 +87,19 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
         run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list"),
         run("rw-ftpl", 1.0, 1.0, epsilon=4.886, mechanism="other noise"),
         run("tree", 0.5, 1.0, epsilon=2.25, model="central"),
+        run("l2p", 1.0, 1.0, epsilon=4.8, model="central", guaranteed_mu=float("nan")),
         run("worst-case", INF, 1.0, epsilon=0.98),  # noise, though none was asked for
     ]
     answer = answer_on_privacy(pd.DataFrame(summary), audits())
     assert answer.found.replace("\xa0", " ") == (
-        "One person in one round is protected. At μ = 1 an even guess becomes right at most 69.2%"
-        " of the time (ε ≤ 4.89), at μ = 0.5 an even guess becomes right at most 59.9% of the time"
-        " (ε ≤ 2.25), at δ = 1e-06."
+        "One person in one round is protected. Right guesses about that person: at most 69.2% at"
+        " μ = 1, 59.9% at μ = 0.5 (a coin: 50%)."
     )
+    assert [text.replace("\xa0", " ") for text in answer.more[:2]] == [
+        "As (ε, δ): ε ≤ 4.89 at μ = 1, ε ≤ 2.25 at μ = 0.5, with δ = 10⁻⁶.",
+        # (exp(4.8) + 1e-6) / (exp(4.8) + 1) = .99184
+        "Only an (ε, δ) guarantee is known of l2p: right guesses at most 99.2% at μ = 1.",
+    ]
     assert "Taken as public, and not covered by any μ: the list." in answer.more
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text

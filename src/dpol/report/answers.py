@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.privacy.account import best_guess
+from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
-from dpol.show.words import counted, each, joint_confidence, mu_title, proved
+from dpol.show.words import counted, each, joint_confidence, mu_title, power, proved
 from dpol.studies.claims.table import count_verdicts
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
@@ -119,7 +119,8 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
         found = "Not at all: no run has privacy noise."
     else:
         unit = each(private["unit"])
-        found = f"{unit[0].upper()}{unit[1:]} is protected. {_levels(private)}."
+        found = f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}"
+        more += [f"{_epsilons(private)}.", *_epsilon_only(private)]
         more.append(f"Adjacent inputs: {each(private['adjacency'])}.")
         more += describe_public(private)
         more.append(_models(private))
@@ -135,18 +136,41 @@ _SAMPLERS = {
 }
 
 
-def _levels(private: pd.DataFrame) -> str:
-    """The best guess and the largest epsilon at each level; smaller ones count as it."""
-    texts = []
-    for mu, own in reversed(list(private.groupby("mu", sort=True))):
-        bound = f"ε\xa0≤\xa0{rounded_up(own['epsilon'].max(), 3)}"
-        if own["guaranteed_mu"].notna().all():  # an (ε, δ) guarantee alone bounds guesses less
-            guess = rounded_up(100 * best_guess(own["guaranteed_mu"].max()), 3)
-            bound = f"an even guess becomes right at most {guess}% of the time ({bound})"
-        texts.append(f"at {_mu(mu)} {bound}")
-    found = ", ".join(texts)
-    delta = each(f"{value:g}" for value in private["delta"])
-    return f"{found[0].upper()}{found[1:]}, at δ = {delta}"
+def _guesses(private: pd.DataFrame) -> str:
+    """The best guess at each level, of the mechanisms whose guarantee is a mu."""
+    rows = private.dropna(subset="guaranteed_mu")
+    if rows.empty:
+        return f"{_epsilons(private)}."
+    found = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
+    return f"Right guesses about that person: at most {found} (a coin: 50%)."
+
+
+def _epsilons(private: pd.DataFrame) -> str:
+    """The largest epsilon at each level; smaller ones count as it."""
+    found = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
+    return f"As (ε, δ): {found}, with δ = {each(map(power, private['delta']))}"
+
+
+def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
+    """A sentence on the mechanisms whose guarantee is no mu, which bounds guesses less."""
+    rows = private[private["guaranteed_mu"].isna()]
+    if 0 < len(rows) < len(private):
+        guess = [
+            best_guess_of_epsilon(*it) for it in zip(rows["epsilon"], rows["delta"], strict=True)
+        ]
+        found = _at_levels(rows.assign(guess=guess), "guess", _percent)
+        names = ", ".join(dict.fromkeys(rows["algorithm"]))
+        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {found}."
+
+
+def _at_levels(private: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:
+    """The largest value of a column at each level of privacy, from the least private on."""
+    largest = private.groupby("mu")[column].max().sort_index(ascending=False)
+    return ", ".join(f"{text(value)} at {_mu(mu)}" for mu, value in largest.items())
+
+
+def _percent(share: float) -> str:
+    return f"{rounded_up(100 * share, 3)}%"
 
 
 def _models(private: pd.DataFrame) -> str:

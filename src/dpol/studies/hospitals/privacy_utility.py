@@ -24,7 +24,7 @@ from dpol.studies.study import Facts, Frames
 _MOST_COLUMNS = 3
 _WIDTH, _HEIGHT = 7.0, 2.35  # inches, of the figure and about of a row of panels
 _APART = 0.17  # inches between numbers at the axis
-_DASHES: tuple[style.Dashes, ...] = ((), (4.5, 1.8), (1.5, 1.5), (5.0, 1.5, 1.2, 1.5))
+_DASHES: tuple[style.Dashes, ...] = ((), (4.5, 1.8), (6.0, 1.5, 1.2, 1.5), (2.5, 1.2))
 _PUBLISHED = ("rw-meta", ISOTROPIC.name)
 REPORTED = "reported by the paper"
 
