@@ -152,7 +152,7 @@ def _epsilons(private: pd.DataFrame) -> str:
 
 
 def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
-    """A sentence on the mechanisms whose guarantee is no mu, which bounds guesses less."""
+    """A sentence on the mechanisms that lack a guarantee in mu; theirs bounds guesses less."""
     rows = private[private["guaranteed_mu"].isna()]
     if 0 < len(rows) < len(private):
         guess = [
