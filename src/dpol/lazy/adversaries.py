@@ -109,9 +109,9 @@ class EpochLosses(Losses):
 
 
 @lru_cache(maxsize=64)
-def best_loss(losses: Losses) -> float:
-    """The total loss of the best expert in hindsight."""
+def total_losses(losses: Losses) -> Floats:
+    """The total loss of each expert, (n_experts,)."""
     total = np.zeros(losses.n_experts)
     for batch in losses.batches(max(1, 1_000_000 // losses.n_experts)):
         total += batch.sum(axis=0)
-    return float(total.min())
+    return total

@@ -19,7 +19,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import LazyParameters, advance, play, start
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
-from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.factorizations import prefix_sums
@@ -85,7 +85,7 @@ def test_regret_of_weights_is_below_its_bound(d, seed):
     T = 1000
     epochs = (EpochLosses(T, d, epsilon, seed) for epsilon in (0.05, 1e-3))
     for losses in (GapLosses(T, d, 0.02, seed), *epochs):
-        regret = weights_loss(losses) - best_loss(losses)
+        regret = weights_loss(losses) - total_losses(losses).min()
         assert -1e-9 <= regret <= math.sqrt(T * math.log(d) / 2)
 
 
@@ -215,7 +215,9 @@ def test_a_row_is_what_its_parameters_give():
             ((total, redraws),) = play_leaders(row.algorithm, [game], own)
         else:
             total = np.full(4, weights_loss(losses))
-        regret = total - matrix(losses).sum(axis=0).min()
+        totals = matrix(losses).sum(axis=0)
+        regret = total - totals.min()
+        assert row.chance_regret == pytest.approx(totals.mean() - totals.min(), rel=1e-12)
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
         assert (row.confidence, row.ci_comparisons) == (0.95, len(small()))
         expected = float(half_width(regret, 0.95, len(small())))

@@ -9,7 +9,7 @@ import pytest
 
 from dpol.show.table import Entry, Table
 from dpol.studies.lazy import STUDY
-from dpol.studies.lazy.shown import GAMES, TITLES, regret_table
+from dpol.studies.lazy.shown import CHANCE, GAMES, TITLES, regret_table
 from dpol.studies.study import Facts
 
 Cell = tuple[str, int, int, float, str, float, float, float]
@@ -114,3 +114,10 @@ def test_footers(study: str, other: str) -> None:
         (footer,) = [footer for footer in table.footers if rate in footer]
         assert "not measured" in footer.lower()
     assert not any(rate in text for rate in GAMES[other].rates)
+
+
+def test_a_random_expert_has_a_column_without_an_interval() -> None:
+    rows = frame(CELLS[:3]).assign(chance_regret=[920.4, 920.4, 33.0])
+    cells = cells_of(build(rows))
+    own = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[CHANCE]}
+    assert own == {"ε = 4": Entry("920"), "ε = 0.5": Entry("33")}

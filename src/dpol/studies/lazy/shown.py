@@ -23,6 +23,8 @@ from dpol.show.titles import add_title
 from dpol.show.words import power
 from dpol.studies.study import Facts, Frames
 
+CHANCE = "random-expert"
+"""Label of an expert drawn at random in every round, who learns nothing."""
 _OURS = "†: ours, not in the paper"
 _FEW = 2
 """Number of values of T up to which markers are not joined: two points are not a rate."""
@@ -40,6 +42,7 @@ TITLES: Mapping[str, str] = {
     "dp-ftrl": "DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
+    CHANCE: "a random expert",
 }
 """How algorithms are called, in the order in which they are shown."""
 
@@ -96,10 +99,15 @@ GAMES: Mapping[str, Game] = {
 
 
 def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
-    """The game of the only result table, and its rows, each with an adversary."""
+    """The game of the only result table, and its rows, with those of a random expert."""
     ((name, regrets),) = frames.items()
     if "adversary" not in regrets:
         regrets = regrets.assign(adversary="linear")
+    if "chance_regret" in regrets:
+        chance = regrets.drop_duplicates(["adversary", "T", "d", "epsilon"])
+        chance = chance.assign(algorithm=CHANCE, mean_regret=chance["chance_regret"])
+        chance[["ci_half_width", "accounted_epsilon"]] = math.nan
+        regrets = pd.concat([regrets, chance], ignore_index=True)
     return GAMES[name], regrets
 
 
@@ -151,7 +159,9 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
     if rows.empty:
         return Entry("—")
     row = rows.iloc[0]
-    text = f"{row['mean_regret']:,.0f}{footers.plus_minus(row['ci_half_width'], 0)}"
+    half = row["ci_half_width"]
+    interval = "" if math.isnan(half) else footers.plus_minus(half, 0)
+    text = f"{row['mean_regret']:,.0f}{interval}"
     accounted = row["accounted_epsilon"]
     return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
 

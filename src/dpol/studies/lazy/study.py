@@ -6,16 +6,17 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
-from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, best_loss
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
 from dpol.lazy.blocks import play_weights
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
@@ -43,22 +44,24 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     """
     T, d = point["n_rounds"], point["n_experts"]
     sequences = [
-        (adversary, losses, epsilons)
+        sequence
         for adversary in point["adversaries"]
-        for losses, epsilons in _sequences(settings, adversary, T, d, inputs.seed)
+        for sequence in _sequences(settings, adversary, T, d, inputs.seed)
     ]
     lazy = [it for it in point["algorithms"] if it not in LEADERS]
     played: list[tuple[tuple[str, float, str], dict[str, object]]] = []
-    for adversary, losses, epsilons in sequences:
-        games = list(itertools.product(epsilons, lazy))
-        found = _played(settings, losses, games, inputs.seed)
-        played += [((adversary, *game), it) for game, it in found]
+    for own in sequences:
+        games = list(itertools.product(own.epsilons, lazy))
+        found = _played(settings, own, games, inputs.seed)
+        played += [((own.adversary, *game), it) for game, it in found]
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
             played += _led(settings, algorithm, sequences, inputs.seed)
+    chance = {(own.adversary, it): own.chance for own in sequences for it in own.epsilons}
     rows = []
     for (adversary, epsilon, algorithm), it in played:
         setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
+        setting["chance_regret"] = chance[adversary, epsilon]
         rows.append({**setting, "delta": settings.delta, "algorithm": algorithm, **it})
     return {"lazy": pd.DataFrame(rows)}
 
@@ -97,24 +100,46 @@ _MECHANISMS = {
 """What makes each follower of the noisy leader private."""
 
 
-def _sequences(
-    settings: Lazy, adversary: str, T: int, d: int, seed: int
-) -> list[tuple[Losses, list[float]]]:
-    """The losses of an adversary, each sequence with the epsilons that are played on it."""
+@dataclass(frozen=True)
+class _Sequence:
+    """The losses of an adversary, and the epsilons that are played on them."""
+
+    adversary: str
+    losses: Losses
+    epsilons: list[float]
+
+    @cached_property
+    def _totals(self) -> Floats:
+        return total_losses(self.losses)
+
+    @property
+    def least(self) -> float:
+        """The total loss of the best expert in hindsight."""
+        return float(self._totals.min())
+
+    @property
+    def chance(self) -> float:
+        """The expected regret of an expert drawn at random in every round."""
+        return float(self._totals.mean()) - self.least
+
+
+def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> list[_Sequence]:
+    """Each sequence of losses of an adversary once."""
     if adversary == "stochastic":
-        return [(GapLosses(T, d, settings.gap, seed), settings.epsilons)]
-    found: dict[int, tuple[Losses, list[float]]] = {}
+        return [_Sequence(adversary, GapLosses(T, d, settings.gap, seed), settings.epsilons)]
+    found: dict[int, _Sequence] = {}
     for epsilon in settings.epsilons:
         losses = EpochLosses(T, d, epsilon, seed)
-        found.setdefault(losses.epochs, (losses, []))[1].append(epsilon)
+        found.setdefault(losses.epochs, _Sequence(adversary, losses, [])).epsilons.append(epsilon)
     return list(found.values())
 
 
 def _played(
-    settings: Lazy, losses: Losses, games: Sequence[tuple[float, str]], seed: int
+    settings: Lazy, sequence: _Sequence, games: Sequence[tuple[float, str]], seed: int
 ) -> Iterator[tuple[tuple[float, str], dict[str, object]]]:
     """What weights and L2P did at an epsilon; those are left out where no parameters reach it."""
-    d, delta, least = losses.n_experts, settings.delta, best_loss(losses)
+    losses, least = sequence.losses, sequence.least
+    d, delta = losses.n_experts, settings.delta
     without = weights_loss(losses) - least if any(it == WEIGHTS for _, it in games) else math.nan
     lazy: dict[tuple[float, str], AccountedParameters] = {}
     for epsilon, algorithm in games:
@@ -134,21 +159,21 @@ def _played(
 
 
 def _led(
-    settings: Lazy, algorithm: str, sequences: Sequence[tuple[str, Losses, list[float]]], seed: int
+    settings: Lazy, algorithm: str, sequences: Sequence[_Sequence], seed: int
 ) -> Iterator[tuple[tuple[str, float, str], dict[str, object]]]:
     """What a follower of the noisy leader did on all sequences, at every epsilon."""
-    games = [(adversary, losses, it) for adversary, losses, every in sequences for it in every]
-    mus = [mu_of_epsilon(epsilon, settings.delta) for _, _, epsilon in games]
-    key = games[0][1].n_rounds, games[0][1].n_experts
+    games = [(sequence, it) for sequence in sequences for it in sequence.epsilons]
+    mus = [mu_of_epsilon(epsilon, settings.delta) for _, epsilon in games]
+    key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
     own = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
     played = play_leaders(
-        algorithm, [(losses, mu) for (_, losses, _), mu in zip(games, mus, strict=True)], own
+        algorithm, [(it.losses, mu) for (it, _), mu in zip(games, mus, strict=True)], own
     )
-    for (adversary, losses, epsilon), mu, (total, switches) in zip(games, mus, played, strict=True):
-        sensitivity = math.sqrt(losses.n_experts)
+    for (sequence, epsilon), mu, (total, switches) in zip(games, mus, played, strict=True):
+        sensitivity = math.sqrt(sequence.losses.n_experts)
         guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
-        row = regret_row(total - best_loss(losses), switches, guarantee)
-        yield (adversary, epsilon, algorithm), row
+        row = regret_row(total - sequence.least, switches, guarantee)
+        yield (sequence.adversary, epsilon, algorithm), row
 
 
 def _generators(
