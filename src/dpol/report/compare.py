@@ -154,8 +154,9 @@ class _Run:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What it was made from: the config by dotted keys, and what the crate knows."""
+        crate = self.crate  # first, because it says whether the run is finished
         found = dict(_flat({key: it for key, it in self.config.items() if key != "run"}))
-        for key, it in self.crate.items():
+        for key, it in crate.items():
             kind, name = it["@type"], it.get("name", "")
             if kind == "SoftwareApplication":
                 found[f"version of {name}"] = it["softwareVersion"]
