@@ -40,13 +40,12 @@ _NEEDED = (*_KEY, "replicates", "mean_gain", "std_gain")
 _VERDICTS = {
     "claims": ("paper", "statement", "claim"),
     "audits": ("mechanism", "variant", "parameter", "method"),
-    "ranking": ("source", "rival", "stream", "noise", "mu"),
-    "comparison": (
-        *("stream", "kind", "algorithm", "noise", "mu"),
-        *("other_algorithm", "other_noise", "other_mu"),
-    ),
 }
-"""Result tables with a verdict in each row, and the columns that name a row."""
+"""Result tables with verdicts of their own, and the columns that name a row.
+
+Verdicts that follow from the summary are left out: its numbers are compared themselves, and a
+difference between `above` and `undecided` may be noise.
+"""
 _ROUNDING = 1e-9
 """What floating point adds or takes, relative to a mean."""
 
@@ -318,7 +317,7 @@ def _half_width(
 def _verdicts(one: _Run, two: _Run) -> Iterator[Change]:
     """Rows of other result tables of both runs whose verdict differs."""
     for name, columns in _VERDICTS.items():
-        if all(name in ("ranking", *run.config) for run in (one, two)):
+        if all(run.config.get(name) is not None for run in (one, two)):
             old, new = (_verdicts_of(run.folder / f"{name}.parquet", columns) for run in (one, two))
             for key, verdict in old.items():
                 if new.get(key, verdict) != verdict:
