@@ -185,13 +185,14 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
         "codes": (("suite local", "fedcba9876543210"),),
     }
     report = {"confidence": 0.9, "envelope": "tree"}
-    new = write(tmp_path / "new", seed=8, suites=suites, report=report, provenance=facts)
+    new = write(tmp_path / "new", seed=8, suites=suites, report=report, audits={}, provenance=facts)
     found = {it.name: (it.old, it.new) for it in compare_runs(base, new).settings}
     assert found == {
         "report.confidence": ("0.95", "0.9"),
         "seed": ("7", "8"),
         "suites.local.algorithms": ("meta", "{algorithm: meta, floor: 0}"),
         "report.envelope": ("not set", "tree"),
+        "audits": ("not set", "{}"),
         "version of dpol": ("0.1.0", "0.2.0"),
         "hash of the code of suite local": ("0123456789abcdef", "fedcba9876543210"),
         "commit": ("0123abc", "4567def"),
@@ -199,9 +200,8 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
 
 
 def test_another_table_of_data_is_named(base: Path, tmp_path: Path) -> None:
-    new = write(tmp_path / "new")
-    crate = (new / CRATE).read_text()
-    (new / CRATE).write_text(crate.replace("ab" * 32, "cd" * 32))
+    crate = write(new := tmp_path / "new") / CRATE
+    crate.write_text(crate.read_text().replace("ab" * 32, "cd" * 32))
     (change,) = compare_runs(base, new).settings
     assert change == Change("checksum of the data table.csv.gz", "ab" * 32, "cd" * 32)
 
@@ -282,8 +282,7 @@ def test_the_command_writes_tables_and_fails_if_asked_to(base: Path, tmp_path: P
     assert written.columns.tolist() == found.cells.columns.tolist()
     assert sorted(it.name for it in tmp_path.iterdir()) == ["all.csv", "all.html", "new"]
     assert command(*asked, "--fail-on-difference")[0] == 1
-    again = write(tmp_path / "again")
-    assert command("compare", base, again, "--fail-on-difference")[0] == 0
+    assert command("compare", base, write(tmp_path / "b"), "--fail-on-difference")[0] == 0
 
 
 def damage(folder: Path, what: str) -> None:
@@ -303,6 +302,8 @@ def damage(folder: Path, what: str) -> None:
         write_frame(pd.read_parquet(summary)[:1], summary)
     elif what == "not JSON":
         crate.write_text("{")
+    elif what == "not YAML":
+        (folder / CONFIG).write_text("run: [")
     elif what == "released":
         text = (folder / CONFIG).read_text()
         (folder / CONFIG).write_text(text.replace("kind: local", "kind: released"))
@@ -320,15 +321,14 @@ def damage(folder: Path, what: str) -> None:
         ("another schema", "summary.parquet: lacks column mean_gain; delete it and run snakemake"),
         ("begun again", "summary.parquet changed after the report.*dpol run CONFIG"),
         ("not JSON", "ro-crate-metadata.json cannot be read.*delete it and run snakemake again"),
+        ("not YAML", "config.yaml cannot be read.*delete it and run snakemake again"),
         ("released", "a run on released numbers has no gains.*name a run on data"),
         ("no verdicts", "claims.parquet cannot be read.*delete it and run snakemake again"),
     ],
 )
 def test_runs_that_cannot_be_compared_are_refused(tmp_path: Path, what: str, message: str) -> None:
-    blocks: dict[str, Any] = {"claims": {}}
-    old, new = (
-        write(tmp_path / it, tables={"claims": claims()}, **blocks) for it in ("old", "new")
-    )
+    tables, blocks = {"claims": claims()}, {"claims": {"experts": True}}
+    old, new = (write(tmp_path / it, tables=tables, **blocks) for it in ("old", "new"))
     damage(new, what)
     for pair in ((old, new), (new, old)):
         with pytest.raises(DataError, match=message):

@@ -142,7 +142,10 @@ class _Run:
         """The config as it was played, not checked: it may be of another version."""
         path = self.folder / CONFIG
         with reading(path):
-            found = yaml.safe_load(path.read_text(encoding="utf-8"))
+            try:
+                found = yaml.safe_load(path.read_text(encoding="utf-8"))
+            except yaml.YAMLError as error:
+                raise ValueError(str(error).partition("\n")[0]) from None
             if found["dataset"]["source"]["kind"] == "released":
                 raise DataError(
                     f"{self.folder}: a run on released numbers has no gains, because nobody knows"
@@ -216,8 +219,8 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Values of a config by dotted path; a list is one value."""
-    if not isinstance(value, dict):
+    """Values of a config by dotted path; a list, or a block without keys, is one value."""
+    if not isinstance(value, dict) or not value:
         yield path, value
         return
     for key, it in value.items():
