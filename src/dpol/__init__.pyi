@@ -28,5 +28,7 @@ from dpol.noise import NOISES as NOISES
 from dpol.noise import NoisyGains as NoisyGains
 from dpol.noise import privatize as privatize
 from dpol.privacy.guarantee import Guarantee as Guarantee
+from dpol.report.compare import RunComparison as RunComparison
+from dpol.report.compare import compare_runs as compare_runs
 
 __version__: str

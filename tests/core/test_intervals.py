@@ -20,6 +20,7 @@ from dpol.core.intervals import (
     share_interval,
     standard_error,
     student_factor,
+    welch_half_width,
 )
 
 # --- Student's quantile ---
@@ -58,6 +59,18 @@ def test_the_half_width_by_hand():
     both = half_width(np.array([[1.0, 0.0], [3.0, 0.0]]), 0.5)
     np.testing.assert_allclose(both, [1.0, 0.0])
     assert mean_interval(np.array([1.0, 3.0]), 0.5) == pytest.approx((1.0, 3.0))
+
+
+def test_welchs_half_width_by_hand():
+    """Variances of the means 1 and 3; degrees of freedom (1 + 3)^2 / (1 / 4 + 9 / 9) = 12.8."""
+    found = welch_half_width([5**0.5, 30**0.5], [5, 10], 0.95, comparisons=4)
+    quantile = special.stdtrit(12.8, 1 - 0.05 / 8)
+    assert found == pytest.approx(2 * quantile, rel=1e-12)
+    assert welch_half_width([0.0, 3.0], [7, 9], 0.9) == student_factor(0.9, 1, 9)
+    assert welch_half_width([0.0, 0.0], [5, 5], 0.95) == 0
+    assert welch_half_width([math.nan, 1.0], [1, 5], 0.95) == math.inf
+    with pytest.raises(ValueError, match="confidence"):
+        welch_half_width([1.0, 1.0], [5, 5], 1.0)
 
 
 def test_one_replicate_has_an_infinite_interval():
@@ -129,6 +142,21 @@ def test_normal_quantiles_would_be_found_too_narrow_at_five_replicates(compariso
     found = family_coverage(normal * errors, values.mean(axis=0))
     assert found < most + 0.02
     assert found < 0.95 - 5 * math.sqrt(0.05 * 0.95 / 20_000)
+
+
+def test_welchs_intervals_cover_where_a_pooled_deviation_does_not():
+    """4,000 samples of 5 (deviation 4) and of 20 (deviation 1), at 95%.
+
+    More than 269 misses would be wrong with probability 1e-6 (binomial); a pooled deviation misses
+    a quarter of the differences.
+    """
+    rng = np.random.default_rng(3)
+    few, many = 4 * rng.standard_normal((5, 4000)), rng.standard_normal((20, 4000))
+    gaps = np.abs(few.mean(axis=0) - many.mean(axis=0))
+    spreads = np.array([few.std(axis=0, ddof=1), many.std(axis=0, ddof=1)])
+    welch = [welch_half_width(it, [5, 20], 0.95) for it in spreads.T]
+    pooled = np.sqrt((4 * spreads[0] ** 2 + 19 * spreads[1] ** 2) / 23 * (1 / 5 + 1 / 20))
+    assert (gaps > welch).sum() <= 269 < (gaps > student_factor(0.95, 1, 24) * pooled).sum()
 
 
 def test_intervals_of_shares_cover():

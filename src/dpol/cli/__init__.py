@@ -9,13 +9,23 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, config, deployment, history, live, pipeline, privatize, registry
+from dpol.cli import (
+    account,
+    compare,
+    config,
+    deployment,
+    history,
+    live,
+    pipeline,
+    privatize,
+    registry,
+)
 from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = pipeline, config, deployment, privatize, history, account, registry, live
+_COMMANDS = pipeline, compare, config, deployment, privatize, history, account, registry, live
 """Modules; `add` of each adds its commands, in the order of the help."""
 
 
@@ -29,13 +39,14 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments and for what holders run. A mistake is reported in one line on stderr,
-    those of a file of settings in a line each. 130 after Ctrl-C.
+    2 for wrong arguments and for what holders run. A command may return another code. A mistake is
+    reported in one line on stderr, those of a file of settings in a line each. 130 after Ctrl-C.
     """
     try:
         options = _parser().parse_args(arguments)
-        options.run(options)
+        code = options.run(options)
         sys.stdout.flush()
+        return int(code or 0)
     except BrokenPipeError:
         # The reader of the output has read enough. What is still to be flushed goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,7 @@ at hand, not other data.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,11 +40,44 @@ def student_factor(confidence: float, comparisons: int, replicates: int) -> floa
         raise ValueError(f"an interval needs replicates, got {replicates}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    if replicates == 1:
+    return math.inf if replicates == 1 else _factor(replicates - 1, confidence, comparisons)
+
+
+def _factor(degrees: float, confidence: float, comparisons: int) -> float:
+    """Student's quantile, Bonferroni over `comparisons`; degrees of freedom may be a fraction."""
+    return float(-scipy.special.stdtrit(degrees, (1 - confidence) / (2 * max(comparisons, 1))))
+
+
+def welch_half_width(
+    deviations: Sequence[float], sizes: Sequence[int], confidence: float, comparisons: int = 1
+) -> float:
+    """Half-width of Welch's interval for the difference of the means of two independent samples.
+
+    Degrees of freedom are Satterthwaite's. Infinite where a sample has one value, 0 where both
+    deviations are 0. Source: Welch, The generalization of 'Student's' problem when several
+    different population variances are involved (1947).
+
+    Args:
+        deviations: standard deviation of each sample (ddof = 1).
+        sizes: number of values of each sample.
+        confidence: of all intervals together.
+        comparisons: the number of intervals that hold together.
+
+    Raises:
+        ValueError: as `student_factor`.
+
+    >>> welch_half_width([2.0, 2.0], [8, 8], 0.95) == student_factor(0.95, 1, 15)
+    True
+    """
+    if student_factor(confidence, comparisons, min(sizes)) == math.inf:
         return math.inf
-    return float(
-        -scipy.special.stdtrit(replicates - 1, (1 - confidence) / (2 * max(comparisons, 1)))
-    )
+    squares = [it**2 / size for it, size in zip(deviations, sizes, strict=True)]
+    error = math.sqrt(sum(squares))
+    if error == 0:
+        return 0.0
+    shares = [it / sum(squares) for it in squares]
+    inverse = sum(it**2 / (size - 1) for it, size in zip(shares, sizes, strict=True))
+    return _factor(1 / inverse, confidence, comparisons) * error
 
 
 def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Floats:

@@ -1,0 +1,51 @@
+"""`dpol compare`: what differs between two runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dpol.cli.options import Commands, between, path
+
+_COMPARE = """\
+Compare two finished runs: settings, mean total gains with intervals, and verdicts. Differences are
+new minus old. The exit code is 2 if a run cannot be compared."""
+_SUFFIXES = ".csv", ".html", ".md", ".tex"
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "show what differs between two runs, and whether it is more than noise"
+    parser = commands.add_parser("compare", help=words, description=_COMPARE, allow_abbrev=False)
+    for name, words in (("old", "such as results/demo"), ("new", "another such folder")):
+        parser.add_argument(name, type=path, metavar=name.upper(), help=words)
+    words = "of all intervals together (default: 0.95)"
+    level = between(0.5, 0.999999)
+    parser.add_argument("--confidence", type=level, default=0.95, metavar="C", help=words)
+    words = f"write all rows; the name ends in {', '.join(_SUFFIXES)}; may be given several times"
+    parser.add_argument(
+        "--output", type=_table, action="append", default=[], metavar="FILE", help=words
+    )
+    words = """exit with code 1 if a number is higher or lower by more than its interval, is on
+        other data or only in the old run, or if a verdict changed"""
+    parser.add_argument("--fail-on-difference", action="store_true", help=words)
+    parser.set_defaults(run=_compare, failure=2)
+
+
+def _table(text: str) -> Path:
+    """A file of a table."""
+    file = path(text)
+    if file.suffix not in _SUFFIXES:
+        raise argparse.ArgumentTypeError(f"must end in {', '.join(_SUFFIXES)}, got {text!r}")
+    return file
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from dpol.report.compare import compare_runs
+    from dpol.report.compare_words import comparison_table, describe_comparison
+    from dpol.show.table import write_table
+
+    found = compare_runs(options.old, options.new, options.confidence)
+    write_table(comparison_table(found), *options.output)
+    print(describe_comparison(found))
+    return int(options.fail_on_difference and found.differs)

@@ -1,0 +1,350 @@
+"""Two runs compared: by hand, how often noise is taken for a difference, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from comparison_by_hand import cell
+from dpol.core.errors import DataError
+from dpol.core.files import sha256
+from dpol.core.intervals import student_factor, welch_half_width
+from dpol.core.schemas import write_frame
+from dpol.data.stream import GainStream, write_stream
+from dpol.experts.registry import make_members
+from dpol.report.compare import Change, RunComparison, compare_runs
+from dpol.report.compare_words import comparison_table, describe_comparison
+from dpol.report.crate import CONFIG, CRATE, write_crate
+from dpol.show.table import to_html
+from dpol.studies.hospitals.runs import Played, RunBlock, play_suite, write_runs
+from releases import run as command
+from report.run_by_hand import CLEANING, PROVENANCE, audits, claims, config
+from streams_by_hand import stream
+
+SETTINGS: dict[str, Any] = {
+    "dataset": {"source": {"kind": "local"}},
+    "suites": {"local": {"algorithms": ["meta", "tree"]}},
+    "report": {"confidence": 0.95},
+}
+META, TREE, LEADER = [1.0, 2.0, 4.0], [3.0, 3.0, 6.0], [5.0, 5.0, 5.0]
+BASE = {"meta": META, "tree": TREE, "leader": LEADER}
+
+
+def write(
+    folder: Path,
+    played: Mapping[str, Sequence[float]] | Sequence[Played] = BASE,
+    *,
+    data: GainStream | None = None,
+    seed: int = 7,
+    tables: Mapping[str, pd.DataFrame] = MappingProxyType({}),
+    provenance: Mapping[str, Any] = MappingProxyType({}),
+    **settings: Any,
+) -> Path:
+    """A finished run of algorithms with these total gains, or of these runs."""
+    if isinstance(played, Mapping):
+        played = [cell(label, "isotropic", 1.0, it) for label, it in played.items()]
+    data = stream(label="nm") if data is None else data
+    rows = [
+        {
+            **{"stream": it.stream, "noise": it.noise, "mu": it.mu, "algorithm": it.label},
+            **{"replicates": len(it.totals), "mean_gain": it.totals.mean()},
+            "std_gain": it.totals.std(ddof=1) if len(it.totals) > 1 else math.nan,
+        }
+        for it in played
+    ]
+    for name in ("data", "streams", "report"):
+        (folder / name).mkdir(parents=True)
+    block = RunBlock(tuple(range(len(played[0].totals))), tuple(played))
+    write_runs(block, folder / "runs/nm/local/isotropic/mu-1/block-0.parquet")
+    write_stream(data, folder / "streams/nm.parquet")
+    for name, frame in {"summary": pd.DataFrame(rows), **tables}.items():
+        write_frame(frame, folder / f"{name}.parquet")
+    (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
+    (folder / "report/index.html").write_text("the page")
+    text = yaml.safe_dump({"run": folder.name, "seed": seed} | SETTINGS | settings)
+    facts = dataclasses.replace(PROVENANCE, config_text=text, **provenance)
+    write_crate(folder, config(seed=seed), facts, "", [folder / "summary.parquet"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("results") / "base")
+
+
+def rows(found: RunComparison) -> dict[str, dict[str, Any]]:
+    return {it["algorithm"]: it for it in found.cells.to_dict("records")}
+
+
+def verdicts(found: RunComparison) -> dict[str, str]:
+    return {label: row["verdict"] for label, row in rows(found).items()}
+
+
+# --- By hand ---
+
+
+def test_of_equal_runs_nothing_differs(base: Path, tmp_path: Path) -> None:
+    found = compare_runs(base, write(tmp_path / "again"))
+    assert (found.settings, found.verdicts, found.differs) == ((), (), False)
+    assert set(verdicts(found).values()) == {"same"}
+    text = describe_comparison(found)
+    assert "nothing: config, data, code and versions are the same" in text
+    assert "3 numbers: 3 same." in text
+
+
+def test_runs_of_one_seed_are_paired_by_replicate(base: Path, tmp_path: Path) -> None:
+    """Differences 1, 2, 3 and of a deterministic algorithm -2; three intervals hold together."""
+    new = write(tmp_path / "new", BASE | {"meta": [2.0, 4.0, 7.0], "leader": [3.0] * 3})
+    found = compare_runs(base, new, 0.9)
+    meta, leader = rows(found)["meta"], rows(found)["leader"]
+    assert (meta["difference"], meta["interval"]) == (pytest.approx(2.0), "paired")
+    assert meta["difference_half_width"] == pytest.approx(student_factor(0.9, 3, 3) / 3**0.5)
+    assert (meta["verdict"], meta["ci_comparisons"], meta["confidence"]) == ("within noise", 3, 0.9)
+    assert (leader["difference_half_width"], leader["verdict"]) == (0.0, "lower")
+    assert verdicts(found)["tree"] == "same"
+    assert verdicts(compare_runs(base, new, 0.5))["meta"] == "higher"
+    assert list(found.cells["algorithm"]) == ["leader", "meta", "tree"], "beyond noise first"
+
+
+@pytest.mark.parametrize("why", ["seed", "replicates", "no runs", "runs of another config"])
+def test_other_runs_are_not_paired(base: Path, tmp_path: Path, why: str) -> None:
+    totals = [9.0, 10.0, 12.0, 13.0] if why == "replicates" else [9.0, 10.0, 13.0]
+    new = write(tmp_path / "new", {"meta": totals}, seed=8 if why == "seed" else 7)
+    runs = new / "runs/nm/local/isotropic/mu-1/block-0.parquet"
+    if why == "no runs":
+        runs.unlink()
+    elif why == "runs of another config":
+        write_runs(RunBlock((0, 1, 2), (cell("meta", "isotropic", 1.0, [1.0, 1.0, 2.0]),)), runs)
+    row = rows(found := compare_runs(base, new))["meta"]
+    deviations = [float(np.std(it, ddof=1)) for it in (META, totals)]
+    assert row["interval"] == "Welch"
+    assert row["difference_half_width"] == welch_half_width(deviations, [3, len(totals)], 0.95)
+    assert row["difference"] == pytest.approx(np.mean(totals) - np.mean(META))
+    assert "1 difference not paired (Welch)" in describe_comparison(found)
+
+
+def test_one_replicate_tells_nothing(tmp_path: Path) -> None:
+    one, two = (write(tmp_path / str(it), {"meta": [it]}) for it in (1.0, 5.0))
+    found = compare_runs(one, two)
+    assert verdicts(found) == {"meta": "within noise"}
+    assert "± ∞" in describe_comparison(found)
+
+
+def test_other_data_have_no_interval_but_are_a_difference(base: Path, tmp_path: Path) -> None:
+    """Beds that differ scale the noise differently; other names of hospitals change nothing."""
+    more = {"meta": [2.0, 4.0, 7.0]}
+    data = stream(label="nm", capacity=np.full((3, 2), 30.0))
+    found = compare_runs(base, write(tmp_path / "other", more, data=data))
+    row = rows(found)["meta"]
+    assert (row["verdict"], row["interval"]) == ("other data", "")
+    assert math.isnan(row["difference_half_width"])
+    assert found.differs
+    text = " ".join(describe_comparison(found).split())
+    assert "no interval says whether the algorithm changed" in text
+    renamed = stream(label="nm", names=("A", "B"))
+    assert rows(compare_runs(base, write(tmp_path / "n", more, data=renamed)))["meta"]["interval"]
+
+
+def test_numbers_of_one_run_only_are_listed(base: Path, tmp_path: Path) -> None:
+    less = write(tmp_path / "less", {"meta": META, "tree": TREE})
+    fewer, more = compare_runs(base, less), compare_runs(less, base)
+    assert (verdicts(fewer)["leader"], fewer.differs) == ("only in the old run", True)
+    assert (verdicts(more)["leader"], more.differs) == ("only in the new run", False)
+    assert "Only in the new run\n  leader, nm, isotropic, 1" in describe_comparison(more)
+
+
+def test_long_lists_are_cut(tmp_path: Path) -> None:
+    labels = [f"expert-{number:02}" for number in range(25)]
+    one = write(tmp_path / "one", {it: [1.0, 2.0] for it in labels})
+    two = write(tmp_path / "two", {it: [2.0 + k, 3.0 + k] for k, it in enumerate(labels)})
+    text = describe_comparison(compare_runs(one, two))
+    assert text.count("higher") == 21, "the counts, and 20 rows"
+    assert "5 more: --output FILE.html writes all" in text
+    assert text.index("expert-24") < text.index("expert-05")
+    assert "expert-04" not in text
+
+
+# --- What else differs ---
+
+
+def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
+    suites = {"local": {"algorithms": [{"algorithm": "meta", "floor": 0}, "tree"]}}
+    facts = {
+        "versions": (("Python", "3.11.0"), ("dpol", "0.2.0")),
+        "commit": "4567def",
+        "codes": (("suite local", "fedcba9876543210"),),
+    }
+    report = {"confidence": 0.9, "envelope": "tree"}
+    new = write(tmp_path / "new", seed=8, suites=suites, report=report, audits={}, provenance=facts)
+    found = {it.name: (it.old, it.new) for it in compare_runs(base, new).settings}
+    assert found == {
+        "report.confidence": ("0.95", "0.9"),
+        "seed": ("7", "8"),
+        "suites.local.algorithms": ("meta", "{algorithm: meta, floor: 0}"),
+        "report.envelope": ("not set", "tree"),
+        "audits": ("not set", "{}"),
+        "version of dpol": ("0.1.0", "0.2.0"),
+        "hash of the code of suite local": ("0123456789abcdef", "fedcba9876543210"),
+        "commit": ("0123abc", "4567def"),
+    }
+
+
+def test_another_table_of_data_is_named(base: Path, tmp_path: Path) -> None:
+    crate = write(new := tmp_path / "new") / CRATE
+    crate.write_text(crate.read_text().replace("ab" * 32, "cd" * 32))
+    (change,) = compare_runs(base, new).settings
+    assert change == Change("checksum of the data table.csv.gz", "ab" * 32, "cd" * 32)
+
+
+def test_verdicts_that_changed_are_named(tmp_path: Path) -> None:
+    tables = {"claims": (ledger := claims()), "audits": audits()}
+    blocks: dict[str, Any] = {"claims": {}, "audits": {}}
+    one = write(tmp_path / "one", tables=tables, **blocks)
+    changed = ledger.assign(verdict=["undecided", *ledger["verdict"][1:]])
+    two = write(tmp_path / "two", tables=tables | {"claims": changed}, **blocks)
+    found = compare_runs(one, two)
+    (change,) = found.verdicts
+    assert change.name.startswith("claims: One, Theorem 1")
+    assert (change.old, change.new) == (ledger["verdict"][0], "undecided")
+    assert found.differs
+    assert f"{change.old} → undecided" in describe_comparison(found)
+    # Tables of earlier configs may lie there still.
+    assert compare_runs(one, write(tmp_path / "three", tables={"claims": changed})).verdicts == ()
+
+
+# --- How often noise is taken for a difference ---
+
+MEMBERS = [*make_members("rw-ftpl"), *make_members("persistence")]
+
+
+def play(folder: Path, data: GainStream, seed: int, size: int = 12, broken: float = 1.0) -> Path:
+    """A run at mu = 0.3, or at a part of it by mistake."""
+    settings: Any = {"noise": "isotropic", "mu": 0.3 * broken, "seed": seed}
+    played = play_suite(data, MEMBERS, replicates=range(size), **settings).played
+    said = [dataclasses.replace(it, mu=0.3) for it in played]
+    return write(folder, said, data=data, seed=seed)
+
+
+@pytest.fixture
+def data(random_stream: Any) -> GainStream:
+    """Three hospitals, the first of which leads."""
+    found: GainStream = random_stream(30, 3, label="nm")
+    return dataclasses.replace(found, gains=found.gains * 0.5 + [0.5, 0.25, 0.0])
+
+
+def test_other_seeds_are_seldom_taken_for_a_difference(data: GainStream, tmp_path: Path) -> None:
+    """40 pairs at confidence 80%: more than 21 are wrong with probability 1e-6 (binomial).
+
+    A third as wide, the intervals would be found too narrow.
+    """
+    runs = [play(tmp_path / str(seed), data, seed) for seed in range(80)]
+    found = [compare_runs(*pair, 0.8).cells for pair in zip(runs[::2], runs[1::2], strict=True)]
+    assert all((it["interval"] == "Welch").all() for it in found)
+    assert sum(it["verdict"].isin(["higher", "lower"]).any() for it in found) <= 21
+    thirds = [it["difference"].abs() > it["difference_half_width"] / 3 for it in found]
+    assert sum(it.any() for it in thirds) > 21
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_algorithm_with_half_the_mu_is_noticed(
+    data: GainStream, tmp_path: Path, seed: int
+) -> None:
+    """Twice the noise, with the seed of the old run (paired) and with another."""
+    old, new = play(tmp_path / "old", data, 1, 400), play(tmp_path / "new", data, seed, 400, 0.5)
+    found = compare_runs(old, new)
+    assert set(found.cells["interval"]) == {"paired" if seed == 1 else "Welch"}
+    assert set(found.cells["verdict"]) == {"lower"}
+
+
+# --- The command ---
+
+
+def test_the_command_writes_tables_and_fails_if_asked_to(base: Path, tmp_path: Path) -> None:
+    new = write(tmp_path / "new", BASE | {"leader": [3.0] * 3})
+    files = [tmp_path / "all.csv", tmp_path / "all.html"]
+    asked = ["compare", base, new, *(it for file in files for it in ("--output", file))]
+    code, out, _ = command(*asked)
+    found = compare_runs(base, new)
+    assert (code, out) == (0, describe_comparison(found) + "\n")
+    assert files[1].read_text() == to_html(comparison_table(found))
+    written = pd.read_csv(files[0])
+    assert written["verdict"].tolist() == ["lower", "same", "same"]
+    assert written.columns.tolist() == found.cells.columns.tolist()
+    assert sorted(it.name for it in tmp_path.iterdir()) == ["all.csv", "all.html", "new"]
+    assert command(*asked, "--fail-on-difference")[0] == 1
+    assert command("compare", base, write(tmp_path / "b"), "--fail-on-difference")[0] == 0
+
+
+def damage(folder: Path, what: str) -> None:
+    summary, crate = folder / "summary.parquet", folder / CRATE
+    if what == "unfinished":
+        crate.unlink()
+    elif what == "no summary":
+        summary.unlink()
+    elif what == "another schema":
+        write_frame(pd.read_parquet(summary).drop(columns="mean_gain"), summary)
+        listed = json.loads(crate.read_text())
+        for it in listed["@graph"]:
+            if it["@id"] == summary.name:
+                it["sha256"] = sha256(summary)
+        crate.write_text(json.dumps(listed))
+    elif what == "begun again":
+        write_frame(pd.read_parquet(summary)[:1], summary)
+    elif what == "not JSON":
+        crate.write_text("{")
+    elif what == "not YAML":
+        (folder / CONFIG).write_text("run: [")
+    elif what == "released":
+        text = (folder / CONFIG).read_text()
+        (folder / CONFIG).write_text(text.replace("kind: local", "kind: released"))
+    elif what == "no verdicts":
+        write_frame(claims().drop(columns="verdict"), folder / "claims.parquet")
+    else:
+        raise ValueError(what)
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("unfinished", "new/ro-crate-metadata.json is missing.*finish it with dpol run CONFIG"),
+        ("no summary", "summary.parquet is missing; run snakemake again"),
+        ("another schema", "summary.parquet: lacks column mean_gain; delete it and run snakemake"),
+        ("begun again", "summary.parquet changed after the report.*dpol run CONFIG"),
+        ("not JSON", "ro-crate-metadata.json cannot be read.*delete it and run snakemake again"),
+        ("not YAML", "config.yaml cannot be read.*delete it and run snakemake again"),
+        ("released", "a run on released numbers has no gains.*name a run on data"),
+        ("no verdicts", "claims.parquet cannot be read.*delete it and run snakemake again"),
+    ],
+)
+def test_runs_that_cannot_be_compared_are_refused(tmp_path: Path, what: str, message: str) -> None:
+    tables, blocks = {"claims": claims()}, {"claims": {"experts": True}}
+    old, new = (write(tmp_path / it, tables=tables, **blocks) for it in ("old", "new"))
+    damage(new, what)
+    for pair in ((old, new), (new, old)):
+        with pytest.raises(DataError, match=message):
+            compare_runs(*pair)
+
+
+def test_wrong_arguments_are_refused(base: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(base)
+    for arguments, message in (
+        ([base, tmp_path / "nope"], "no such folder; name results/RUN of a finished run"),
+        ([base, link], "are the same folder; name two different runs"),
+        ([base, link, "--output", "all.txt"], "must end in .csv, .html, .md, .tex"),
+        ([base, link, "--confidence", "1"], "argument --confidence: must lie from 0.5 to"),
+    ):
+        code, out, error = command("compare", *arguments)
+        assert (code, out) == (2, "")
+        assert message in error
+        assert error.count("\n") == 1
