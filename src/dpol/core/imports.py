@@ -20,7 +20,7 @@ NAME = PACKAGE.name
 
 
 def load(reference: str) -> Any:
-    """What "module:name" names, such as a function or a class."""
+    """The object, such as a function or a class, that "module:name" names."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 

@@ -1,4 +1,4 @@
-"""What a job writes to its log, and how it ends when the user made a mistake."""
+"""The log of a job, and how a job ends when the user made a mistake."""
 
 from __future__ import annotations
 

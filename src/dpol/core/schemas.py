@@ -1,4 +1,4 @@
-"""What the columns of the result tables hold: it checks the files and makes the manual.
+"""Descriptions of the columns of the result tables, which check the files and make the manual.
 
 The columns of the tables of a study stand in `results.yaml` in its folder, those that many tables
 share in `shared_columns.yaml` in this one.
