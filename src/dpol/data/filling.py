@@ -79,7 +79,7 @@ def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Fille
 
 
 def _sources(**cells: Flags) -> NDArray[np.str_]:
-    """How each cell was filled; the others are reported."""
+    """Name of the rule that filled each cell; all other cells are reported."""
     return np.select([flags.ravel() for flags in cells.values()], list(cells), "reported")
 
 

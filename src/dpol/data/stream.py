@@ -120,7 +120,7 @@ class GainStream:
 
     @property
     def largest_change(self) -> float:
-        """How far one gain can move, at most, in any round: by one person, or as given."""
+        """Largest change of one gain in any round: that of one person, or as given."""
         if self.given_sensitivity is not None:
             return min(float(self.given_sensitivity.max()), self.gain_range)
         return float(self.count_sensitivity / self.capacities_for("the change").min())
@@ -149,7 +149,7 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
 
 
 def _problems(stream: GainStream) -> Iterator[str]:
-    """What is wrong with a stream; each check assumes that those before it passed."""
+    """Problems of a stream; each check assumes that those before it passed."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
     if (capacity is None) == (given is None):
         yield "needs either capacities or sensitivities"
