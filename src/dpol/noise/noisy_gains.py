@@ -23,7 +23,7 @@ from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 @dataclass(frozen=True)
 class NoisyGains:
-    """What a local algorithm may see: noisy gains and their public noise scale.
+    """The input of a local algorithm: noisy gains and their public noise scale.
 
     Args:
         initial: (R, n) pure noise of the scale of round 1, drawn before the game (z_0).
@@ -233,7 +233,7 @@ def _guarantee(
 
 
 def _remembered(memory: NoiseMemory | None) -> str:
-    """What a record says of a memory."""
+    """A record's words for a memory."""
     if not isinstance(memory, Chains):
         return "" if memory is None else "made for prefix sums"
     ends = (f"{name} = {_span(own)}" for name, own in (("a", memory.a), ("b", memory.b)))
