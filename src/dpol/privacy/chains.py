@@ -36,11 +36,11 @@ _STEPS = 600  # So many weeks on, the variance of a prediction has settled to 8 
 Number = TypeVar("Number", Floats, Fraction)
 
 MemoryKind = Literal["none", "chains", "sums"]
-"""How noise depends on earlier noise: not at all, or by a class of this module."""
+"""Kind of dependence on earlier noise: none, or a class of this module."""
 
 
 class NoiseMemory(Protocol):
-    """How the noise of a stream depends on that of earlier rounds, in units of fresh noise."""
+    """Dependence of a stream's noise on that of earlier rounds, in units of fresh noise."""
 
     kind: ClassVar[MemoryKind]
 

@@ -15,7 +15,7 @@ from typing import Any
 from dpol.privacy.gaussian_dp import compose
 
 MODULE = "dp_accounting.dp_event"
-"""Where dp_accounting keeps its events."""
+"""The module of dp_accounting that holds its events."""
 
 
 def dp_event_facts(mu: float, epsilon_delta: tuple[float, float] | None = None) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
-"""Who sees raw data: nobody, a curator, or everybody."""
+"""Those who see raw data: nobody, a curator, or everybody."""
 Origin = Literal["paper", "standard", "ours"]
-"""Where a method comes from: a paper of the project, a textbook, or us."""
+"""Origin of a method: a paper of the project, a textbook, or us."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What is guaranteed, to whom, and on which assumptions.
+    """A privacy guarantee: its content, the people it protects, and its assumptions.
 
     Args:
         mechanism: what adds the noise.
@@ -116,7 +116,7 @@ class Guarantee:
         }
 
     def stay_columns(self) -> dict[str, float | str]:
-        """What longer stays and carrying forward cost, and the memory of the noise, as columns."""
+        """Columns of the cost of longer stays and of carrying forward, and of the memory."""
         stays = self.stays or (math.nan,) * len(STAYS)
         weeks, mu = self.carried or (math.nan, math.nan)
         columns = {f"mu_{v}_week{'s' * (v > 1)}": it for v, it in zip(STAYS, stays, strict=True)}
@@ -209,7 +209,7 @@ CHOSEN_BY = {
     "warm-up": "the counts of the warm-up periods, from which the list of entities was computed"
     " (cleaning.warm_up_last)",
 }
-"""What is taken as public, by how the list of entities came about; nothing for other ways."""
+"""Data taken as public, by the origin of the list of entities; nothing for other origins."""
 
 
 def neighbours_of(stream: GainStream) -> Neighbours:
