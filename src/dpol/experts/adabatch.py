@@ -20,7 +20,7 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class BatchRule:
-    """How long the next batch may be: the largest B up to `longest` whose switching bound holds.
+    """Rule for the longest next batch: the largest B up to `longest` whose switching bound holds.
 
     The gap may shrink by r B while B rounds of gains come in, so B is allowed if
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
@@ -88,7 +88,7 @@ class BatchRule:
 
 @dataclass(frozen=True)
 class AdaBatchState:
-    """What RW-AdaBatch carries from round to round.
+    """The state that RW-AdaBatch carries from round to round.
 
     Args:
         rule: how long batches may be.
