@@ -54,7 +54,7 @@ class Released(NamedTuple):
 
     @property
     def terms(self) -> tuple[str | int, ...]:
-        """What is public of its noise, see `TERMS`."""
+        """The public terms of its noise, see `TERMS`."""
         return self[-len(TERMS) :]
 
     @property
@@ -69,7 +69,7 @@ class Released(NamedTuple):
 
 
 TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
-"""What many rows have in common: a row of the log's table of noise. The last fields of a row."""
+"""Columns of the log's table of noise, which many rows share. The last fields of a row."""
 
 
 def noise_growth(a: ArrayLike, b: ArrayLike, place: ArrayLike) -> Floats:

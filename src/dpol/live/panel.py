@@ -1,4 +1,4 @@
-"""What was reported, as arrays: a row for each period, a column for each entity."""
+"""Reports as arrays: a row for each period, a column for each entity."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Panel:
     sha256: str
 
     def before(self, rounds: int) -> Panel:
-        """What was reported in the first `rounds` periods; the number of releases stays."""
+        """The reports of the first `rounds` periods; the number of releases stays."""
         arrays = "share", "capacity", "fresh", "noise", "a", "b", "spent", "place", "chain"
         return replace(self, **{name: getattr(self, name)[:rounds] for name in arrays})
 
@@ -99,7 +99,7 @@ class Panel:
 
 
 def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
-    """What was reported in the first `rounds` periods.
+    """The reports of the first `rounds` periods.
 
     Args:
         log: what is read.

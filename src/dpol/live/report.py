@@ -114,7 +114,7 @@ def _rows(file: Path, table: bytes, deployment: Deployment) -> list[tuple[int, l
 
 
 def chain_rows(report: Report) -> ChainRows:
-    """Which chain of a report's record a row is of.
+    """The chain in a report's record of each row.
 
     Raises:
         DataError: the record does not say that as it should.
