@@ -17,7 +17,7 @@ _TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
 
 
 class ChainTerms(NamedTuple):
-    """What is public of a chain.
+    """The public terms of a chain.
 
     Args:
         a: of the memory, decimal text; see `dpol.release.memory`.
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 
 
 class ChainRows:
-    """Which chain of a record a row is of: a chain is its entity's rows from one on.
+    """A map from the rows of a record to their chains: a chain is its entity's rows from one on.
 
     Args:
         parts: the chains of the record.
@@ -149,7 +149,7 @@ def end_all(ledger: Ledger) -> None:
 
 
 def any_chain(ledger: Ledger) -> bool:
-    """Whether a chain that remembers something was ever begun."""
+    """True if a chain that remembers something was ever begun."""
     return ledger.execute("SELECT 1 FROM chain WHERE a != b LIMIT 1").fetchone() is not None
 
 
@@ -203,7 +203,7 @@ def memories_of(ledger: Ledger, output: Output) -> set[tuple[Fraction, Fraction,
 
 
 def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
-    """How much larger mu is for a person counted in so many periods, in a row or not, at most.
+    """Growth of mu for a person counted in so many periods, in a row or not, at most.
 
     Args:
         memories: (a, b) of the noise, and in how many periods in a row mu protects a person.

@@ -52,7 +52,7 @@ _MOST_WEEKS, _MOST_PERIODS = 52, 2000  # The state grows by up to two digits in 
 
 @dataclass(frozen=True)
 class Memory:
-    """How noise depends on the noise of earlier periods, and the unit of privacy.
+    """The memory of the noise for that of earlier periods, and the unit of privacy.
 
     Args:
         numbers: (a, b), above -1 and below 1 with at most two decimals; equal: independent noise.
@@ -142,7 +142,7 @@ def numbers_of(
 
 
 def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> ChainTerms:
-    """What is public of a chain with the numbers (a, b)."""
+    """The public terms of a chain with the numbers (a, b)."""
     a, b = map(Fraction, numbers)
     weeks, periods = memory.unit_weeks, memory.chain_periods
     errors = weeks * periods if a != b else 0  # u stays 0 otherwise
@@ -152,7 +152,7 @@ def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory
 
 
 def stated_terms(noise: CountNoise, part: Mapping[str, Any]) -> ChainTerms:
-    """What is public of a chain, as a record states it.
+    """The public terms of a chain, as a record states them.
 
     Raises:
         DataError: that does not fit the noise.

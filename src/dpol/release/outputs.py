@@ -1,4 +1,4 @@
-"""What a ledger knows of an output that is on the disk, and taking in what it does not know."""
+"""Outputs on the disk: the ledger's record of them, and taking in rows that it does not know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a holder asks for when counts are to be released."""
+"""Request of a holder to release counts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CountColumns:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the holder says beforehand, where a release would stop and ask.
+    """The holder's answers in advance, where a release would stop and ask.
 
     Args:
         append: add to the output if it exists.
@@ -82,7 +82,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Request:
-    """Which counts are to be released, where to, and how.
+    """The counts to release, where to, and how.
 
     Args:
         table: the raw counts, CSV in UTF-8.
