@@ -130,7 +130,7 @@ def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
 
 
 def _request(options: argparse.Namespace) -> Request:
-    """What is asked for, by options or by the file of a deployment."""
+    """The request that the options or the file of a deployment describe."""
     from dpol.live.deployment import read_deployment
     from dpol.release.memory import Memory
     from dpol.release.noise import CountNoise
