@@ -87,7 +87,7 @@ def _fields(value: object) -> Mapping[str, FieldInfo]:
 
 
 def _nested(value: Any) -> bool:
-    """Whether a value takes more than a line."""
+    """True if a value takes more than a line."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, BaseModel) or any(isinstance(it, dict | BaseModel) for it in inner)
 
