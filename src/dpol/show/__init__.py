@@ -1,1 +1,1 @@
-"""How results look: tables, the style of figures, words and names."""
+"""Looks of results: tables, the style of figures, words and names."""
