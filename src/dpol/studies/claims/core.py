@@ -1,4 +1,4 @@
-"""What a row of the claims ledger is, and how its verdict follows from its numbers."""
+"""Rows of the claims ledger, and the rule from their numbers to a verdict."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpol.core.schemas import read_schemas
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
-"""What was measured: the number that the claim is about, or a proved bound on it."""
+"""Kind of the measured number: the one that the claim is about, or a proved bound on it."""
 
 
 class Verdict(StrEnum):
-    """What follows for a claim, worst first; of several settings it is judged by the first."""
+    """Verdict on a claim, worst first; a claim in several settings gets its worst one."""
 
     FAILS = "does not hold as stated"
     NOT_PROVED = "not proved"
@@ -86,7 +86,7 @@ class Statement(BaseModel):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a computation found of a claim in one setting.
+    """The numbers that a computation found for a claim in one setting.
 
     Args:
         claimed: the number that the statement gives.
@@ -131,7 +131,7 @@ class Finding:
 Findings = Iterator[tuple[str, Finding]]
 """Findings, each with the id of the statement that it is about."""
 Check = Callable[[int], Findings]
-"""What makes findings, of one statement or several, from the root seed."""
+"""A function that computes the findings of one or several statements from the root seed."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """What follows from the numbers, and from nothing else.
+        """The verdict that follows from the numbers, and from nothing else.
 
         A claim fails if the number is on its wrong side, and holds if it is on its right side.
         What an interval leaves open is undecided; what a bound leaves open is not proved. A claim
