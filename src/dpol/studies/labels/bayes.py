@@ -131,7 +131,7 @@ class MessageBayes(LabelLearner):
 
     @cached_property
     def client(self) -> SampledClient:
-        """That of private EXP3."""
+        """The client of private EXP3."""
         return SampledClient(self.clipping, self.terms.epsilon)
 
     def __post_init__(self) -> None:
