@@ -94,7 +94,7 @@ _MECHANISMS = {
     TREE: "Gaussian noise on tree-aggregated prefix sums",
     MATRIX: "Gaussian noise on factorised sums (normalised square root)",
 }
-"""What makes each follower of the noisy leader private."""
+"""Mechanism that makes each follower of the noisy leader private."""
 
 
 def _sequences(
@@ -113,7 +113,7 @@ def _sequences(
 def _played(
     settings: Lazy, losses: Losses, games: Sequence[tuple[float, str]], seed: int
 ) -> Iterator[tuple[tuple[float, str], dict[str, object]]]:
-    """What weights and L2P did at an epsilon; those are left out where no parameters reach it."""
+    """Rows of weights and L2P at an epsilon; games that no parameters reach are left out."""
     d, delta, least = losses.n_experts, settings.delta, best_loss(losses)
     without = weights_loss(losses) - least if any(it == WEIGHTS for _, it in games) else math.nan
     lazy: dict[tuple[float, str], AccountedParameters] = {}
@@ -136,7 +136,7 @@ def _played(
 def _led(
     settings: Lazy, algorithm: str, sequences: Sequence[tuple[str, Losses, list[float]]], seed: int
 ) -> Iterator[tuple[tuple[str, float, str], dict[str, object]]]:
-    """What a follower of the noisy leader did on all sequences, at every epsilon."""
+    """Rows of a follower of the noisy leader on all sequences, at every epsilon."""
     games = [(adversary, losses, it) for adversary, losses, every in sequences for it in every]
     mus = [mu_of_epsilon(epsilon, settings.delta) for _, _, epsilon in games]
     key = games[0][1].n_rounds, games[0][1].n_experts
@@ -163,7 +163,7 @@ def _generators(
 def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
-    """Those of Theorem 3.10, or the best by our means or the paper's; None where none reach it."""
+    """Parameters of Theorem 3.10, or the best by our or the paper's accounting; None if none."""
     whose: Accountant = "sound" if algorithm in ("l2p-sound", ONE_ROUND) else "published"
     c = NORMALISERS["tight" if whose == "sound" else "published"]
     game = LazyGame(T, delta, normaliser=c)
