@@ -1,4 +1,4 @@
-"""What the generic jobs of all studies do: one point, the collected tables, what is shown."""
+"""Generic jobs of all studies: compute one point, collect the tables, show them."""
 
 from __future__ import annotations
 
