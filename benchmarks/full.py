@@ -62,7 +62,7 @@ def place_table(folder: Path) -> None:
 
 
 def summary(benchmarks: Path, wall: float, cpu: float, others: float) -> dict[str, Any]:
-    """What was measured, rule by rule and point by point.
+    """Measurements of a run, rule by rule and point by point.
 
     Args:
         benchmarks: folder of the tables that Snakemake writes, one for each job.

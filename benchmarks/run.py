@@ -258,7 +258,7 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "grid": time_grid,
     "live": time_live,
 }
-"""What is measured."""
+"""Benchmarks by name."""
 
 
 def main(wanted: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""How the library scales: experts, rounds, replicates, learners; memory and start of a job."""
+"""Scaling of the library: experts, rounds, replicates, learners; memory and start of a job."""
 
 from __future__ import annotations
 
