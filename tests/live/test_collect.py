@@ -1,4 +1,4 @@
-"""What is taken into the log, and what is refused."""
+"""Reports that the log takes in, and those that it refuses."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_a_game_is_a_value():
 
 @pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects", LEVEL], ids=str)
 def test_filters_pass_over_who_does_not_report(spec):
-    """As if the missing report had had infinite noise: nearly, with noise of 1e5."""
+    """A missing report acts nearly like one with infinite noise: here with noise of 1e5."""
     gains, noise = shares()
     missing = gains.copy()
     missing[13, 2] = np.nan
