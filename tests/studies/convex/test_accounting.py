@@ -1,4 +1,4 @@
-"""What L2P guarantees on a ball, its parameters, and the preset of Theorem 3.12."""
+"""Guarantee of L2P on a ball, its parameters, and the preset of Theorem 3.12."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, P
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
 def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
-    """It finds exactly the best; a search that demands a beta larger by a tenth does not."""
+    """The search finds exactly the best; one that demands a beta larger by a tenth does not."""
     game = ConvexGame(T, d, 2.0, 1.0, DELTA)
     every = list(every_candidate(game, epsilon))
     bound, point = min(every, key=lambda it: it[0])
@@ -168,7 +168,7 @@ def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: flo
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])
 def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -> None:
-    """By more than the grid's coarseness, 10%."""
+    """No point is better by more than the grid's coarseness, 10%."""
     game, found = chosen(T, d, epsilon)
     rng = np.random.default_rng(0)
     best = math.inf

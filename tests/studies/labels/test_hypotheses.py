@@ -189,7 +189,7 @@ def test_forecasts_by_hand():
 
 
 def test_windows_forget_what_is_older():
-    """In week 19, `last-week` has seen week 18, `average-4` 15..18, `average-12` 7..18."""
+    """Week 19 shows it: `last-week` has seen week 18, `average-4` 15..18, `average-12` 7..18."""
     rng = np.random.default_rng(0)
     counts, beds = rng.integers(1, 9, size=(20, 3)).astype(float), np.ones((20, 3))
     before = forecast_class(counts, beds, "it").masses[19, :4]
