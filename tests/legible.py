@@ -1,4 +1,4 @@
-"""What every figure owes its readers."""
+"""Requirements of readers on every figure."""
 
 from __future__ import annotations
 

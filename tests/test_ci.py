@@ -37,7 +37,7 @@ def commands_unknown(run: str) -> Iterator[str]:
 
 
 def faults(workflow: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a workflow of the host."""
+    """Faults in a workflow of the host."""
     if workflow.get("permissions") != {"contents": "read"}:
         yield "all jobs may write"
     if "concurrency" not in workflow:

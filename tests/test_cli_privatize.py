@@ -51,13 +51,13 @@ def run_on(table: bytes, *more):
 
 
 def refused(result, left):
-    """Whether the input was refused as it has to be."""
+    """True if the input was refused as it has to be."""
     code, out, err = result
     return (code, out, left) == (2, "", {}) and re.fullmatch(r"error: .+\n", err)
 
 
 def released(result, left, rows):
-    """Whether `rows` rows were released completely."""
+    """True if `rows` rows were released completely."""
     code, out, err = result
     assert (code, err, set(left)) == (0, "", FILES)
     table = list(csv.DictReader(io.StringIO(left["noisy.csv"].decode(), newline="")))
@@ -351,7 +351,7 @@ finally:
 
 
 def test_a_release_does_not_wait_for_dp_accounting():
-    """Its import takes a second, which the record's event must not cost."""
+    """The import of dp_accounting takes a second, which the record's event must not cost."""
     code = "import sys, dpol.release.text as _; print('dp_accounting' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -1,4 +1,4 @@
-"""What every command refuses: one line that names the remedy, the exit code, and no traceback.
+"""Refusals of every command: one line that names the remedy, the exit code, and no traceback.
 
 Mistakes in a deployment's file are told in a line each, between a head and a foot.
 """

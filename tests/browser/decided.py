@@ -73,5 +73,5 @@ def hard(folder: Path, algorithm: str = "empirical-bayes", names: int = 5) -> Pa
 
 
 def unranked(folder: Path) -> Path:
-    """The same, by an algorithm that predicts no shares."""
+    """A decision by an algorithm that predicts no shares."""
     return hard(folder, "rw-ftpl", 1)

@@ -169,7 +169,7 @@ dataset.cleaning.warm_up_last = '2021-01-05': must be before dataset.periods.las
         "report.algorithms[0] = 'ridge': is not a label but a family; labels in it: ridge-w4-weak, ridge-w4-medium, ridge-w4-strong; report.envelope gives the best of them a column",
     ),
 ]
-"""What else is changed, and messages: each says what is put where, and what is wrong with it."""
+"""Changes of a config, and messages that say what is put where, and what is wrong with it."""
 
 
 def put(line):

@@ -1,4 +1,4 @@
-"""How a table becomes Markdown, LaTeX, HTML and CSV."""
+"""Tables as Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
 
 
 def targets(names: Iterable[str]) -> list[str]:
-    """The same files as Snakemake is asked for them."""
+    """The files as Snakemake is asked for them."""
     return [f"results/demo/{name}" for name in names]
 
 
@@ -110,7 +110,7 @@ def test_second_run_has_nothing_to_do(whole: Path) -> None:
 
 
 def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
-    """On one core, and three replicates in blocks of two and one."""
+    """The run uses one core, and three replicates in blocks of two and one."""
     names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
     points = [str(path.relative_to(whole)) for path in whole.rglob("points/labels/*/*.parquet")]
     write_config(tmp_path, DEMO, block_replicates=2)
