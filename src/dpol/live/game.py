@@ -95,7 +95,7 @@ class Game:
         memory: of the noise; None for independent noise.
         seed: root of the algorithm's random numbers.
         name: these are keyed by it, and by the period.
-        played: where the game stands; None before the first period.
+        played: state of the game; None before the first period.
 
     Raises:
         ValueError: the algorithm cannot play a live game, or not on noise with this memory.
@@ -148,7 +148,7 @@ class Game:
 
         Raises:
             ValueError: the period is over, an array has another shape, or the noise of a report is
-                no number from 0 on.
+                not a number from 0 on.
         """
         reported = ~np.isnan(shares)
         scale = np.where(reported, noise_scale, 1.0)
