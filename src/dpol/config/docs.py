@@ -35,7 +35,7 @@ def generated(folder: Path) -> dict[str, str]:
 
     Raises:
         ConfigError: the folder's `config.yaml` is missing or breaks rules.
-        ValueError: a page lacks the markers between which its generated part stands.
+        ValueError: a page lacks the markers around its generated part.
     """
     files = {
         "schema.json": schema(),

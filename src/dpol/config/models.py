@@ -2,7 +2,7 @@
 
 Every field carries its description: the JSON schema, the commented reference config and the
 manual are generated from these models (`dpol config write`), and a test catches drift. Rules across
-keys stand in `dpol.config.rules`; names and parameters of algorithms are checked against the
+keys are in `dpol.config.rules`; names and parameters of algorithms are checked against the
 registry by `dpol.config.experiment`.
 """
 
@@ -51,7 +51,7 @@ class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
     run: Label
-    """Name of the run; everything it makes lies below results/<run>/."""
+    """Name of the run; all its results are in results/<run>/."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Root of all randomness."""
     dataset: Dataset

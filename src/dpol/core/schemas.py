@@ -1,6 +1,6 @@
 """Descriptions of the columns of the result tables, which check the files and make the manual.
 
-The columns of the tables of a study stand in `results.yaml` in its folder, those that many tables
+The columns of the tables of a study are in `results.yaml` in its folder, those that many tables
 share in `shared_columns.yaml` in this one.
 """
 

@@ -140,7 +140,7 @@ def check_calendar(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Gaps wider than a period, and periods in which almost no entity has a row, in words.
 
-    The move from Fridays to Sundays is no gap; a mistyped date makes a period of a row or few.
+    The move from Fridays to Sundays is not a gap; a mistyped date makes a period of a row or few.
 
     Raises:
         DataError: two periods are at most half a period apart, or a single row makes the first or

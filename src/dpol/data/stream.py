@@ -51,7 +51,7 @@ class GainStream:
     Args:
         label: name of the stream.
         gains: (T, n), each in [0, gain_range].
-        capacity: (T, n), persons the gain is a share of (beds), positive; None if the
+        capacity: (T, n), the number that the gain is a share of (beds), positive; None if the
             sensitivity is given.
         entities: n identifiers, all different.
         periods: (T,) start dates, strictly increasing.

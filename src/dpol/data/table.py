@@ -69,7 +69,7 @@ class RawTable:
         found = {row: row + 2 for row in wanted}
         if wanted and path.is_file():
             with _rows(path, self.format) as lines:
-                next(lines, None)  # the header is no row
+                next(lines, None)  # the header is not a row
                 for row, (line, _) in enumerate(itertools.islice(lines, max(wanted) + 1)):
                     if row in wanted:
                         found[row] = line

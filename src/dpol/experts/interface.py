@@ -52,7 +52,7 @@ class LocalSetup(Setup):
     """The setup of a local game: also the initial noise draw z_0 and the public noise.
 
     `initial` is (R, n), `noise_scale` (T, n). `memory` says how noise depends on earlier noise; it
-    is None for independent noise. `capacity` (T, n) is None where gains are no shares of persons.
+    is None for independent noise. `capacity` (T, n) is None where gains are not shares of people.
     """
 
     initial: Floats
@@ -67,7 +67,7 @@ class CuratorSetup(Setup):
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
     can move one gain, `mu` the privacy level, and `changes` (T, n) how far one person can move
-    each gain; None where whole rounds change, not persons. `noise` names how noise is scaled, and
+    each gain; None where whole rounds change, not people. `noise` names how noise is scaled, and
     `stay` is in how many rounds in a row one person may be counted.
     `neighbours` says which inputs must be hard to tell apart.
     """

@@ -45,7 +45,7 @@ class Entry:
         """The class, which `name` is registered for.
 
         Raises:
-            ValueError: it is no whole algorithm or bank.
+            ValueError: it is not a whole algorithm or bank.
         """
         kind: type = load(self.target)
         check_class(name, kind)

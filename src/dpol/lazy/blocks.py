@@ -28,7 +28,7 @@ def play_weights(losses: Losses, games: Sequence[Game]) -> list[tuple[Floats, Fl
     """The total losses (R,) and the redraws of x (R,) of each game.
 
     What `dpol.lazy.play` returns over `WeightsMeasure`, from the same random numbers; sums of
-    losses that are no whole numbers differ in their last digits.
+    losses that are not whole numbers differ in their last digits.
 
     Args:
         losses: in [0, 1]; all games are played on them.

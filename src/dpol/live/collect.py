@@ -54,7 +54,7 @@ def collect(
     """Take the new rows of reports into the log of a folder; what cannot be taken is refused.
 
     Args:
-        reports: tables that `dpol privatize` wrote, their records beside them.
+        reports: tables that `dpol privatize` wrote, with their records next to them.
         folder: of the coordinator; made if it is missing.
         deployment: the deployment's file, at least the first time.
 

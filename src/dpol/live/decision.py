@@ -125,7 +125,7 @@ def read_decision(path: Path) -> Decision:
     """A decision that was written as JSON.
 
     Raises:
-        DataError: the file cannot be read, or is no decision.
+        DataError: the file cannot be read, or is not a decision.
     """
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -147,8 +147,8 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
         new: whether rows may be added.
 
     Raises:
-        DataError: there is no log or deployment, the file is no log, or the deployment is another
-            one than that of the log.
+        DataError: there is no log or deployment, the file is not a log, or the log is of another
+            deployment.
         OutputError: the log cannot be written, or another run holds it too long.
     """
     path = folder / LOG_NAME
@@ -189,7 +189,7 @@ def log_of_rows(path: Path, deployment: Deployment, rows: list[Released]) -> Ite
     Args:
         path: of the table.
         deployment: that its rows are of.
-        rows: a correction stands after what it supersedes.
+        rows: a correction comes after what it supersedes.
     """
     with closing(sqlite3.connect(":memory:")) as base:
         _make_tables(base, deployment)

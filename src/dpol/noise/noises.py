@@ -37,7 +37,7 @@ class Noise:
         scale: (stream, mu) to the (T, n) standard deviations.
         needs_capacities: whether it is refused for gains with a given sensitivity.
         constant: whether all rounds and experts have the same scale.
-        on_counts: whether it is noise of one scale on every count; its record counts persons.
+        on_counts: whether it is noise of one scale on every count; its record counts people.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: how noise depends on earlier noise: not at all, by `Chains`, or by `SumsMemory`.

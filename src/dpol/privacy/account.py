@@ -65,7 +65,7 @@ def best_guess(mu: float) -> float:
     """The most often that a guess about one person can be right; 0.5 = as without the release.
 
     The guess is which of two adjacent inputs is the true one, made by somebody who knows all the
-    other persons and thought both equally likely before. For mu-GDP it is Phi(mu / 2).
+    other people and thought both equally likely before. For mu-GDP it is Phi(mu / 2).
 
     >>> best_guess(0.0), round(best_guess(1.0), 3)
     (0.5, 0.691)

@@ -2,7 +2,7 @@
 
 A holder who releases x + C^-1 z, z independent, reveals what C x + z reveals: each is computed
 from the other, week by week. So one person in one week is as well protected as by independent
-noise if the columns of C have norm 1, and whoever averages over weeks sees less noise.
+noise if the columns of C have norm 1, and an average over weeks has less noise.
 
 Here C(L) = kappa (1 - a L) / (1 - b L), L the shift by a week. One number u is remembered: with
 fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from u_1 = 0. That

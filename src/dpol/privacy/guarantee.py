@@ -12,7 +12,7 @@ from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
-"""Those who see raw data: nobody, a curator, or everybody."""
+"""People who see raw data: nobody, a curator, or everybody."""
 Origin = Literal["paper", "standard", "ours"]
 """Origin of a method: a paper of the project, a textbook, or us."""
 
@@ -29,14 +29,14 @@ class Guarantee:
         sensitivity_unit: norm and quantity of `sensitivity`.
         mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
             inf = no guarantee.
-        model: `local` (noised where it arises), `central` (a curator sees raw data), `none`.
+        model: `local` (each site adds noise), `central` (a curator sees raw data), `none`.
         sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
         epsilon_delta: a guarantee of another kind than Gaussian DP, if there is one; mu is
             not a number then.
         taken_as_public: what was computed from private data and is not covered; empty if
             nothing was.
         stays: mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not, at most;
-            None where no persons are counted, and for guarantees of another kind.
+            None where no people are counted, and for guarantees of another kind.
         carried: for data in which a missing count repeats the last one: in how many further rounds
             a person of the unit may be counted thereby, and the mu of that person, at most.
         memory: how noise depends on earlier noise; empty for independent noise.
@@ -175,7 +175,7 @@ class Neighbours:
         unit: likewise.
         taken_as_public: likewise.
         stay: in how many rounds in a row one person of the unit may be counted; None where no
-            persons are.
+            people are.
         max_carry: in how many further rounds, because a missing count repeats the last one.
     """
 

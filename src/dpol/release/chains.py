@@ -25,7 +25,7 @@ class ChainTerms(NamedTuple):
         unit_weeks: in how many periods in a row one person may be counted.
         chain_periods: the most releases of the chain.
         mu: of a person of that unit, decimal text.
-        decimals: the noise has steps of 10^-decimals persons.
+        decimals: the noise has steps of 10^-decimals people.
         scale: of the fresh noise, in steps.
     """
 

@@ -5,7 +5,7 @@ a release is n = r(u) + z: u is a fraction that the chain remembers, 0 at its st
 up, and z is a fresh discrete Gaussian of scale k. Then u becomes b u + (a - b) n. Without rounding
 that is the noise of `dpol.privacy.chains`.
 
-Guarantee, for persons who are counted in up to W periods in a row: moving one between entities is
+Guarantee, for people who are counted in up to W periods in a row: moving one between entities is
 mu-GDP, adding or removing one mu / sqrt(2)-GDP. Proof: look at one entity and two tables, whose
 rounded counts differ by at most S steps in v of the W periods (`dpol.release.noise`). Given what
 was released, n differs between the two by the differences of the counts, so u - u' is known from

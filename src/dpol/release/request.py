@@ -19,7 +19,7 @@ class CountColumns:
     Args:
         entity: whose count it is (hospital).
         period: when (week), a date such as 2021-01-31.
-        count: persons counted, from 0 to 999999999, such as 12 or 3.4.
+        count: people counted, from 0 to 999999999, such as 12 or 3.4.
         capacity: what the count is a share of (beds), above 0; public.
 
     Raises:
@@ -89,7 +89,7 @@ class Request:
         output: the CSV file to write; its record is `record_of(output)`.
         columns: which columns of `table` are used.
         noise: the noise of every count.
-        ledger: the ledger of all outputs; by default `LEDGER_NAME` beside the output.
+        ledger: the ledger of all outputs; by default `LEDGER_NAME` in the folder of the output.
         choices: what is meant where a release would stop and ask.
         memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
         agreed: what a deployment says; only what is new to the output is released then, and added.

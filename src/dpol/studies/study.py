@@ -1,6 +1,6 @@
 """A study as a value: its settings, its points, its results, and how they are shown.
 
-A study is a folder below `dpol.studies` whose package holds `STUDY`, and one line in
+A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line in
 `dpol.studies.registry`. The config gets its block from `settings`, the workflow its jobs from
 `points`, the manual its tables from `results`, the report its section from `figures` and `tables`.
 
@@ -38,7 +38,7 @@ class Inputs:
 
     Args:
         seed: root of all randomness.
-        delta: where epsilon is reported beside mu.
+        delta: delta at which epsilon is reported with mu.
         stream: the gain stream that the point names, if it does.
         tables: the result tables of the main experiment that it names.
         released: the files of released numbers and of their deployment, if it asks for them.

@@ -52,7 +52,7 @@ class Statement(BaseModel):
 
     Args:
         paper: its title.
-        place: its number in the paper, or where it stands.
+        place: its number in the paper, or its place.
         statement: what is stated, in one line.
         claimed: the number that is claimed, in words or as a formula.
         relation: how the measured number should compare with the claimed one.
@@ -94,8 +94,8 @@ class Finding:
         case: the setting in words.
         facts: further numbers that the texts of the statement name.
         trivial: what is reached without what the claim is about (no messages, no learning), or
-            known of any number of this kind; None if there is no such number. A claim that is no
-            better than this says nothing.
+            known of any number of this kind; None if there is no such number. A claim that is
+            not better than this says nothing.
         interval: confidence interval of `measured`; None if nothing was sampled.
         confidence: of the interval; 1 if nothing was sampled.
 

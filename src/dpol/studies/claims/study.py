@@ -44,7 +44,7 @@ def statements() -> Mapping[str, Statement]:
 
     Raises:
         ValidationError: a key of the file is unknown, missing or wrong.
-        ConfigError: the file is no YAML.
+        ConfigError: the file is not YAML.
     """
     return TypeAdapter(dict[str, Statement]).validate_python(read_yaml(STATEMENTS))
 

@@ -44,7 +44,7 @@ class LabelGame:
         law: (R,) which of them is true in a replicate.
 
     Raises:
-        ValueError: laws do not fit, or the law of a feature that occurs is no distribution.
+        ValueError: laws do not fit, or the law of a feature that occurs is not a distribution.
     """
 
     hypotheses: HypothesisClass
