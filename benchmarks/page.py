@@ -92,7 +92,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
 
 
 def _meta(rows: Mapping[str, Any]) -> list[str]:
-    """RW-Meta beside the paper's own way."""
+    """RW-Meta compared with the paper's own way."""
     return [
         "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, CPU time per replicate and"
         " round:",
