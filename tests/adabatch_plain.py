@@ -144,7 +144,7 @@ def exceeding(
     r: float,
     window: int | None = None,
 ) -> float:
-    """q_b for b = `size`: the chance that no gap of the window falls below `needed`.
+    """q_b for b = `size`: the chance that no gap of the window is less than `needed`.
 
     Args:
         bound: for the dip within the window.

@@ -19,7 +19,7 @@ FILES = {path.stem: path.read_text() for path in (ROOT / ".github/workflows").gl
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 # On the runners of the host.
 PROGRAMS = {"gh"}
-# What a job may write, beside nothing.
+# What a job may write, besides nothing.
 MAY_WRITE = {"publish": {"id-token", "attestations"}, "announce": {"contents"}}
 
 

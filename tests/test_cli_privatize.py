@@ -168,7 +168,7 @@ def test_every_table_with_a_fault_is_refused_in_one_line(table):
 @given(garbage | st.binary(max_size=300))
 @example((",".join(HEADER) + "\n" + "A,2021-01-01,1,1\n" * 2).encode())
 def test_garbage_is_refused_in_one_line(table):
-    """Or released completely, where the pieces happen to make up a table."""
+    """Input is refused, or released completely where the pieces happen to make up a table."""
     result, left = run_on(table)
     if result[0] == 0:
         lines = [line for line in csv.reader(io.StringIO(table.decode("utf-8-sig"))) if line]
@@ -260,7 +260,7 @@ COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exi
 
 
 def test_weekly_use_as_a_process(tmp_path):
-    """A week is released; a second time is refused, then told to go ahead."""
+    """A week is released; a second time is refused, and goes ahead with a flag."""
     (tmp_path / "week.csv").write_bytes(ONE)
 
     def week(flag):

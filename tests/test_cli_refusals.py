@@ -1,6 +1,6 @@
 """Refusals of every command: one line that names the remedy, the exit code, and no traceback.
 
-Mistakes in a deployment's file are told in a line each, between a head and a foot.
+Mistakes in a deployment's file are reported in a line each, between a head and a foot.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def _decided(folder: Path, weeks: list[list[Row]], **keys: Any) -> Path:
 
 
 def _weeks(names: list[str], weeks: int, seed: int) -> list[list[Row]]:
-    """Rows of every entity in every week: shares that move, noise of sqrt(8) persons."""
+    """Rows of every entity in every week: shares that move, noise of sqrt(8) people."""
     rng = np.random.default_rng(seed)
     beds, level = rng.integers(8, 300, len(names)), rng.uniform(0.05, 0.6, len(names))
     level = level + np.cumsum(rng.normal(0, 0.02, (weeks, len(names))), axis=0)

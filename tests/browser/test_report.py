@@ -1,6 +1,6 @@
 """The report, and the page of decisions, in real headless Chromium: make test-report.
 
-Every report below results/ of the checkout is opened beside one that is made by hand.
+Every report in results/ of the checkout is opened, and one that is made by hand.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Every mistake in a config is refused in one line: its key, its value and what is allowed."""
-# ruff: noqa: E501 (messages stand in one line each, as they are printed)
+# ruff: noqa: E501 (messages have one line each, as they are printed)
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ ELSEWHERE = [
     ({**COMPARED, "comparison.ablations[1]": {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}},
      "comparison.ablations[1].noise = 'isotropic-worst-case': must have no noise at the level .inf"),
 ]  # fmt: skip
-"""Changes that are told at another place, and the message."""
+"""Changes that are reported at another place, and the message."""
 
 
 @pytest.mark.parametrize(("changes", "line"), ELSEWHERE)

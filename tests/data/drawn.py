@@ -131,4 +131,4 @@ def refused(of: Drawn | list[Row], *arguments: Any) -> str:
 
 
 PLAIN: Drawn = {"h": ("1 2 3 4 5", "10 10 10 10 10")}
-"""An entity that needs no cleaning, beside the one that does."""
+"""An entity that needs no cleaning, next to the one that does."""

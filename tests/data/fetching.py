@@ -105,7 +105,7 @@ class Fetch:
         return read(self.destination)
 
     def left(self) -> set[Path]:
-        """The files beside the table, apart from the lock."""
+        """The files next to the table, apart from the lock."""
         return {path for path in self.destination.parent.iterdir() if path.suffix != ".lock"}
 
     def child(self, address: str) -> subprocess.Popen[bytes]:

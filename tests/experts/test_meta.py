@@ -247,7 +247,7 @@ def bound(eta, rounds):
 def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd, checks):
     """Two learners, each always with its own expert: mean regret plus 5 standard errors.
 
-    Where they see the noise and whoever leads turns to the bad expert, the mean regret is 526 up
+    Where they see the noise and the leader turns to the bad expert, the mean regret is 526 up
     to chance (error probability 1e-6), far above the bound.
     """
     raw = np.tile([1.0, 0.0], (1000, 1))

@@ -199,7 +199,7 @@ def test_a_look_ahead_is_caught(member, stream):
 
 @every_member
 def test_a_step_changes_neither_the_state_nor_the_observation(member, stream):
-    """The same step, taken twice, gives the same state and actions."""
+    """A step, taken twice, gives the same state and actions."""
     algorithm = member.algorithm
     source = source_for(algorithm, stream, replicates=range(3))
     state, observation = algorithm.init(setup_of(source)), None

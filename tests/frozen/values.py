@@ -62,7 +62,7 @@ def run_config(config: str, folder: Path) -> dict[str, Path]:
 
 
 def result_files(base: Path) -> dict[str, Path]:
-    """Every Parquet and CSV file below a folder; a CSV keeps its suffix beside its own Parquet.
+    """Every Parquet and CSV file below a folder; a CSV keeps its suffix next to its own Parquet.
 
     But for the points of studies, whose rows are those of their tables.
     """
@@ -108,7 +108,7 @@ def _text(cell: Any) -> str:
         # Other builds of BLAS and libm differ in the last digits; below 1e-14 nothing is left of
         # a difference of equal sums.
         return format(float(cell) if abs(cell) >= 1e-14 else 0.0, ".9g")
-    # Whether a day is stored as a date or as a time is no change of its value.
+    # Whether a day is stored as a date or as a time does not change its value.
     return str(cell).removesuffix(" 00:00:00")
 
 

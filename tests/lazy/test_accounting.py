@@ -143,7 +143,7 @@ def test_the_published_accountant_is_silent_outside_its_preconditions():
 POINTS = [
     (10**4, 1e-6, 8, 0.008, 0.07),
     (1000, 1e-6, 1, 0.03, 0.05),
-    (1000, 1e-5, 7, 0.001, 0.3),  # 1000 is no multiple of 7.
+    (1000, 1e-5, 7, 0.001, 0.3),  # 1000 is not a multiple of 7.
     (148, 1e-6, 1, 0.2, 0.01),
     (5, 0.01, 2, 0.5, 0.9),
     (3, 1e-9, 5, 2.0, 0.001),

@@ -27,7 +27,7 @@ PARAMETERS = [
 
 @dataclass(frozen=True)
 class Fractions(Losses):
-    """Losses that are no whole numbers."""
+    """Losses that are not whole numbers."""
 
     def _blocks(self) -> Iterator[np.ndarray]:
         yield np.random.default_rng(4).random((self.n_rounds, self.n_experts))

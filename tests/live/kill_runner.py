@@ -75,7 +75,7 @@ def rows(path):
 def at_once(before, after):
     """Files that are neither as before nor as after, when a run was killed.
 
-    Databases are not opened: that would mend them.
+    Databases are not opened: that would repair them.
     """
     seen = {str(it): it.read_bytes() for it in Path().rglob("[!.]*") if it.is_file()}
     return [
@@ -107,7 +107,7 @@ def killed(template, who, arguments, after, k, how):
     if in_child(Path().resolve(), lambda: run(arguments), k, how)[0] != "killed":
         return ["was not killed"]
     wrong = []
-    if who == "privatize":  # committed rows are those that a copy shows: opening mends it
+    if who == "privatize":  # committed rows are those that a copy shows: opening repairs it
         put(Path(), copy := Path("..", "seen").resolve())
         kept = rows(copy / holder / "dpol-ledger.sqlite") or {} if has(copy / holder) else {}
     else:

@@ -106,7 +106,7 @@ def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count)
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
-    """Lags that fall; where they alternate, whoever swaps hospitals every week is the worst."""
+    """Lags that fall; where they alternate, swapping hospitals every week is the worst."""
     lag = np.abs(np.subtract.outer(range(8), range(8)))
     gram = (sign * 0.5) ** lag
     for count in STAYS:

@@ -114,7 +114,7 @@ def views_of(folder):
 
 def states_of(folder):
     """Faults in the memories in the ledger, compared with the noise of its rows."""
-    expected, decimals = {}, HALF.decimals  # worked out anew each time
+    expected, decimals = {}, HALF.decimals  # worked out again each time
     rows = "SELECT chain, noisy_count FROM release ORDER BY number"
     for chain, noisy in ask(rows, folder / LEDGER):
         steps = Fraction(noisy) * 10**decimals - in_steps(CANARY, decimals)

@@ -1,4 +1,4 @@
-"""The file of the ledger: who can read it, what is in it, and what is no ledger."""
+"""The file of the ledger: who can read it, what is in it, and what is not a ledger."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def faults(folder: Path, crate: dict[str, Any]) -> Iterator[str]:
     if files != set(references(entities["./"]["hasPart"])):
         yield "parts are not the files"
     if not set(references(entities["#run"]["result"])) < files:
-        yield "a result is no file"
+        yield "a result is not a file"
     for name in files:
         path = folder / unquote(name)
         if (

@@ -134,7 +134,7 @@ def test_another_seed_gives_other_results(whole: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def copied(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run, and beside it the package, whose code a test may change and put back."""
+    """The run, and next to it the package, whose code a test may change and put back."""
     folder = tmp_path_factory.mktemp("copied")
     for name in ("results", ".snakemake"):
         shutil.copytree(whole / name, folder / name)
@@ -174,7 +174,7 @@ def test_changed_config_reruns_only_what_it_affects(copied: Path) -> None:
 
 @pytest.mark.parametrize("config", UNPLAYED, ids=lambda path: path.stem)
 def test_dry_run_of_every_config_that_is_played_nowhere(tmp_path: Path, config: Path) -> None:
-    """Beside a default config with a mistake, with which they are not mixed."""
+    """A default config with a mistake is there, with which they are not mixed."""
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").write_text("replicats: 5\n")
     source = yaml.safe_load(config.read_text())["dataset"]["source"]

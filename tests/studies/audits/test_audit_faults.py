@@ -1,4 +1,4 @@
-"""Audits of mechanisms that are broken on purpose, beside the sound ones."""
+"""Audits of mechanisms that are broken on purpose, and of the sound ones."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ GAME = ConvexGame(n_rounds=1000, dimension=3, diameter=2.0, lipschitz=1.5, delta
 POINTS: list[Point] = [
     # B, eta, p, beta, lambda
     (1, 0.03, 0.05, 0.01, 200.0),
-    (7, 0.01, 0.3, 0.02, 30.0),  # 1000 is no multiple of 7
+    (7, 0.01, 0.3, 0.02, 30.0),  # 1000 is not a multiple of 7
     (20, 0.06, 0.46, 0.02, 150.0),
     (1000, 0.5, 1.0, 0.3, 5.0),
     (2, 0.2, 0.9, 1e-4, 1.0),

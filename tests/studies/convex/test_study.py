@@ -1,4 +1,4 @@
-"""Regret of L2P for online convex optimisation beside its competitors."""
+"""Regret of L2P for online convex optimisation and of its competitors."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_hardness_by_hand(pairs, T, epsilon, expected):
 
 BEDS = np.array([[10.0, 30.0], [10.0, 30.0], [20.0, 20.0], [30.0, 10.0], [10.0, 30.0], [1.0, 1.0]])
 COUNTS = np.array([[3.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [1.0, 0.0], [9.0, 1.0]])
-# Shares of the first hospital by week; week 1 has no patients, so its beds stand in.
+# Shares of the first hospital by week; week 1 has no patients, so its beds are used instead.
 PAST = [0.75, 0.25, 0.5, 0.0, 1.0, 0.9]
 CAPACITY = [0.25, 0.25, 0.5, 0.75, 0.25, 0.5]
 

@@ -1,4 +1,4 @@
-"""Regret of L2P for experts beside its competitors."""
+"""Regret of L2P for experts and of its competitors."""
 
 from __future__ import annotations
 
