@@ -17,7 +17,7 @@ from scipy import optimize
 
 @dataclass
 class Tape:
-    """Stands in for a random generator: reads uniform numbers from a list."""
+    """A stand-in for a random generator that reads uniform numbers from a list."""
 
     numbers: Sequence[float]
     read: int = 0

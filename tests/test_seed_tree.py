@@ -54,7 +54,7 @@ SMALL = {
 
 @contextlib.contextmanager
 def recording(uses, study):
-    """Adds (study, purpose, key) to the uses of every seed that is asked for meanwhile."""
+    """Add (study, purpose, key) to the uses of every seed that is asked for meanwhile."""
     original = randomness.seed_sequence
 
     def record(root, key):

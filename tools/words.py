@@ -35,11 +35,12 @@ Found = tuple[str, str]
 """Words of a text, and what is wrong with them."""
 WORDS = [(re.compile(rf"\b(?:{it})(?!\w)", re.I), instead) for it, instead in INSTEAD.items()]
 NOUNLESS = re.compile(
-    r"(After|Against|Also|And|As|At|Because|Before|Both|By|For|From|How|If|In|Likewise|Of|On|Or|So"
-    r"|The same|Those|To|Until|What|When|Where|Whether|Which|Who|Whom|Whose|Why|With|Without)\b",
+    r"(Adds|After|Against|Also|And|As|At|Because|Before|Between|Both|By|For|From|How|If|In"
+    r"|Likewise|Of|On|Or|Raises|Sends|So|Stands|The same|Those|To|Until|What|When|Where|Whether"
+    r"|Which|Who|Whom|Whose|Why|With|Without|Writes)\b",
     re.I,
 )
-"""The first words of a line that does not name its thing."""
+"""The first words of a line that neither names its thing nor says what to do."""
 MOST_SEMICOLONS = 3
 """Number of semicolons that a page may have, outside of code and tables."""
 PENDING = ("src/dpol/report/", "src/dpol/studies/hospitals/", "src/dpol/show/templates/", "docs/")

@@ -89,7 +89,7 @@ def source(*places: Place, **keys: Any) -> WebSource:
 
 
 class Fetch:
-    """Runs fetch_table against servers and keeps what it said and how long it paused."""
+    """A run of fetch_table against servers, with what it said and how long it paused."""
 
     def __init__(self, folder: Path) -> None:
         self.destination = folder / "raw" / "hhs.csv.gz"

@@ -38,7 +38,7 @@ def text(cells: pd.DataFrame) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Files:
-    """Writes tables into a folder, and reads them."""
+    """A folder for tables, which it writes and reads."""
 
     folder: Path
 

@@ -1,4 +1,4 @@
-"""Turning what pydantic found into one message that a person can act on."""
+"""Turning pydantic's findings into one message that a person can act on."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ Flags = NDArray[np.bool_]
 Texts: TypeAlias = "pd.Series[Any]"
 
 MOST_VALUES = 20
-"""Different values that a message shows."""
+"""Number of different values that a message shows."""
 LARGEST = 999_999_999
-"""A larger number is taken for a mistake."""
+"""Largest number that is not taken for a mistake."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 

@@ -24,9 +24,9 @@ from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Endpoint, TableName, known_tables
 
 TAKEN_AS_IT_IS = ("gains", "released")
-"""Kinds of sources that nothing is cleaned of."""
+"""Kinds of sources whose numbers are taken as they are."""
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-"""A date outside these is taken for a mistake."""
+"""The range of dates; one outside it is taken for a mistake."""
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
@@ -86,7 +86,7 @@ class GainsSource(Settings):
     """Largest change of a round's gains, as an L2 norm: a number, or the column that holds one for
     each round. Smaller changes are protected; sqrt(n) times `gain_range` protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
-    """Gains lie between 0 and this."""
+    """Upper end of the gains, whose lower end is 0."""
     period: str | None = None
     """Column with the date of the round, see `format.date`; without it rounds have numbers."""
     experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
@@ -159,7 +159,7 @@ class Columns(Settings):
     """The names the table uses for what dpol needs."""
 
     entity: str
-    """Identifies an entity (a hospital); each becomes an expert."""
+    """Identifier of the entity (a hospital); each entity becomes an expert."""
     period: str
     """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
     day is left out."""
@@ -168,7 +168,7 @@ class Columns(Settings):
     capacity: str
     """Capacity of the entity in the period (beds)."""
     group: str | None = None
-    """Groups the entities (state); without it all entities form one group named `all`. A row
+    """Group of the entity (state); without it all entities form one group named `all`. A row
     belongs to the group that it names, also where an entity moves from one group to another."""
     name: str | None = None
     """A name to show for an entity; without it the identifier is shown. The latest is taken."""
@@ -317,7 +317,7 @@ class Stream(Settings):
     groups: Annotated[list[str], Field(min_length=1)]
     """Values of the group column that belong to it (`all` where there is no group column)."""
     title: str | None = None
-    """Shown in tables and figures; without it the label of the stream."""
+    """Title in tables and figures; without it the label of the stream."""
     reported_as: Label | None = None
     """Label under which the paper reports this stream; its numbers are shown next to ours when
     the stream also has the paper's periods."""

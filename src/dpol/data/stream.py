@@ -28,9 +28,9 @@ POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
-"""Key in a stream's provenance: how the list of its entities came about."""
+"""Key in a stream's provenance: origin of the list of its entities."""
 MAX_CARRY = "max_carry"
-"""Another: for how many periods, at most, a missing count repeats the last one."""
+"""Key in a stream's provenance: most periods for which a missing count repeats the last one."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),

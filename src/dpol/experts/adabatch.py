@@ -153,7 +153,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
         return "ours" if BOUNDS[self.bound].ours else "paper"
 
     def init(self, setup: LocalSetup) -> AdaBatchState:
-        """Raises ValueError if the noise varies over rounds or experts, or n is below 2."""
+        """Raise ValueError if the noise varies over rounds or experts, or n is below 2."""
         none = np.zeros(setup.n_replicates, dtype=np.int64)
         actions = none.astype(np.int32)
         return AdaBatchState(self.rule(setup), 0, setup.initial, actions, none, none)

@@ -176,7 +176,7 @@ class Algorithm(ABC, Generic[AnySetup, State]):
 
     @property
     def n_learners(self) -> int:
-        """Learners that it keeps arrays of, learners times learners; memory is planned by it."""
+        """Number of learners of which it keeps square arrays; memory is planned by it."""
         return 1
 
     @abstractmethod

@@ -24,7 +24,7 @@ from dpol.release.memory import numbers_of, terms_of
 
 WEEKS, REPLICATES, CONFIDENCE = 52, 20, 0.95
 USUAL_CAPACITY = 100.0
-"""Taken where a capacity is reported with every count."""
+"""Capacity assumed where it is reported with every count."""
 _PERMANENT, _DRIFT, _PERSISTENCE = 0.35, 0.35, 0.87  # of the log share, as in dpol.data.simulator
 
 

@@ -60,7 +60,7 @@ def _decisions(folder: Path) -> list[Decision]:
 
 
 def check(folder: Path, period: datetime.date | None = None) -> Decision:
-    """Make a decision again from what it was made from, and compare.
+    """Make a decision again from its own inputs, and compare.
 
     Args:
         folder: of the coordinator.

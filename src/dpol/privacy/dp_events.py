@@ -1,4 +1,4 @@
-"""Guarantees as events of dp_accounting, in which libraries of the field tell accountants of them.
+"""Guarantees as events of dp_accounting, which other libraries' accountants read.
 
 An event is plain data here, as its `to_named_tuple` has it and JSON stores it: `module_name`,
 `class_name`, and its parameters. So nobody has to import dp_accounting, which takes a second.

@@ -168,7 +168,7 @@ NO_PRIVACY = Guarantee(
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Between which inputs a guarantee holds, and in how many rounds a person is counted.
+    """The inputs between which a guarantee holds, and the rounds in which a person is counted.
 
     Args:
         adjacency: as in `Guarantee`.

@@ -144,7 +144,7 @@ def keep_state(ledger: Ledger, chain: Chain) -> None:
 
 
 def end_all(ledger: Ledger) -> None:
-    """No chain may go on: the ledger, or a newer copy of it, was lost."""
+    """End all chains: the ledger, or a newer copy of it, was lost."""
     ledger.execute("UPDATE chain SET u = NULL")
 
 

@@ -42,7 +42,7 @@ def _capacity(value: object) -> object:
 
 
 class Entity(Settings):
-    """Somebody who reports: a hospital."""
+    """An entity that reports, such as a hospital."""
 
     title: str = ""
     """A name to show; without it the identifier is shown."""
@@ -62,11 +62,11 @@ class Columns(Settings):
     """The names that the holders' tables use; the same for all, and for what they release."""
 
     entity: str = "entity"
-    """Identifies the entity."""
+    """Identifier of the entity."""
     period: str = "period"
     """Start of the period, a date such as 2021-01-31."""
     count: str = "count"
-    """People counted."""
+    """Number of people counted."""
     capacity: str = "capacity"
     """Capacity of the entity in the period; read where it is `reported`."""
 

@@ -153,7 +153,7 @@ def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: No
 
 
 class _NoNoise:
-    """Stands in for a sampler where nothing is released."""
+    """A sampler without noise, for checks that release nothing."""
 
     name: Literal["seeded"] = "seeded"
 

@@ -1,1 +1,1 @@
-"""Looks of results: tables, the style of figures, words and names."""
+"""Appearance of results: tables, the style of figures, words and names."""

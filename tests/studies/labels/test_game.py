@@ -31,7 +31,7 @@ LAWS = np.array(
 
 
 class Recorder:
-    """Sends labels as they are, with a fixed change of log-weights for every label."""
+    """A learner that sends labels as they are, with a fixed change of log-weights for each."""
 
     masses = plain.HYPOTHESES.masses * 0.9 + 0.025
 

@@ -271,7 +271,7 @@ def test_messages_do_not_refute_the_guarantee(name, rule, pair):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Careless(ResponseClient):
-    """Sends labels as they are."""
+    """A client that sends labels as they are."""
 
     def privatize(self, labels, features, generators):
         return Messages(labels, np.zeros_like(labels))

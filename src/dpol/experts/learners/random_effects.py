@@ -36,7 +36,7 @@ LEVEL_FLOOR = 0.003
 """The least that it is taken for, likewise."""
 
 SMALLEST = 0.05
-"""Smaller experts are taken to be so large, as a share of the median capacity."""
+"""Smallest size assumed of an expert, as a share of the median capacity."""
 
 GROWTH = (0.0, 0.5)
 """Powers of the shared level that deviations grow with."""

@@ -1,4 +1,4 @@
-"""Checks of the central comparators: how noisy they are, what they regret, what RW-Meta gains."""
+"""Checks of the central comparators: their noise and regret, and the gains of RW-Meta."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class LabelLearner(ABC):
     @property
     @abstractmethod
     def client(self) -> LabelClient:
-        """Privatises labels."""
+        """The client, which privatises labels."""
 
     @cached_property
     def clipping(self) -> Clipping:
@@ -119,7 +119,7 @@ class LossLearner(BlockLearner):
     @property
     @abstractmethod
     def client(self) -> VectorClient | SampledClient:
-        """Sends log-likelihoods."""
+        """The client, which sends log-likelihoods."""
 
     @property
     def masses(self) -> Floats:
@@ -167,7 +167,7 @@ class PrivateWMA(LossLearner):
 
     @cached_property
     def client(self) -> VectorClient:
-        """Sends the log-likelihoods of all hypotheses."""
+        """The client, which sends the log-likelihoods of all hypotheses."""
         return VectorClient(self.clipping, self.terms.epsilon, self.terms.delta)
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
@@ -186,7 +186,7 @@ class PrivateEXP3(LossLearner):
 
     @cached_property
     def client(self) -> SampledClient:
-        """Sends the log-likelihood of one random hypothesis."""
+        """The client, which sends the log-likelihood of one random hypothesis."""
         return SampledClient(self.clipping, self.terms.epsilon)
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
