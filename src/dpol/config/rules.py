@@ -104,7 +104,7 @@ def memory(config: Config, members: Members) -> Iterator[Problem]:
     if isinstance(chosen, tuple) and weeks > 1 and chosen[1] < max(chosen[0], 0):
         allowed = (
             "must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise"
-            " who changes hospital during the stay is not covered"
+            " a person who changes hospital during the stay is not covered"
         )
         yield Problem(("privacy", "memory"), chosen, allowed)
 

@@ -117,7 +117,7 @@ def _column(path: Path, name: str, parts: list[str]) -> Column:
     kind, meaning, unit = [*parts, ""][:3]
     optional, kind = kind.startswith("optional "), kind.removeprefix("optional ")
     if kind not in KINDS:
-        raise ValueError(f"{path}, column {name}: {kind} is none of {', '.join(KINDS)}")
+        raise ValueError(f"{path}, column {name}: {kind} is not one of {', '.join(KINDS)}")
     return Column(kind, meaning, unit, optional)
 
 

@@ -296,7 +296,7 @@ class Dataset(Settings):
                     " to clean",
                 )
         elif self.columns is None:
-            allowed = "is missing: what the table calls entity, period, count and capacity"
+            allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"

@@ -106,8 +106,8 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     if number > newest + LONGEST_GAP:
         latest = log.deployment.period_of(newest + LONGEST_GAP)
         raise DataError(
-            f"{period} is {number - newest} periods after the last report, of {last}, which says"
-            f" next to nothing of it; collect newer reports, or give --period {latest} at most"
+            f"{period} is {number - newest} periods after the last report, of {last}, too many"
+            f" for a prediction; collect newer reports, or give --period {latest} at most"
         )
     return number
 

@@ -181,7 +181,7 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
     if stay > 1 and (b < np.maximum(a, 0)).any():
         raise ValueError(
             "memory: b must be at least a and at least 0 where a person may stay more than 1 round:"
-            " otherwise who changes hospital during the stay is not covered"
+            " otherwise a person who changes hospital during the stay is not covered"
         )
     return np.asarray(np.sqrt(squared_norm(a, b, stay)))
 

@@ -81,7 +81,7 @@ class Agreed:
         entity = cells[0]
         if entity not in self.entities:
             raise DataError(
-                f"{where}: its entity is none of the deployment {self.terms.name}; write the"
+                f"{where}: its entity is not in the deployment {self.terms.name}; write the"
                 " identifier as its file does, or leave the row out"
             )
         if entity not in self.capacities:
@@ -94,7 +94,7 @@ class Agreed:
         if rest or number < 0:
             first, days = self.terms.first, self.terms.days
             raise DataError(
-                f"{where}: its date begins no period of the deployment {self.terms.name}, whose"
+                f"{where}: no period begins on its date in the deployment {self.terms.name}, whose"
                 f" periods begin on {first} and every {days} days from then on; write the start of"
                 " the period, or leave the row out"
             )

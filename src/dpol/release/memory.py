@@ -86,8 +86,8 @@ class Memory:
         if self.unit_weeks > 1 and b < max(a, Decimal(0)):
             raise DataError(
                 "the second number of a memory must be at least the first one and at least 0 where"
-                " a person may be counted in more than one week: who changes hospital during a"
-                " stay is not protected otherwise"
+                " a person may be counted in more than one week: otherwise a person who changes"
+                " hospital during a stay is not protected"
             )
 
 

@@ -17,10 +17,10 @@ class CountColumns:
     """The columns that are read; all others are left alone.
 
     Args:
-        entity: whose count it is (hospital).
-        period: when (week), a date such as 2021-01-31.
-        count: people counted, from 0 to 999999999, such as 12 or 3.4.
-        capacity: what the count is a share of (beds), above 0; public.
+        entity: column of the entity (hospital).
+        period: column of the date (week), such as 2021-01-31.
+        count: column of the people counted, from 0 to 999999999, such as 12 or 3.4.
+        capacity: column of the capacity (beds), above 0; public.
 
     Raises:
         DataError: two of the names are equal, or one is a name that the output needs, is not plain
