@@ -80,9 +80,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--corrections", action="store_true", help=words)
 
     add = functools.partial(parser.add_argument_group("decisions").add_argument, default=_ABSENT)
-    words = (
-        "algorithm that decides: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
-    )
+    words = "the algorithm: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
     add("--algorithm", metavar="NAME", help=f"{words} empirical-bayes)")
     words = "number of entities that a decision names (default: 1)"
     add("--names", type=number, metavar="N", help=words)
