@@ -1,7 +1,7 @@
 """Time and memory of everything the paper's config runs, at full size: `make bench-full`.
 
 Runs benchmarks/full.yaml from nothing on two cores, in a folder of its own. The extract of the HHS
-table that it reads must lie where it says, or be given by DPOL_PANEL. Writes full.json beside this
+table that it reads must be where it says, or be given by DPOL_PANEL. Writes full.json next to this
 file and renews results.md. One job of 20,000 hospitals and nursing homes over ten years follows.
 
     python full.py              # measures this checkout
@@ -62,7 +62,7 @@ def place_table(folder: Path) -> None:
 
 
 def summary(benchmarks: Path, wall: float, cpu: float, others: float) -> dict[str, Any]:
-    """What was measured, rule by rule and point by point.
+    """Measurements of a run, rule by rule and point by point.
 
     Args:
         benchmarks: folder of the tables that Snakemake writes, one for each job.

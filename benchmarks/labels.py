@@ -1,4 +1,4 @@
-"""Private EXP3 at full size, and beside a loop over rounds, one replicate at a time."""
+"""Private EXP3 at full size, and compared with a loop over rounds and replicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPLICATES = 10
 
 
 def time_labels() -> dict[str, float]:
-    """K = 16, M = 1,000, T = 10^6, 10 replicates in one process; cost per round beside plain."""
+    """K = 16, M = 1,000, T = 10^6, 10 replicates in one process; cost per round over plain."""
     hypotheses = random_class(16, 1_000, seed=1)
     full = play(hypotheses, 1_000_000)
     short = 3_000

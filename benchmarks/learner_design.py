@@ -1,4 +1,4 @@
-"""How the defaults of our learners were set: on simulated streams.
+"""Search on simulated streams that set the defaults of our learners.
 
 Each row is a candidate; each number its mean gain as a share of what the best expert of every
 round would have gained, a mean over streams and replicates, at mu = inf, 1, 0.5, 0.25, 0.15, 0.1.
@@ -137,7 +137,7 @@ PROCESSES: tuple[Process, ...] = (
 
 
 def volatility(beds: Floats) -> Floats:
-    """How much more a small hospital moves than one of 100 beds."""
+    """Factor by which a small hospital moves more than one of 100 beds."""
     return np.clip((beds / 100) ** -0.25, 0.3, 2)
 
 

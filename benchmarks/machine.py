@@ -1,4 +1,4 @@
-"""What the machine and the processes of a benchmark spend."""
+"""Time and memory that the machine and the processes of a benchmark spend."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def children_seconds() -> float:
 
 
 def time_in_own_process(work: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """What `work` measures in a fresh process, so that its peak memory is its own."""
+    """Measurements that `work` makes in a fresh process, so that its peak memory is its own."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work).result()

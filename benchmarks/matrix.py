@@ -1,4 +1,4 @@
-"""What the noise of factorised sums costs over drawing it: 100 replicates of T = 148, n = 293."""
+"""Cost of the noise of factorised sums over drawing it: 100 replicates of T = 148, n = 293."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dpol.core.files import write_text
 SHORT = 3.0
 """Rules of fewer seconds are left out of the page."""
 LONGEST = 5
-"""So many of the longest points of a rule are named on the page; full.json holds all."""
+"""Number of the longest points of a rule that the page names; full.json holds all."""
 
 
 def renew_page() -> str:
@@ -80,7 +80,7 @@ def _rule_line(name: str, now: Mapping[str, Any], before: Mapping[str, Any] | No
 
 
 def _head(found: Mapping[str, Any]) -> list[str]:
-    """When and on what was measured."""
+    """Head of the page: the days, the machine and the versions of the measurements."""
     days = sorted({*found["dates"].values()})
     return [
         "# Last benchmark",
@@ -92,7 +92,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
 
 
 def _meta(rows: Mapping[str, Any]) -> list[str]:
-    """RW-Meta beside the paper's own way."""
+    """RW-Meta compared with the paper's own way."""
     return [
         "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, CPU time per replicate and"
         " round:",

@@ -7,8 +7,8 @@
 3. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
 4. What a coordinator runs every week (live.py).
 
-What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md beside
-this file.
+What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md next
+to this file.
 
     python run.py                   # everything
     python run.py rw_meta scaling   # these parts; what is known of the others stays
@@ -128,7 +128,7 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
 
 
 def time_adabatch() -> dict[str, float]:
-    """T = 100,000, n = 100, 100 replicates on two processes, and rounds per second beside plain."""
+    """T = 100,000, n = 100, 100 replicates on two processes, and rounds per second over plain."""
     rounds, n, mu, alpha = 100_000, 100, 1.0, 0.1
     with ProcessPoolExecutor(2) as pool:
         wall = seconds(lambda: list(pool.map(_play_long, range(0, 100, 20))))
@@ -217,7 +217,7 @@ def time_grid() -> dict[str, float]:
     """Wall time of the demo's grid after cleaning, CPU time, and the largest process.
 
     CPU time is that of all processes, Snakemake's included. What other processes of the machine
-    took of its two cores meanwhile is told, and taken off in `free_wall_over_half_cpu`.
+    took of its two cores meanwhile is reported, and taken off in `free_wall_over_half_cpu`.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -258,7 +258,7 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "grid": time_grid,
     "live": time_live,
 }
-"""What is measured."""
+"""Benchmarks by name."""
 
 
 def main(wanted: Sequence[str]) -> None:

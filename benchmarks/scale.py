@@ -1,4 +1,4 @@
-"""How the library scales: experts, rounds, replicates, learners; memory and start of a job."""
+"""Scaling of the library: experts, rounds, replicates, learners; memory and start of a job."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def time_country(n: int, n_rounds: int, memory_mb: int = MEMORY_MB) -> dict[str,
 def time_learners(stream: GainStream) -> dict[str, dict[str, float]]:
     """RW-Meta with m learners at n = 293, mu = 0.25: the share of the eigenvalue step.
 
-    The step is timed again on the covariances of every tenth round, beside all eigenvalues.
+    The step is timed again on the covariances of every tenth round, next to all eigenvalues.
     """
     return {str(m): _time_bank(stream, bank, 100 if m < 200 else 20) for m, bank in BANKS.items()}
 
@@ -171,7 +171,7 @@ def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str
 
 
 def time_starts() -> dict[str, Any]:
-    """CPU seconds until the imports of each script are done, and beside them NumPy's alone."""
+    """CPU seconds until the imports of each script are done, and those of NumPy alone."""
     numpy_alone = _start("import numpy")
     scripts = {
         path.stem: _start(_imports(path)) for path in (ROOT / "workflow/scripts").glob("*.py")

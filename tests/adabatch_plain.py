@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize
 
 Bound = Callable[[float, int, int, float], float]
-"""From gap, steps, number of experts and noise scale to a probability."""
+"""A switching bound: gap, steps, number of experts and noise scale give a probability."""
 
 
 def tail(x: float) -> float:
@@ -48,7 +48,7 @@ BOUNDS: dict[str, Bound] = {"borell-tis": borell_tis, "reflection": reflection}
 
 
 def target(size: int, t: int, n: int, alpha: float) -> float:
-    """What the switching bound of a batch of this size may be before round t."""
+    """Largest switching bound that a batch of this size may have before round t."""
     return alpha * math.sqrt(math.log(n) / (t + size))
 
 
@@ -125,7 +125,7 @@ def gap_survival(x: float, n: int) -> float:
 
 
 def integral(integrand: Callable[[float], float], low: float, high: float) -> float:
-    """By Gauss-Legendre quadrature of eight parts."""
+    """Integral by Gauss-Legendre quadrature of eight parts."""
     nodes, weights = np.polynomial.legendre.leggauss(32)
     ends = np.linspace(low, high, 9)
     half = (high - low) / 16
@@ -144,7 +144,7 @@ def exceeding(
     r: float,
     window: int | None = None,
 ) -> float:
-    """q_b for b = `size`: the chance that no gap of the window falls below `needed`.
+    """q_b for b = `size`: the chance that no gap of the window is less than `needed`.
 
     Args:
         bound: for the dip within the window.

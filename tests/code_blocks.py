@@ -48,7 +48,7 @@ class Block:
     code: str
     plan: bool = False
     reason: str = ""
-    """Why it is not run; empty if it is."""
+    """Reason why it is not run; empty if it is."""
 
     @property
     def place(self) -> str:
@@ -123,7 +123,7 @@ def link_all(source: Path, target: Path, besides: str) -> None:
 
 @dataclass(frozen=True)
 class Reader:
-    """Who types: in a copy of the project, with variables and options of snakemake of their own."""
+    """A reader who types in a copy of the project, with own variables and options of snakemake."""
 
     project: Path
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -188,6 +188,6 @@ def check_config(block: Block, project: Path) -> None:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether a text is what was printed; `...` stands for anything."""
+    """True if a text is what was printed; `...` stands for anything."""
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     return doctest.OutputChecker().check_output(expected, printed, options)

@@ -87,7 +87,7 @@ def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Playe
 
 
 def frames(runs: Sequence[Played], comparison: Comparison = COMPARISON) -> dict[str, pd.DataFrame]:
-    """Both tables of the runs, and a summary of streams of two experts and two rounds each."""
+    """The two tables of the runs, and a summary of streams of two experts and two rounds each."""
     streams = dict.fromkeys(it.stream for it in runs)
     return {
         "comparison": compare(runs, comparison, main()),

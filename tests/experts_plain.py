@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 Learner = Callable[[np.ndarray, np.ndarray], int]
-"""From the noisy gains so far, (t - 1, n), and the initial noise to an action."""
+"""A learner: the noisy gains so far, (t - 1, n), and the initial noise give an action."""
 
 
 def leader(history: np.ndarray, initial: np.ndarray) -> int:
@@ -131,7 +131,7 @@ def prefix_nodes(count: int) -> list[tuple[int, int]]:
 
 
 def most_nodes_of_a_round(rounds: int) -> tuple[int, list[int]]:
-    """How many nodes released over a game each of the rounds 1..T-1 enters, and the maximum."""
+    """Number of a game's nodes that each of the rounds 1..T-1 enters, and the maximum."""
     released = {node for count in range(1, rounds) for node in prefix_nodes(count)}
     entered = [sum(a <= s <= b for a, b in released) for s in range(1, rounds)]
     return max(entered, default=0), entered

@@ -17,7 +17,7 @@ from scipy import optimize
 
 @dataclass
 class Tape:
-    """Stands in for a random generator: reads uniform numbers from a list."""
+    """A stand-in for a random generator that reads uniform numbers from a list."""
 
     numbers: Sequence[float]
     read: int = 0
@@ -133,7 +133,7 @@ def sound_epsilon(
 def redraws_epsilon(
     batches: int, delta: float, p: float, change: float, lost: float, rho: float
 ) -> float:
-    """The same for any L2P, term by term.
+    """Epsilon of any L2P with redraws, term by term.
 
     The log probability of keeping x moves by `change` and is -lost or more; a redraw is rho-zCDP.
     """

@@ -1,4 +1,4 @@
-"""What every figure owes its readers."""
+"""Requirements of readers on every figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpol.show import style
 
 
 def assert_legible(figure: Figure) -> None:
-    """Texts are large enough, stand out from white, and are no formulas, which SVG cuts up."""
+    """Texts are large enough, stand out from white, and have no formulas, which SVG cuts up."""
     texts = [it for it in figure.findobj(Text) if it.get_visible() and it.get_text()]
     assert texts
     for text in texts:

@@ -48,13 +48,13 @@ def run(*words: str, folder: Path | None = None, **variables: str) -> Done:
 
 
 def succeed(done: Done) -> str:
-    """What a program said that ended well."""
+    """Output of a program that ended well."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
 def fail(done: Done) -> str:
-    """What a program said that ended with an error that a user can read."""
+    """Error output of a program that ended with an error that a user can read."""
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     return done.stderr

@@ -1,4 +1,4 @@
-"""What tests of algorithms and of banks of learners share."""
+"""Steps that the tests of algorithms and of banks of learners share."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:
 
 
 def texts(table: Table) -> list[list[str]]:
-    """Of each line the label and the cells as they are read."""
+    """Label and cells of each line, as they are read."""
     return [[label, *(cell.text for cell in cells)] for _, label, cells in lines(table)]
 
 
@@ -110,7 +110,7 @@ def column(table: Table, title: str) -> list[Entry]:
 
 
 def gains(table: Table, title: str) -> list[str]:
-    """What stands before the half width."""
+    """Gains in a column, without half widths."""
     return [cell.text.split(" ")[0] for cell in column(table, title)]
 
 

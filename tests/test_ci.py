@@ -19,7 +19,7 @@ FILES = {path.stem: path.read_text() for path in (ROOT / ".github/workflows").gl
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 # On the runners of the host.
 PROGRAMS = {"gh"}
-# What a job may write, beside nothing.
+# What a job may write, besides nothing.
 MAY_WRITE = {"publish": {"id-token", "attestations"}, "announce": {"contents"}}
 
 
@@ -37,7 +37,7 @@ def commands_unknown(run: str) -> Iterator[str]:
 
 
 def faults(workflow: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a workflow of the host."""
+    """Faults in a workflow of the host."""
     if workflow.get("permissions") != {"contents": "read"}:
         yield "all jobs may write"
     if "concurrency" not in workflow:

@@ -86,9 +86,9 @@ def test_the_record_names_the_deployment_whatever_its_comments_say():
 @pytest.mark.parametrize(
     ("rows", "more", "message"),
     [
-        (["C,2024-01-07,3,20"], [], "line 2: its entity is none of the deployment winter"),
-        (["B,2024-01-08,3,20"], [], "line 2: its date begins no period of the deployment"),
-        (["B,2023-12-31,3,20"], [], "line 2: its date begins no period of the deployment"),
+        (["C,2024-01-07,3,20"], [], "line 2: its entity is not in the deployment winter"),
+        (["B,2024-01-08,3,20"], [], "line 2: no period begins on its date in the deployment"),
+        (["B,2023-12-31,3,20"], [], "line 2: no period begins on its date in the deployment"),
         (ROWS, ["--mu", "1", "--unit-weeks", "1"], "--mu, --unit-weeks: d.yaml says that"),
         (ROWS, ["--append"], "--append: d.yaml says that"),
         (ROWS, ["--entity-id", "b"], "no entity 'b'"),
@@ -125,7 +125,7 @@ def test_outputs_of_deployments_are_not_mixed():
     plain = ["--mu", "0.5", "--entity", "hospital", "--period", "period", "--count", "covid"]
     plain += ["--capacity", "beds", "--output", "o.csv", "--append"]
     assert "deployment winter" in run("privatize", "counts.csv", *plain)[2]
-    assert "for a deployment" in run("privatize", "counts.csv", *plain, "--entity-id", "B")[2]
+    assert "need a deployment" in run("privatize", "counts.csv", *plain, "--entity-id", "B")[2]
 
 
 def test_all_mistakes_of_the_file_are_told():

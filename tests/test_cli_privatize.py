@@ -51,13 +51,13 @@ def run_on(table: bytes, *more):
 
 
 def refused(result, left):
-    """Whether the input was refused as it has to be."""
+    """True if the input was refused as it has to be."""
     code, out, err = result
     return (code, out, left) == (2, "", {}) and re.fullmatch(r"error: .+\n", err)
 
 
 def released(result, left, rows):
-    """Whether `rows` rows were released completely."""
+    """True if `rows` rows were released completely."""
     code, out, err = result
     assert (code, err, set(left)) == (0, "", FILES)
     table = list(csv.DictReader(io.StringIO(left["noisy.csv"].decode(), newline="")))
@@ -168,7 +168,7 @@ def test_every_table_with_a_fault_is_refused_in_one_line(table):
 @given(garbage | st.binary(max_size=300))
 @example((",".join(HEADER) + "\n" + "A,2021-01-01,1,1\n" * 2).encode())
 def test_garbage_is_refused_in_one_line(table):
-    """Or released completely, where the pieces happen to make up a table."""
+    """Input is refused, or released completely where the pieces happen to make up a table."""
     result, left = run_on(table)
     if result[0] == 0:
         lines = [line for line in csv.reader(io.StringIO(table.decode("utf-8-sig"))) if line]
@@ -260,7 +260,7 @@ COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exi
 
 
 def test_weekly_use_as_a_process(tmp_path):
-    """A week is released; a second time is refused, then told to go ahead."""
+    """A week is released; a second time is refused, and goes ahead with a flag."""
     (tmp_path / "week.csv").write_bytes(ONE)
 
     def week(flag):
@@ -351,7 +351,7 @@ finally:
 
 
 def test_a_release_does_not_wait_for_dp_accounting():
-    """Its import takes a second, which the record's event must not cost."""
+    """The import of dp_accounting takes a second, which the record's event must not cost."""
     code = "import sys, dpol.release.text as _; print('dp_accounting' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -1,6 +1,6 @@
-"""What every command refuses: one line that names the remedy, the exit code, and no traceback.
+"""Refusals of every command: one line that names the remedy, the exit code, and no traceback.
 
-Mistakes in a deployment's file are told in a line each, between a head and a foot.
+Mistakes in a deployment's file are reported in a line each, between a head and a foot.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
     code, out, err = run("collect", "nope.csv", ".", "o.csv", "--into", "state")
     assert (code, out) == (1, "o.csv: 0 new, 3 known\n")
     assert err.splitlines() == [
-        "nope.csv: is not there, or no file; check the path",
-        ".: is not there, or no file; check the path",
+        "nope.csv: is not there, or is not a file; check the path",
+        ".: is not there, or is not a file; check the path",
         "error: refused: 2, see above; everything else was collected",
     ]
 

@@ -39,7 +39,7 @@ def versions(kind):
 
 
 def names(*extras):
-    """What dpol and some of its extras need directly."""
+    """Packages that dpol and some of its extras need directly."""
     optional = PROJECT["optional-dependencies"]
     needed = [*PROJECT["dependencies"], *(it for extra in extras for it in optional[extra])]
     return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed}
@@ -121,7 +121,7 @@ def test_columns_are_documented(heading, columns):
 
 @pytest.mark.parametrize("folder", ["my papers", "it's", 'say "dpol"', "a$b", "a\tb"])
 def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(tmp_path, folder):
-    """In one line, before anything is installed."""
+    """The refusal is one line, before anything is installed."""
     setup = tmp_path / folder / "requirements" / "setup.sh"
     setup.parent.mkdir(parents=True)
     shutil.copy(ROOT / "requirements" / "setup.sh", setup)

@@ -54,7 +54,7 @@ SMALL = {
 
 @contextlib.contextmanager
 def recording(uses, study):
-    """Adds (study, purpose, key) to the uses of every seed that is asked for meanwhile."""
+    """Add (study, purpose, key) to the uses of every seed that is asked for meanwhile."""
     original = randomness.seed_sequence
 
     def record(root, key):
@@ -146,7 +146,7 @@ def test_everything_that_the_config_does_was_recorded(recorded, experiment):
 
 
 def test_seeds_have_the_root_of_the_config(recorded, experiment):
-    """But for noise that is drawn for its scale only and thrown away."""
+    """The exception is noise that is drawn for its scale only and thrown away."""
     root = experiment.config.seed
     others = {key for (own, _), uses in recorded.items() if own != root for _, _, key in uses}
     assert all(re.match(r"synthetic: (all-zero|claims: zeros), n = ", key[0]) for key in others)

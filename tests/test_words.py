@@ -44,10 +44,14 @@ def test_each_kind_is_found_once_on_a_page(sentence: str) -> None:
 @pytest.mark.parametrize(
     ("code", "count"),
     [
-        ('"""A function.\n\nIt is told `beside`."""', 0),
+        ('"""A function.\n\n    It is `beside`.\n    >>> beside\n"""', 0),
+        ('"""A function.\n\nIt is told."""', 1),
         ('def f():\n    """Of the noise."""', 1),
-        ('X = 1\n"""As `f`, of others."""', 1),
+        ('class A:\n    """What a run found."""', 1),
+        ('X = 1\n"""How many rounds."""', 1),
+        ('def f():\n    """The same, of others."""', 1),
         ('def f():\n    """A table, beside another."""', 1),
+        ("x = 1  # beside `beside`", 1),
         ('raise ValueError("mend it")', 1),
         ('raise ValueError(f"{x}: is no table")', 1),
         ('x = {"persons": beside}', 0),  # a name, not a text
@@ -55,6 +59,28 @@ def test_each_kind_is_found_once_on_a_page(sentence: str) -> None:
 )
 def test_each_kind_is_found_in_code(code: str, count: int) -> None:
     assert len(list(words.code_problems(code))) == count
+
+
+def test_texts_of_tests_and_tools_are_data() -> None:
+    assert list(words.docstring_problems('X = "mend it"')) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("# They can be told\n# apart.\ntold: `beside`", 1),  # the key
+        ('t:\n  about: "What is counted."\n  columns:\n    a: [text, "whose it is"]', 2),
+        ('t:\n  about: One row.\n  columns:\n    a: [optional number, "the count"]', 0),
+    ],
+)
+def test_each_kind_is_found_in_yaml(text: str, count: int) -> None:
+    assert len(list(words.yaml_problems(text))) == count
+
+
+def test_each_kind_is_found_in_a_template() -> None:
+    hidden = '<style>.beside {}</style>{# anew #}{% if told %}<b class="mend">'
+    assert list(words.template_problems(f"{hidden}Text</b>")) == []
+    assert len(list(words.template_problems(f"{hidden}Mended</b> {{{{ 'anew' }}}}"))) == 2
 
 
 def test_only_what_is_allowed_is_left(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,7 +67,7 @@ def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=N
 
 
 def collected(folder, path, deployment, rows, **options):
-    """What becomes of a report by hand."""
+    """The outcome of a report by hand."""
     (done,) = collect([report(path, deployment, rows, **options)], folder, deployment)
     return done
 

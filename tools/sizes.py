@@ -12,7 +12,7 @@ MOST_LINES_OF_A_FUNCTION = 45
 
 
 def too_long(path: Path) -> Iterator[str]:
-    """What is too long in a file, functions with their signature and docstring."""
+    """Parts of a file that are too long, functions with their signature and docstring."""
     text = path.read_text(encoding="utf-8")
     if (lines := len(text.splitlines())) > MOST_LINES:
         yield f"{path}: {lines} lines, at most {MOST_LINES}; split the file by subject"

@@ -37,7 +37,7 @@ KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
     "comparison": "aim_verdict != ''",
 }
-"""Of many rows, only these: of single learners the best, of comparisons the aims."""
+"""Queries that keep a few rows: of single learners the best, of comparisons the aims."""
 
 
 def main(base: Path) -> None:

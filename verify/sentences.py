@@ -1,4 +1,4 @@
-"""What README.md, ARTIFACT.md and docs/ say of whole runs, made of the numbers that the runs wrote.
+"""Sentences of README.md, ARTIFACT.md and docs/ on whole runs, with the numbers of the runs.
 
 The numbers lie in verify/runs/ (see record.py) and benchmarks/. A test looks for each sentence in
 its page; run this file to see what is missing:
@@ -34,7 +34,7 @@ def recorded(run: str, name: str) -> pd.DataFrame:
 
 @cache
 def measured(name: str) -> dict[str, Any]:
-    """What a benchmark wrote."""
+    """Numbers that a benchmark wrote."""
     found: dict[str, Any] = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text())
     return found
 

@@ -34,7 +34,7 @@ CONFIGS = ("demo", "hospitals")
 MOST_SHOWN = 5
 
 Values = dict[str, dict[str, Any]]
-"""Of a check: row, column, value."""
+"""Values of a check: row, column, value."""
 
 
 def main() -> int:
@@ -123,7 +123,7 @@ def values_of(check: Mapping[str, Any], frame: pd.DataFrame) -> Values:
 
 
 def differences(check: Mapping[str, Any], expected: Values, found: Values) -> Iterator[str]:
-    """What differs, a line for each value: what was found, what was expected, the tolerance."""
+    """Differences, a line for each value: what was found, what was expected, the tolerance."""
     if not expected:
         yield "nothing is expected: verify/expected.json has no such check"
     for key in expected.keys() | found.keys():
@@ -139,7 +139,7 @@ def differences(check: Mapping[str, Any], expected: Values, found: Values) -> It
 
 
 def _difference(expected: Any, found: Any, tolerance: Mapping[str, float]) -> str:
-    """In words; empty if there is none."""
+    """The difference in words; empty if there is none."""
     text = f"found {found!r}, expected {expected!r}"
     if type(found) is not type(expected):
         return f"{text}, which is of another type"

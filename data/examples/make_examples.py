@@ -1,4 +1,4 @@
-"""Makes the two example tables beside it: `python data/examples/make_examples.py`."""
+"""Make the two example tables in this folder: `python data/examples/make_examples.py`."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _decided(folder: Path, weeks: list[list[Row]], **keys: Any) -> Path:
 
 
 def _weeks(names: list[str], weeks: int, seed: int) -> list[list[Row]]:
-    """Rows of every entity in every week: shares that move, noise of sqrt(8) persons."""
+    """Rows of every entity in every week: shares that move, noise of sqrt(8) people."""
     rng = np.random.default_rng(seed)
     beds, level = rng.integers(8, 300, len(names)), rng.uniform(0.05, 0.6, len(names))
     level = level + np.cumsum(rng.normal(0, 0.02, (weeks, len(names))), axis=0)
@@ -73,5 +73,5 @@ def hard(folder: Path, algorithm: str = "empirical-bayes", names: int = 5) -> Pa
 
 
 def unranked(folder: Path) -> Path:
-    """The same, by an algorithm that predicts no shares."""
+    """A decision by an algorithm that predicts no shares."""
     return hard(folder, "rw-ftpl", 1)

@@ -1,6 +1,6 @@
 """The report, and the page of decisions, in real headless Chromium: make test-report.
 
-Every report below results/ of the checkout is opened beside one that is made by hand.
+Every report in results/ of the checkout is opened, and one that is made by hand.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def decisions(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 @cache
 def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
-    """What check.js finds."""
+    """The findings of check.js on a page."""
     command = ["node", "check.js", str(CHROMIUM), str(path), str(width), scheme]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What a config may say, how its file is read, and that junk anywhere is told where it is."""
+"""Values that a config may hold, reading its file, and messages that say where junk is."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def places(value, path=()):
 
 
 def lies_in(raw, key):
-    """Whether the block is there that a key such as a.b[0].c belongs to."""
+    """True if the block is there that a key such as a.b[0].c belongs to."""
     inner = raw
     try:
         for part in parts(key)[:-1]:

@@ -1,5 +1,5 @@
 """Every mistake in a config is refused in one line: its key, its value and what is allowed."""
-# ruff: noqa: E501 (messages stand in one line each, as they are printed)
+# ruff: noqa: E501 (messages have one line each, as they are printed)
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ dataset.cleaning.warm_up_last = '2021-01-05': must be before dataset.periods.las
         "report.algorithms[0] = 'ridge': is not a label but a family; labels in it: ridge-w4-weak, ridge-w4-medium, ridge-w4-strong; report.envelope gives the best of them a column",
     ),
 ]
-"""What else is changed, and messages: each says what is put where, and what is wrong with it."""
+"""Changes of a config, and messages that say what is put where, and what is wrong with it."""
 
 
 def put(line):
@@ -214,7 +214,7 @@ ELSEWHERE = [
     ({"replicates": 1_000_000, "block_replicates": 1},
      "block_replicates = 1: makes 10,000,000 jobs, at most 20,000; take larger blocks"),
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]},
-     "dataset.columns: is missing: what the table calls entity, period, count and capacity"),
+     "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
     ({"dataset.source.kind": "simulatd"},
      "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated', 'gains', 'released'; did you mean simulated?"),
     ({"dataset.source.kind": DELETED},
@@ -226,13 +226,13 @@ ELSEWHERE = [
     ({**COMPARED, "comparison.ours": COMPARED["comparison"]["paper"]},
      "comparison.ours = 'rw-meta': must differ from comparison.paper"),
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}},
-     "privacy.memory = (0.9, 0.3): must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise who changes hospital during the stay is not covered"),
+     "privacy.memory = (0.9, 0.3): must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]},
      "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not have capacity-memory: not made for noise with memory: ridge"),
     ({**COMPARED, "comparison.ablations[1]": {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}},
      "comparison.ablations[1].noise = 'isotropic-worst-case': must have no noise at the level .inf"),
 ]  # fmt: skip
-"""Changes that are told at another place, and the message."""
+"""Changes that are reported at another place, and the message."""
 
 
 @pytest.mark.parametrize(("changes", "line"), ELSEWHERE)

@@ -20,7 +20,7 @@ def names(*starts):
     "module", ["dpol.privacy.account", "dpol.studies.hospitals.runs", "dpol.show.table"]
 )
 def test_the_closure_holds_every_module_that_an_import_loads(module):
-    """Against Python itself, in a process of its own."""
+    """The closure is compared with Python itself, in a process of its own."""
     code = f"""import sys, {module}
 print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'dpol'])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

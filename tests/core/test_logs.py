@@ -29,7 +29,7 @@ def fail(log, error):
 def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_asked_for(
     log, capsys, echo
 ):
-    for number in (7, 3):  # a log is begun anew
+    for number in (7, 3):  # a log is overwritten
         with job_log(log, echo=echo) as logger:
             logger.debug("detail")
             logger.info("cleaned %d rows of Peña", number)

@@ -77,5 +77,5 @@ def test_a_file_of_schemas_may_name_shared_columns(tmp_path):
 def test_an_unknown_kind_is_refused(tmp_path):
     path = tmp_path / "results.yaml"
     path.write_text("toy:\n  about: A toy.\n  columns:\n    n: [integer, size]\n")
-    with pytest.raises(ValueError, match="column n: integer is none of text, whole, number"):
+    with pytest.raises(ValueError, match="column n: integer is not one of text, whole, number"):
         read_schemas(path)

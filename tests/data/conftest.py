@@ -29,7 +29,7 @@ def big(server: TableServer) -> TableServer:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
-    """Fetches into a new folder, from this machine without a proxy."""
+    """Fetch into a new folder, from this machine without a proxy."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     return Fetch(tmp_path)

@@ -58,7 +58,7 @@ def rows(drawn: Drawn, state: str = "A") -> list[Row]:
 
 
 def table(of: Iterable[Row]) -> RawTable:
-    """As if read from hospitals.csv."""
+    """A table as if read from hospitals.csv."""
     return RawTable("hospitals.csv", pd.DataFrame(list(of), dtype=str))
 
 
@@ -114,7 +114,7 @@ def touched(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
 
 
 def found(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
-    """What the table held that needed a rule, and how many."""
+    """Numbers of the table's cells that needed a rule, by rule."""
     return {rule: n for rule, n in counts(panel, stream).items() if rule not in FILLED}
 
 
@@ -131,4 +131,4 @@ def refused(of: Drawn | list[Row], *arguments: Any) -> str:
 
 
 PLAIN: Drawn = {"h": ("1 2 3 4 5", "10 10 10 10 10")}
-"""An entity that needs no cleaning, beside the one that does."""
+"""An entity that needs no cleaning, next to the one that does."""

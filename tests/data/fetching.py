@@ -38,7 +38,7 @@ QUERY = Query(NAMED, GROUPS, WEEKS[1], WEEKS[5])
 STATES = {"NM": 5, "O'Brien": 4, "CA": 3}
 ROWS_WANTED = 5 * (5 + 4) + 1
 CUT = 2 * CHUNK
-"""Where a file is cut: a whole number of blocks, since some HTTP libraries drop a part of one."""
+"""Position of a cut: a whole number of blocks, since some HTTP libraries drop a part of one."""
 
 
 class Crash(BaseException):
@@ -57,7 +57,7 @@ def table() -> list[Row]:
 
 
 def wanted(rows: list[Row]) -> list[Row]:
-    """What the query selects, in the order it asks for."""
+    """Rows that the query selects, in the order it asks for."""
     low, high = "2021-01-08T00:00:00", "2021-02-05T00:00:00"
     kept = [row for row in rows if row[2] in GROUPS and low <= row[1] <= high]
     return sorted(kept, key=lambda row: (row[1], row[0]))
@@ -89,7 +89,7 @@ def source(*places: Place, **keys: Any) -> WebSource:
 
 
 class Fetch:
-    """Runs fetch_table against servers and keeps what it said and how long it paused."""
+    """A run of fetch_table against servers, with what it said and how long it paused."""
 
     def __init__(self, folder: Path) -> None:
         self.destination = folder / "raw" / "hhs.csv.gz"
@@ -105,7 +105,7 @@ class Fetch:
         return read(self.destination)
 
     def left(self) -> set[Path]:
-        """The files beside the table, apart from the lock."""
+        """The files next to the table, apart from the lock."""
         return {path for path in self.destination.parent.iterdir() if path.suffix != ".lock"}
 
     def child(self, address: str) -> subprocess.Popen[bytes]:

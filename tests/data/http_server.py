@@ -27,9 +27,9 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server is about to send.
+    """An answer that the server is about to send.
 
-    Its end is told by its `length`, in `chunked` parts, or by the `close` of the line. Behaviours:
+    Its end is marked by its `length`, `chunked` parts, or the `close` of the line. Behaviours:
     `silent`: nothing is sent; `drip headers`, `drip body`: a byte now and then; `stall`: it stops
     within the body; `endless`: the body again and again.
     """

@@ -169,7 +169,7 @@ def test_the_default_is_to_carry_four_weeks() -> None:
 def test_a_person_of_two_weeks_is_counted_in_as_many_more_as_counts_are_carried(
     max_carry: int,
 ) -> None:
-    """What records of privacy say of carrying forward: reached, and no week more."""
+    """Records of privacy state this cost of carrying forward; it is reached, and not exceeded."""
     nine, rules = " ".join(["9"] * 9), dataset(max_carry=max_carry)
     one, other = (
         clean({"h": (nine, nine), "a": (f"{counts} . . . . . .", nine)}, rules)

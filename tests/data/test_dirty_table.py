@@ -61,7 +61,7 @@ def test_missing_and_sparse_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTabl
 
 
 def test_all_other_cells_are_what_the_table_said(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
-    """So no kind of dirt touched a cell of another, and corrections won over what they correct."""
+    """No kind of dirt touched a cell of another, and corrections replaced what they correct."""
     panel, dirty = cleaned
     table = PANEL.check(panel.table, "panel")
     column = DIRT["missing_counts"][0]

@@ -1,4 +1,4 @@
-"""What is asked of a real web server on this machine, and what is written."""
+"""Requests to a real web server on this machine, and the files that are written."""
 
 from __future__ import annotations
 

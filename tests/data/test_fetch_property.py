@@ -83,7 +83,7 @@ def outcome(
     says: tuple[str, ...],
     address: Callable[[TableServer], str],
 ) -> str:
-    """What becomes of a fetch, whose result must be right."""
+    """The outcome of a fetch, whose result must be right."""
     server = TableServer(COLUMNS, rows, cap=cap, says=says)
     server.faults = {kind: list(queue) for kind, queue in faults.items()}
     with serve(server), tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ def line_of(*cells: object) -> str:
 
 
 def clipped(number: int, of: int = 200) -> Drawn:
-    """Two entities, some of whose cells hold 9 persons on 8 beds."""
+    """Two entities, some of whose cells hold 9 people on 8 beds."""
     half = of // 2
     beds = ["8"] * number + ["9"] * (half - number)
     return {"a": (line_of(*["9"] * half), line_of(*beds)), "b": (line_of(*["1"] * half),) * 2}

@@ -1,4 +1,4 @@
-"""Who plays: by the counts of all periods, by a public warm-up, by a list, or everybody."""
+"""Choice of entities: by the counts of all periods, a public warm-up, a list, or everybody."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
 
 @pytest.mark.parametrize("cell", range(20))
 def test_no_count_decides_who_plays_where_all_or_a_list_does(cell: int) -> None:
-    """With `counts` they do decide: a count of 99 lets d play."""
+    """Counts do decide with `counts`: a count of 99 lets d play."""
     counts_of = {name: list(found[0].split()) for name, found in FOUR.items()}
     counts_of["abcd"[cell // 5]][cell % 5] = "99" if cell // 5 else "0"
     changed = {name: (" ".join(counts_of[name]), FOUR[name][1]) for name in FOUR}

@@ -28,7 +28,7 @@ REAL = (
 
 
 def numbers(cells: pd.DataFrame) -> pd.DataFrame:
-    """As numbers; hidden becomes 2, missing NaN."""
+    """Cells as numbers; hidden becomes 2, missing NaN."""
     return cells.replace({HIDDEN: "2", "": "nan", "NA": "nan"}).astype(float)
 
 

@@ -49,7 +49,7 @@ from dpol.data.table import read_table
 from pipeline import ROOT
 
 NAMES = dict(zip(COLUMNS, ["pk", "week", "beds", "collection_week"], strict=True))
-"""What the mirror calls the columns: two of its names mean something else at the primary."""
+"""The mirror's names of the columns: two of its names mean something else at the primary."""
 WRONG = "0" * 64
 
 

@@ -248,7 +248,7 @@ def about(table: pa.Table, change: Callable[[dict[str, Any]], Any]) -> pa.Table:
 
 FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "no facts": lambda table: table.replace_schema_metadata({}),
-    "facts that are no JSON": lambda t: t.replace_schema_metadata({b"dpol.stream": b"x"}),
+    "facts that are not JSON": lambda t: t.replace_schema_metadata({b"dpol.stream": b"x"}),
     "facts that are a list": lambda table: about(table, lambda _: []),
     "a fact less": lambda table: about(table, lambda facts: {"label": facts["label"]}),
     "a column less": lambda table: table.drop_columns(["gain"]),
@@ -264,7 +264,7 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "another date in one row": lambda table: column(table, "period", 3, FACTS["periods"][2].item()),
     "a gain out of range": lambda table: column(table, "gain", 2, 1.5),
     "a capacity of 0": lambda table: column(table, "capacity", 2, 0.0),
-    "a sensitivity beside capacities": lambda table: table.append_column(
+    "a sensitivity next to capacities": lambda table: table.append_column(
         "sensitivity", pa.array([0.1, 0.2] * 3)
     ),
 }

@@ -38,7 +38,7 @@ def text(cells: pd.DataFrame) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Files:
-    """Writes tables into a folder, and reads them."""
+    """A folder for tables, which it writes and reads."""
 
     folder: Path
 
@@ -51,7 +51,7 @@ class Files:
         return read_table(self.folder / "t.parquet", COLUMNS)
 
     def refused(self, content: bytes, name: str = "t.csv") -> str:
-        """The message for bytes that are no table, without the path it has to begin with."""
+        """The message for bytes that are not a table, without the path it has to begin with."""
         with pytest.raises(DataError) as caught:
             self.csv(content, name)
         assert str(caught.value).startswith(str(self.folder / name))

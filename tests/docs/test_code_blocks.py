@@ -1,4 +1,4 @@
-"""What the documentation says is what happens: its code blocks, run as a reader would."""
+"""The documentation's code blocks, run as a reader would: what it says is what happens."""
 
 from __future__ import annotations
 

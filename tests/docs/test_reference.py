@@ -44,7 +44,7 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_everything_public_has_a_description(name: str) -> None:
-    """What has none would be missing from the page."""
+    """Names without a description would be missing from the page."""
     module = importlib.import_module(name)
     assert module.__doc__, name
     # The description that a dataclass makes up is its signature.
@@ -57,7 +57,7 @@ def test_everything_public_has_a_description(name: str) -> None:
 
 
 def resolve(name: str) -> bool:
-    """Whether a module, a class, or an attribute or parameter (in brackets) is there."""
+    """True if a module, a class, or an attribute or parameter (in brackets) is there."""
     path, _, parameter = name.removesuffix(")").partition("(")
     module = max((it for it in MODULES if f"{path}.".startswith(f"{it}.")), key=len, default="")
     if not module:
@@ -130,7 +130,7 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def test_help_of_every_command_is_shown() -> None:
-    """Whether it is what the command prints, the test of the page's code blocks tells."""
+    """The test of the page's code blocks checks that it is what the command prints."""
     shown = blocks(API / "commands.md")
     asked = [block.code for block in shown if block.language == "sh"]
     assert asked == [f"{command} --help\n" for command in commands(cli._parser())]

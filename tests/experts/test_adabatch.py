@@ -61,7 +61,7 @@ def test_batch_sizes_equal_a_scan_of_all_sizes(name, game, t, gaps):
 
 @NAMES
 def test_batch_sizes_equal_the_scan_on_many_gaps(name):
-    """Nothing here is close to its target, so equality is exact."""
+    """No gap here is close to its target, so equality is exact."""
     game = {"n": 4, "rounds": 60, "alpha": 0.3, "eta": 0.8, "r": 1.0}
     gaps = np.random.default_rng(1).uniform(0, 120, 300)
     for t in (1, 2, 30, 60):

@@ -100,7 +100,7 @@ def test_outside_its_support_the_gap_has_no_density():
     ],
 )
 def test_exceeding_equals_a_direct_quadrature(name, n, mu, t, b):
-    """With the rule's own gap to nine digits; the exact gap is smaller, so it never gives less."""
+    """The rule's own gap is used, to nine digits; the exact gap is smaller and never gives less."""
     rule = rule_of(name, n, mu)
     size = np.arange(1, 200)
     found = amplification._exceeding(size, t, rule)[b - 1]

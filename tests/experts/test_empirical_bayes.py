@@ -120,7 +120,7 @@ def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
 
 @pytest.mark.parametrize("truth", range(4))
 def test_the_model_of_all_experts_is_found(make_noisy, truth):
-    """From 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
+    """The data are 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
     noisy = make_noisy(simulated((GRID[truth],) * 40, 60, 4, 0.1, seed=0), 0.1)
     weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).fits)
     assert (weights[truth] > 0.99).all()
@@ -130,7 +130,7 @@ def test_the_shares_of_two_models_are_found(make_noisy):
     """A quarter of 200 experts moves fast: 1 / 4 up to 0.05 in each of 4 replicates.
 
     Their true variances are told apart well, so an estimate has a standard error of at most
-    sqrt(3 / 16 / 200) = 0.03 about the share, which here is no draw but fixed.
+    sqrt(3 / 16 / 200) = 0.03 about the share, which is fixed here, not drawn.
     """
     noisy = make_noisy(simulated((FAST,) * 50 + (SLOW,) * 150, 60, 4, 0.1, seed=0), 0.1)
     shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).shares[:, :, 0]

@@ -1,4 +1,4 @@
-"""What must hold for every registered bank of learners; new ones are covered by their line."""
+"""Laws of every registered bank of learners; new ones are covered by their line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_equal_parameters_make_equal_banks(name):
 
 @every_bank
 def test_selections_play_what_the_learners_say(name, source):
-    """By the name that a config gives. One learner is played in every round."""
+    """The learners have the names that a config gives. One learner is played in every round."""
     said = bank_actions(BANKS[name], source)
     generators = replicate_generators(1, ("learners",), range(REPLICATES), "own")
     for algorithm, kind in (("rw-meta", RWMeta), ("exponential-weights", ExponentialWeights)):
@@ -92,7 +92,7 @@ def test_order_unit_and_a_wave_that_lifts_everybody_change_nothing(bank, game):
 
 @every_bank
 def test_a_learner_alone_plays_its_column_of_the_bank(name, source, crowd):
-    """As an algorithm of the family, and where all of the bank must be played for it."""
+    """A learner plays so as a member of its family, and where the whole bank is played for it."""
     bank, members = BANKS[name], make_members(name)
     said = bank_actions(bank, source)
     assert [(it.label, it.family) for it in members] == [(label, name) for label in bank.labels]

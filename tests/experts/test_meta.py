@@ -77,7 +77,7 @@ def test_shared_noise_is_the_matrix_product(seed, m, n):
 @pytest.mark.parametrize(("m", "n", "rounds"), [(5, 3, 6), (40, 6, 40)])
 @given(seed=seeds, least=st.sampled_from([0.0, 0.5, 10.0, 1e3, 1e5]))
 def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, rounds, seed, least):
-    """Also of 40 learners, whose largest eigenvalue Lanczos' method finds."""
+    """The cases include 40 learners, whose largest eigenvalue Lanczos' method finds."""
     (covariance,) = covariances(seed, m, count=1, n=n, rounds=rounds)
     tau, expected = plain.fresh_covariance(covariance, least)
     factor = factor_of(covariance, least)
@@ -150,7 +150,7 @@ def test_round_one_plays_the_first_learner_and_draws_nothing(draw_noisy):
 
 
 def test_normals_drawn_ahead_are_those_of_a_game_without_an_end(random_stream):
-    """Which draws round by round; and none is drawn beyond the last round."""
+    """A game without an end draws round by round; no normal is drawn beyond the last round."""
     noisy = privatize(random_stream(41, 5), "isotropic", 0.2, seed=3, replicates=range(3))
     ahead, one = (replicate_generators(3, (), range(3), "y") for _ in range(2))
     algorithm, actions, observation = RWMeta(learners=BANKS), [], None
@@ -247,7 +247,7 @@ def bound(eta, rounds):
 def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd, checks):
     """Two learners, each always with its own expert: mean regret plus 5 standard errors.
 
-    Where they see the noise and whoever leads turns to the bad expert, the mean regret is 526 up
+    Where they see the noise and the leader turns to the bad expert, the mean regret is 526 up
     to chance (error probability 1e-6), far above the bound.
     """
     raw = np.tile([1.0, 0.0], (1000, 1))
@@ -292,7 +292,7 @@ def test_the_largest_eigenvalue_is_exact(seed, m, n, rounds):
 
 
 def test_lanczos_does_the_work_for_learners_of_a_game(random_stream, monkeypatch):
-    """Of 40 learners in 20 rounds and 10 replicates, few covariances need all eigenvalues."""
+    """Few covariances of 40 learners in 20 rounds and 10 replicates need all eigenvalues."""
     asked, computed = [], []
 
     def largest(star, size):

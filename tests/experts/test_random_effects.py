@@ -57,7 +57,7 @@ def scale_at(level, growth):
 
 
 def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
-    """Of one expert, given rounds 1..t: mean and variance of p + x, mean of u, log density."""
+    """Law of one expert, given rounds 1..t: mean and variance of p + x, mean of u, log density."""
     growth, (power, brief), size = model
     t, (a, b) = len(above), memory
     lag = np.subtract.outer(np.arange(t + 1), np.arange(t))
@@ -193,7 +193,7 @@ def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy,
 
 
 def test_scatter_is_averaged_and_what_lasts_is_followed(make_noisy, monkeypatch):
-    """How much of the last round's differences is expected again, of scatter and of what lasts."""
+    """Share of the last round's differences expected again, of scatter and of what lasts."""
     rng = np.random.default_rng(0)
     scatter = 0.2 * np.exp(0.3 * rng.standard_normal((20, 40, 20)))
     lasting = np.repeat(scatter[:, :1], 40, axis=1)

@@ -1,4 +1,4 @@
-"""What must hold for every registered algorithm; new ones are covered by their registration."""
+"""Laws of every registered algorithm; new ones are covered by their registration."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run(algorithm, source, *, player=play_rounds, seed=1):
 
 
 def draws(algorithm, source):
-    """Whether it uses random numbers of its own."""
+    """True if it uses random numbers of its own."""
     own = generators(range(source.n_replicates))
     before = pickle.dumps(own)
     play_rounds(algorithm, source, own)
@@ -161,7 +161,7 @@ def changed_in_round(source, s):
 
 
 def rounds_moved(player, algorithm, stream):
-    """For each changed round s: the rounds whose actions move."""
+    """Rounds whose actions move, for each changed round s."""
     source = source_for(algorithm, stream)
     games = [source, *(changed_in_round(source, s) for s in range(stream.n_rounds))]
     before, *after = (run(algorithm, it, player=player) for it in games)
@@ -189,7 +189,7 @@ def test_the_gains_of_a_round_move_later_actions_only(member, stream):
 
 @every_member
 def test_a_look_ahead_is_caught(member, stream):
-    """In whatever acts on the gains of the round before; others would need a longer one."""
+    """The look-ahead lets algorithms that act on the last round's gains move too early."""
     known = rounds_moved(play_rounds, member.algorithm, stream)
     if not any(s + 1 in rounds for s, rounds in enumerate(known)):
         return
@@ -199,7 +199,7 @@ def test_a_look_ahead_is_caught(member, stream):
 
 @every_member
 def test_a_step_changes_neither_the_state_nor_the_observation(member, stream):
-    """And so the same step twice gives the same state and actions."""
+    """A step, taken twice, gives the same state and actions."""
     algorithm = member.algorithm
     source = source_for(algorithm, stream, replicates=range(3))
     state, observation = algorithm.init(setup_of(source)), None
@@ -311,7 +311,7 @@ def test_the_guarantee_is_complete(request, member, source, mu):
 
 
 def audit_of(algorithm, make_stream, runs=4000):
-    """What its actions prove, on two streams that differ in one person in the first round."""
+    """An audit of its actions, on two streams that differ in one person in the first round."""
     gains = np.full((8, 2), 0.5)
     moved = gains.copy()
     moved[0] = (0.0, 1.0)
@@ -361,7 +361,7 @@ SCALED = [it for it in MEMBERS if getattr(it.algorithm, "scales_noise", False)]
 
 @pytest.mark.parametrize("member", SCALED, ids=lambda it: it.label)
 def test_a_curator_scales_its_noise_as_the_game_says(member, stream, given_stream):
-    """By capacity each expert has noise of its own, at the same mu; it needs capacities."""
+    """Each expert has noise of its own by capacity, at the same mu; it needs capacities."""
     source = source_for(member.algorithm, stream, 0.05)
     own = dataclasses.replace(source, noise="capacity")
     guarantee = guarantee_of(member.algorithm, own)
@@ -424,7 +424,7 @@ def limits(algorithm, stream):
     ids=lambda member: member.label,
 )
 def test_a_huge_mu_plays_like_no_privacy(member, game):
-    """From round 2 on, where raw gains leave no ties."""
+    """The games agree from round 2 on, where raw gains leave no ties."""
     near, limit = limits(member.algorithm, game(30, 4))
     with_noise, without = (run(member.algorithm, source) for source in (near, limit))
     np.testing.assert_array_equal(
@@ -549,7 +549,7 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
 
 
 def test_what_plays_an_entry_knows_no_other_and_not_the_registry():
-    """So a line more in the registry runs no job again."""
+    """A new line in the registry therefore runs no job again."""
     files = {path.stem for path in closure("dpol.studies.hospitals.runs", *modules_of("rw-ftpl"))}
     assert {"ftpl", "leader", "interface", "play"} <= files
     assert not {"registry", "games", "meta", "ridge", "tree_ftpl"} & files

@@ -40,7 +40,7 @@ def test_the_plain_prediction_by_hand():
 
 
 def test_only_the_window_counts(make_noisy):
-    """And a window of one follows the last winner."""
+    """A window of one follows the last winner."""
     gains = [[100.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
     assert line_actions(make_noisy, gains, 2, 10.0) == [0, 0, 0, 1]
     gains = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -53,7 +53,7 @@ def test_round_one_is_expert_zero_even_if_the_initial_noise_says_otherwise(make_
 
 
 def test_ties_go_to_the_lowest_index_and_gains_that_left_the_window_do_not_break_them(make_noisy):
-    """In the second game both experts' windows are all zero from round 12 on."""
+    """The windows of both experts are all zero from round 12 on in the second game."""
     gains = np.repeat(np.random.default_rng(0).random((30, 1)), 3, axis=1)
     assert line_actions(make_noisy, gains, 8, 0.1) == [0] * 30
     gains = np.zeros((40, 2))

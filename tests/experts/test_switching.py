@@ -32,7 +32,7 @@ sizes = st.integers(2, 500)
 
 
 def overtaken(behind, steps, eta, walks, seed, drift=0.0):
-    """How many of the walks see their leader overtaken; the others catch up by `drift` a step."""
+    """Number of walks whose leader is overtaken; the others catch up by `drift` a step."""
     behind = np.asarray(behind, dtype=float)
     rng = np.random.default_rng(seed)
     others = np.zeros((walks, len(behind)))
@@ -70,7 +70,7 @@ def test_reference_values(gap, n, steps, truth, walks, paper, ours):
 @pytest.mark.parametrize(("gap", "n", "steps", "eta"), SETTINGS)
 @pytest.mark.parametrize("drift", [0.0, 1.0])
 def test_both_bounds_lie_above_the_truth(gap, n, steps, eta, drift):
-    """With drift the gap shrinks as fast as gains allow, and starts that much larger.
+    """A drift shrinks the gap as fast as gains allow, and the gap starts that much larger.
 
     Clopper-Pearson limits: a valid bound is rejected somewhere on the grid with probability
     below 1e-6.

@@ -121,7 +121,7 @@ def test_scale_and_mu_by_hand(objective, rounds, mu, gain_range, scale, achieved
 
 
 def test_min_regret_minimises_the_regret_bound():
-    """Of the scales that are private enough, none has a smaller S + r^2 T / S."""
+    """No scale that is private enough has a smaller S + r^2 T / S."""
 
     def bound(scale, setup):
         return scale + setup.gain_range**2 * setup.n_rounds / scale
@@ -197,7 +197,7 @@ def test_capacity_scales_by_hand():
 
 
 def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stream):
-    """And no other has more."""
+    """No other hospital has more noise."""
     stream = random_stream(9, 4)
     capacity = np.tile(stream.capacity.min(axis=0), (9, 1))
     stream = dataclasses.replace(stream, capacity=capacity)

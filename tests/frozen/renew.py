@@ -1,4 +1,4 @@
-"""Writes the digests of one config anew, for a change of values that is meant.
+"""Write the digests of one config again, for a change of values that is meant.
 
     python tests/frozen/renew.py demo          every digest, under the names of today
     python tests/frozen/renew.py demo --new    only results and columns that are not frozen yet

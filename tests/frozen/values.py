@@ -23,7 +23,7 @@ CONFIGS = {path.stem: path for path in sorted((HERE / "configs").glob("*.yaml"))
 Digests = dict[str, dict[str, str]]
 """Result (path below results/<run>/ without suffix), column, digest."""
 Names = dict[str, Any]
-"""What names.yaml holds."""
+"""Content of names.yaml."""
 
 
 def read_names() -> Names:
@@ -39,7 +39,7 @@ def read_digests(config: str) -> Digests:
 
 
 def missing_extract(config: str) -> str | None:
-    """Why the config cannot run here: the extract of real data that it names is absent."""
+    """Reason why the config cannot run here: the extract of real data that it names is absent."""
     extract = extract_of(config)
     if extract is None or extract.exists():
         return None
@@ -62,7 +62,7 @@ def run_config(config: str, folder: Path) -> dict[str, Path]:
 
 
 def result_files(base: Path) -> dict[str, Path]:
-    """Every Parquet and CSV file below a folder; a CSV keeps its suffix beside its own Parquet.
+    """Every Parquet and CSV file below a folder; a CSV keeps its suffix next to its own Parquet.
 
     But for the points of studies, whose rows are those of their tables.
     """
@@ -108,12 +108,12 @@ def _text(cell: Any) -> str:
         # Other builds of BLAS and libm differ in the last digits; below 1e-14 nothing is left of
         # a difference of equal sums.
         return format(float(cell) if abs(cell) >= 1e-14 else 0.0, ".9g")
-    # Whether a day is stored as a date or as a time is no change of its value.
+    # Whether a day is stored as a date or as a time does not change its value.
     return str(cell).removesuffix(" 00:00:00")
 
 
 def name_today(result: str, names: Names) -> str:
-    """What a frozen result is called today."""
+    """Today's name of a frozen result."""
     for pattern, today in names["results"].items():
         if found := re.fullmatch(pattern, result):
             return found.expand(today)
@@ -121,7 +121,7 @@ def name_today(result: str, names: Names) -> str:
 
 
 def block_of(names: Names, section: str, result: str) -> dict[str, Any]:
-    """What columns: or changed: says on a frozen result; a later pattern wins."""
+    """The entries of columns: or changed: on a frozen result; a later pattern wins."""
     blocks = names[section].items()
     return {
         key: value
@@ -147,7 +147,7 @@ def under_frozen_names(
 
 
 def changes(config: str, files: dict[str, Path], names: Names) -> dict[str, dict[str, str]]:
-    """What is wrong with the results of a run of the config, by frozen result and column."""
+    """Faults in the results of a run of the config, by frozen result and column."""
     frozen, wrong = read_digests(config), dict[str, dict[str, str]]()
     known = {result: name_today(result, names) for result in frozen}
     for result, today in known.items():
@@ -169,7 +169,7 @@ def changes(config: str, files: dict[str, Path], names: Names) -> dict[str, dict
 def differences(
     result: str, frozen: dict[str, str], frame: pd.DataFrame, names: Names
 ) -> dict[str, str]:
-    """What is wrong with today's frame of a frozen result, by column."""
+    """Faults in today's frame of a frozen result, by column."""
     fates = block_of(names, "columns", result)
     dropped = {name for name in frozen if isinstance(fates.get(name), dict)}
     frame = under_frozen_names(result, frozen, frame, names)

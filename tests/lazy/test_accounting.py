@@ -54,8 +54,8 @@ HALVES = [(2, 2, (0, 0.5, 1), 1), (2, 3, (0, 0.5, 1), 1)]
     [(1.0, 1.0, GAMES, 0.928), (2.0, 1.0, GAMES, 0.479), (1.0, 0.5, HALVES, None)],
 )
 def test_the_exact_epsilon_of_every_output_law_is_below_the_sound_one(c, change, games, largest):
-    """And the largest ratio exact / accounted on the grid is `largest`: 0.93 with c = 1 (d = 2,
-    four batches of 2, eta = 0.01, p = 0.001), where the bound is nearly exact; 0.48 with c = 2.
+    """The largest ratio exact / accounted on the grid is `largest`: 0.93 with c = 1 (d = 2, four
+    batches of 2, eta = 0.01, p = 0.001), where the bound is nearly exact; 0.48 with c = 2.
     """
     ratios = []
     for game, eta, p in itertools.product(games, ETAS, SWITCHES):
@@ -66,7 +66,7 @@ def test_the_exact_epsilon_of_every_output_law_is_below_the_sound_one(c, change,
 
 
 def test_the_published_epsilon_also_bounds_the_exact_one():
-    """Its own normaliser, where its preconditions hold; they need a small eta."""
+    """Its own normaliser is used, where its preconditions hold; they need a small eta."""
     tried = 0
     for game, share, p in itertools.product(GAMES, (0.1, 0.999), (0.5, 0.99)):
         for delta in (1e-6, 1e-2):
@@ -81,7 +81,7 @@ def test_the_published_epsilon_also_bounds_the_exact_one():
 
 
 def violated(accounted, **mechanism):
-    """Whether a pair of sequences of three rounds breaks an accounted epsilon at delta = 1e-6."""
+    """True if a pair of sequences of three rounds breaks an accounted epsilon at delta = 1e-6."""
     law = LazyLaw(1, mechanism["eta"], mechanism["p"], mechanism["c"])
     return worst_epsilon(2, 2, law, (0, 1), delta=1e-6) > accounted
 
@@ -143,7 +143,7 @@ def test_the_published_accountant_is_silent_outside_its_preconditions():
 POINTS = [
     (10**4, 1e-6, 8, 0.008, 0.07),
     (1000, 1e-6, 1, 0.03, 0.05),
-    (1000, 1e-5, 7, 0.001, 0.3),  # 1000 is no multiple of 7.
+    (1000, 1e-5, 7, 0.001, 0.3),  # 1000 is not a multiple of 7.
     (148, 1e-6, 1, 0.2, 0.01),
     (5, 0.01, 2, 0.5, 0.9),
     (3, 1e-9, 5, 2.0, 0.001),
@@ -220,7 +220,7 @@ def test_the_conversion_is_tighter_than_the_textbook_one_and_not_below_the_optim
 
 
 def test_the_conversion_is_the_library_s_at_the_best_of_all_orders():
-    """To the last bit, also where epsilon is 0; at the order beside the best it is larger."""
+    """The last bit agrees, also where epsilon is 0; the order next to the best gives more."""
     from dp_accounting import rdp
 
     powers, zeros = np.random.default_rng(0).uniform((-20, -14), (5, -0.1), (300, 2)), 0
@@ -297,8 +297,8 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(accountant, which):
 def test_no_private_parameters_have_an_objective_three_percent_smaller(
     accountant, which, T, epsilon, d, s
 ):
-    """On a fine grid over p and all B, at the smallest eta that reaches such an objective: the
-    objective falls with eta up to its minimiser, and epsilon rises with it.
+    """The search is compared with a fine grid over p and all B, at the smallest eta that reaches
+    such an objective: the objective falls with eta up to its minimiser, and epsilon rises with it.
     """
     game, etas = LazyGame(T, 1e-6, s), np.geomspace(1e-6, 10, 20_000)
     asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}

@@ -59,7 +59,7 @@ def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.4, 0.6, 9.0])  # 1, 3, 4 and 5 epochs
 def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
-    """Also those that reach from one part of two rounds into the next."""
+    """Epochs may reach from one part of two rounds into the next."""
     losses = EpochLosses(5, 900_000, epsilon, 3)
     rng = np.random.default_rng(seed_sequence(3, ("epoch losses", 900_000)))
     lengths = np.diff(np.round(np.linspace(0, 5, losses.epochs + 1)).astype(int))

@@ -27,7 +27,7 @@ PARAMETERS = [
 
 @dataclass(frozen=True)
 class Fractions(Losses):
-    """Losses that are no whole numbers."""
+    """Losses that are not whole numbers."""
 
     def _blocks(self) -> Iterator[np.ndarray]:
         yield np.random.default_rng(4).random((self.n_rounds, self.n_experts))
@@ -70,7 +70,7 @@ def test_random_numbers_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch,
 
 
 def test_a_batch_that_is_skipped_but_may_redraw_would_be_seen(monkeypatch):
-    """Where the bound on the probability of keeping x is too high by a hundredth."""
+    """The bound on the probability of keeping x is made too high by a hundredth."""
     least = blocks._least_keep
     monkeypatch.setattr(blocks, "_least_keep", lambda own: min(least(own) + 0.01, 1.0))
     assert not same(SEQUENCES[0])

@@ -31,14 +31,14 @@ WEEKS = 2
 
 
 def run(arguments):
-    """What a command answers: its exit code, and what it says of errors."""
+    """The answer of a command: its exit code and its error messages."""
     told = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(told):
         return main(arguments), told.getvalue()
 
 
 def commands(week):
-    """What is run in a week, in this order: (who runs it, arguments)."""
+    """Commands of a week, in this order: (who runs it, arguments)."""
     agreement = "--deployment", "agreed.yaml"
     tables = [f"{name}/noisy.csv" for name in HOLDERS]
     for name, table in zip(HOLDERS, tables, strict=True):
@@ -73,9 +73,9 @@ def rows(path):
 
 
 def at_once(before, after):
-    """Which files are neither as before nor as after, when a run was killed.
+    """Files that are neither as before nor as after, when a run was killed.
 
-    Databases are not opened: that would mend them.
+    Databases are not opened: that would repair them.
     """
     seen = {str(it): it.read_bytes() for it in Path().rglob("[!.]*") if it.is_file()}
     return [
@@ -86,7 +86,7 @@ def at_once(before, after):
 
 
 def released(holder):
-    """What is wrong with a holder's release; noise differs in every run."""
+    """Faults in a holder's release; noise differs in every run."""
     ledger = rows(holder / "dpol-ledger.sqlite")["release"]
     table = (holder / "noisy.csv").read_text().splitlines()[1:]
     periods = [line.split(",")[1] for line in table]
@@ -100,14 +100,14 @@ def released(holder):
 
 
 def killed(template, who, arguments, after, k, how):
-    """What is wrong after the k-th call of a command was its last, and after it was run again."""
+    """Faults after a command was killed at its k-th call, and after it was run again."""
     put(template, Path())
     before = visible()
     holder = Path(arguments[1]).parent
     if in_child(Path().resolve(), lambda: run(arguments), k, how)[0] != "killed":
         return ["was not killed"]
     wrong = []
-    if who == "privatize":  # committed rows are those that a copy shows: opening mends it
+    if who == "privatize":  # committed rows are those that a copy shows: opening repairs it
         put(Path(), copy := Path("..", "seen").resolve())
         kept = rows(copy / holder / "dpol-ledger.sqlite") or {} if has(copy / holder) else {}
     else:
@@ -128,7 +128,7 @@ def killed(template, who, arguments, after, k, how):
 
 
 def has(holder):
-    """Whether a holder has a ledger."""
+    """True if a holder has a ledger."""
     return (holder / "dpol-ledger.sqlite").exists()
 
 
@@ -141,7 +141,7 @@ def put(folder, to):
 
 @contextmanager
 def in_place(path):
-    """What `atomic_path` must not be."""
+    """A broken `atomic_path` that writes in place."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     yield Path(path)
 

@@ -1,4 +1,4 @@
-"""What is taken into the log, and what is refused."""
+"""Reports that the log takes in, and those that it refuses."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_nothing_begins_without_a_good_deployment(tmp_path):
     unfit = agreed(tmp_path, algorithm="rw-adabatch")
     with pytest.raises(ConfigError, match="rw-adabatch must know beforehand how many rounds"):
         collect([], tmp_path / "s", unfit)
-    # The folder is not spoilt for the file that is mended.
+    # The folder is not spoilt for the file that is repaired.
     assert collected(tmp_path / "s", tmp_path / "1.csv", agreed(tmp_path), [A0]).taken == 1
 
 

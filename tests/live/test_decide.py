@@ -177,7 +177,7 @@ def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
 
 
 def hash_of_what_was_read(folder, before):
-    """As the manual for coordinators defines it, in plain Python."""
+    """The hash that the manual for coordinators defines, in plain Python."""
     base = sqlite3.connect(folder / "log.sqlite")
     (whole,) = base.execute("SELECT sha256 FROM deployment").fetchone()
     columns = "entity, period, version, noisy_count, capacity, noisy_share, chain, place, noise"

@@ -46,7 +46,7 @@ def test_the_steps_are_those_of_experiments(spec):
     game, chosen = played(spec, gains, noise)
     z = replicate_generators(0, ("live",), [0], "initial noise").standard_normal(6)
     source = NoisyGains(z * noise[:1], gains[None], noise, 1.0, NO_PRIVACY)
-    if spec == "rw-meta":  # draws anew for each decision
+    if spec == "rw-meta":  # draws again for each decision
         assert all(0 <= it < 6 for it in chosen)
         assert played(spec, gains, noise)[1] == chosen
         assert played(spec, gains, noise, seed=1)[1] != chosen
@@ -70,7 +70,7 @@ def test_a_game_is_a_value():
 
 @pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects", LEVEL], ids=str)
 def test_filters_pass_over_who_does_not_report(spec):
-    """As if the missing report had had infinite noise: nearly, with noise of 1e5."""
+    """A missing report acts nearly like one with infinite noise: here with noise of 1e5."""
     gains, noise = shares()
     missing = gains.copy()
     missing[13, 2] = np.nan

@@ -42,7 +42,7 @@ def decision(*outlooks, **facts):
 
 
 def text_of(page):
-    """What a reader sees, without tags."""
+    """Text of a page without tags, as a reader sees it."""
     return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL))
 
 

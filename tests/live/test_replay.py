@@ -52,7 +52,7 @@ def panel(weeks=12, n=9, seed=3):
 
 
 def noisy_gains(folder, names, capacity, memory):
-    """The same noisy numbers as the pipeline has them."""
+    """The noisy numbers as the pipeline has them."""
     weeks, n = capacity.shape
     gains, chains = np.full((weeks, n), np.nan), {}
     for output in folder.glob("holder-*/noisy.csv"):

@@ -72,7 +72,7 @@ def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
 
 
 def matrix_norm(a, b):
-    """What fresh noise of (a, b) is, over independent noise."""
+    """Norm of the fresh noise of (a, b), over that of independent noise."""
     return math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
 
 

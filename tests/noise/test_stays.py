@@ -37,7 +37,7 @@ def staying(stream, stay):
 
 
 def largest_move(stream, scales, columns, stay, in_a_row=True):
-    """Over all stays, and all two hospitals in each of their weeks: the Mahalanobis distance.
+    """Largest Mahalanobis distance over all stays, and all two hospitals in each of their weeks.
 
     `columns` (m, T) or (n, m, T), one matrix for each hospital, say what unit noise is added to.
     """
@@ -116,7 +116,7 @@ def test_trees_cover_every_stay(stream, noise, stay):
 @pytest.mark.parametrize("varies", [True, False])
 @pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda it: type(it).__name__)
 def test_central_records_hold_for_persons_in_any_weeks(stream, algorithm, varies, stay):
-    """Against every set of weeks; close if capacities do not vary. N_1 for N_v is too little."""
+    """The records are compared with every set of weeks, and are close if capacities do not vary."""
     stream = staying(stream, stay)
     if not varies:
         stream = dataclasses.replace(stream, capacity=np.tile([20.0, 20.0, 40.0], (T, 1)))

@@ -39,7 +39,7 @@ def gaussian_bounds(mu, runs, repetitions, **changed):
 
 
 def most_allowed(trials, probability):
-    """What a count of events of at most this probability exceeds with probability `ERROR`."""
+    """Number that a count of events of this probability exceeds with probability `ERROR`."""
     return stats.binom.isf(ERROR, trials, probability)
 
 
@@ -104,7 +104,7 @@ def test_a_bound_of_low_confidence_is_larger():
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
 def test_the_bound_reaches_four_fifths_of_the_claim(mu):
-    """With `runs_needed` in at least 97% of 200 audits (99% if the event were the best one).
+    """The bound reaches it in 97% of audits with `runs_needed` (99% if the event were the best).
 
     A quarter of these runs is not enough.
     """

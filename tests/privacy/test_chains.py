@@ -68,7 +68,7 @@ def test_a_memory_in_which_weeks_cancel_is_refused_for_stays(a, b):
 
 
 def test_why_it_is_refused():
-    """Who swaps hospitals every week moves each chain by signs: 1.53 times as far."""
+    """A person who swaps hospitals every week moves each chain by signs: 1.53 times as far."""
     columns = releases(0.9, 0.3, 60)[:, :3]
     assert longest(columns, 3, (-1, 0, 1)) / longest(columns, 3) == pytest.approx(1.53, abs=0.005)
 
@@ -186,7 +186,7 @@ def test_designs_depend_on_the_size_of_the_noise_alone():
 
 
 def mu_of_noise(matrix, moved):
-    """Of Gaussian noise `matrix` z: the Mahalanobis length of the worst move, a column each."""
+    """Gaussian-DP parameter of the noise `matrix` z: the Mahalanobis length of the worst column."""
     return np.sqrt(np.diag(moved.T @ np.linalg.inv(matrix @ matrix.T) @ moved)).max()
 
 

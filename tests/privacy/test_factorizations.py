@@ -63,7 +63,7 @@ def test_two_rounds_by_hand():
     [(67, 2.226, 2.142, 2.054), (148, 2.473, 2.387, 2.300), (1024, 3.081, 2.991, 2.910)],
 )
 def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bound):
-    """To the last digit given; the square root that is not normalised has more noise."""
+    """The numbers agree to the last digit given; the square root as it is has more noise."""
     norms = prefix_sums(t).row_norms
     least = least_row_norm(np.tril(np.ones((t, t))))
     found = norms.max(), math.sqrt((norms**2).mean()), least

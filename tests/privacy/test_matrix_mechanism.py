@@ -27,7 +27,7 @@ def changes_of(t=T, n=N, seed=0):
 
 
 def plain_mu(mechanism):
-    """By a loop over rounds and pairs; a person may also come or go."""
+    """Gaussian-DP parameter by a loop over rounds and pairs; a person may also come or go."""
     found = 0.0
     for t, column in enumerate(mechanism.factorization.right.T):
         moves = [np.zeros(len(mechanism.scale)) for _ in range(len(mechanism.scale) + 1)]
@@ -93,7 +93,7 @@ Z = 6.0  # of 9 * 10 / 2 covariances of 4 experts, one exceeds it with probabili
 
 
 def has_the_law(noise, mechanism):
-    """Whether (T, R, n) noise has covariance sigma_i^2 B B' within, and 0 between, experts."""
+    """True if (T, R, n) noise has covariance sigma_i^2 B B' within experts, and 0 between them."""
     left = mechanism.factorization.left
     covariance = left @ left.T
     for i, j in itertools.combinations_with_replacement(range(len(mechanism.scale)), 2):

@@ -60,14 +60,14 @@ def test_draws_follow_the_discrete_gaussian_law(draw, checks, name, scale):
 
 
 def test_rounded_normal_noise_is_rejected(checks):
-    """Its variance is larger by 1/12."""
+    """The variance of rounded noise is larger by 1/12."""
     rounded = np.round(np.random.default_rng(6).standard_normal(DRAWS)).astype(int)
     assert not checks.frequencies(*cells(rounded, 1))
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_last_digit_of_fine_noise_is_uniform(draw, checks, name):
-    """So nothing of the value shines through; noise in steps of 2 is rejected."""
+    """No digit of the value shows; noise in steps of 2 is rejected."""
     draws = draw(name, FINE)
     assert checks.frequencies(np.bincount(draws % 10, minlength=10), [0.1] * 10)
     even = draws - draws % 2

@@ -75,7 +75,7 @@ def test_what_cannot_be_covered_is_refused():
 
 
 def most_common(gram, count):
-    """Over all sets of so many rounds, of whatever distance."""
+    """Largest distance over all sets of so many rounds, however far apart."""
     sets = itertools.combinations(range(len(gram)), count)
     return max(float(np.sqrt(gram[np.ix_(rounds, rounds)].sum())) for rounds in sets)
 
@@ -106,7 +106,7 @@ def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count)
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
-    """Lags that fall; where they alternate, whoever swaps hospitals every week is the worst."""
+    """Lags that fall; where they alternate, swapping hospitals every week is the worst."""
     lag = np.abs(np.subtract.outer(range(8), range(8)))
     gram = (sign * 0.5) ** lag
     for count in STAYS:
@@ -123,14 +123,14 @@ def test_weeks_far_apart_can_be_worse_than_a_stay():
 
 
 def test_without_noise_nobody_is_protected():
-    """Where weeks have nothing in common, 0 times infinity must not be taken for a number."""
+    """Weeks with nothing in common must not make a number out of 0 times infinity."""
     nothing = np.full((T, 2), np.inf)
     for find in (mu_of_stays, mu_of_rounds):
         assert [find(nothing, gram, 3) for gram in (None, np.eye(T))] == [math.inf] * 2
 
 
 def most_in_tree(low, high, rounds):
-    """For each number of rounds of low + 1, ..., high: how far they move the tree's nodes, squared.
+    """Squared distance that each number of rounds of low + 1, ..., high moves the tree's nodes.
 
     A node that round t closes holds half of what it and its right neighbour hold.
     """

@@ -53,7 +53,7 @@ def run(folder, week):
 
 
 def in_child(folder, act, k, how):
-    """What a function says in a process of its own ('killed'), and how many calls it made."""
+    """Result of a function in a process of its own ('killed'), and the number of its calls."""
     shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
@@ -75,7 +75,7 @@ def in_child(folder, act, k, how):
 
 
 def faults_of(folder, said, week, before):
-    """What is wrong after a faulty run, and after two undisturbed ones."""
+    """Faults after a faulty run, and after two undisturbed ones."""
     wrong = []
     twice = run(folder, week)
     held = TWICE in twice
@@ -98,7 +98,7 @@ def faults_of(folder, said, week, before):
 
 
 def views_of(folder):
-    """What is wrong with table and record, compared with the ledger."""
+    """Faults in table and record, compared with the ledger."""
     there = sorted(file.name for file in folder.iterdir())
     if there != sorted(map(str, (LEDGER, NOISY, RECORD))):
         return [f"files: {there}"]
@@ -113,8 +113,8 @@ def views_of(folder):
 
 
 def states_of(folder):
-    """What is wrong with the memories in the ledger, compared with the noise of its rows."""
-    expected, decimals = {}, HALF.decimals  # worked out anew each time
+    """Faults in the memories in the ledger, compared with the noise of its rows."""
+    expected, decimals = {}, HALF.decimals  # worked out again each time
     rows = "SELECT chain, noisy_count FROM release ORDER BY number"
     for chain, noisy in ask(rows, folder / LEDGER):
         steps = Fraction(noisy) * 10**decimals - in_steps(CANARY, decimals)

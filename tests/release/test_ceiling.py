@@ -218,7 +218,7 @@ def bucket_of(period):
 
 
 def chain_cost(a, b, unit, places):
-    """How much more a person in some releases of a chain moves it than mu stands for, squared."""
+    """Squared ratio of the move by a person in some releases of a chain to what mu stands for."""
     response = Chains(np.array([a]), np.array([b])).response(100)[:, 0]
 
     def moved(rows):
@@ -251,7 +251,7 @@ def plain_worst(made, touched):
 
 
 def random_deployment(rng):
-    """Of independent noise, or noise with memory and chains of several lengths, budget and unit."""
+    """A random deployment: noise with or without memory, lengths of chains, budget and unit."""
     memory = str(rng.choice(["none", "designed"]))
     periods, unit = int(rng.choice([1, 2, 3, 520])), int(rng.choice([1, 1, 2]))
     made = deployment(
@@ -316,7 +316,7 @@ def an_older_ledger_is_noticed(made, rows):
 
 
 def an_older_folder_is_noticed(made):
-    """Nothing local can notice that, but what was reported has to be released again."""
+    """The local files cannot show that, but what was reported has to be released again."""
     before = {path: path.read_bytes() for path in (NOISY, RECORD, LEDGER)}
     far = [week_of(name, number) for number in (20, 21) for name in "AB"]
     (done,) = collect([NOISY], Path("state"), Path("agreed.yaml"))
@@ -340,7 +340,7 @@ def week_of(name, number):
 
 
 def released_periods():
-    """How often each entity's period is in the ledger."""
+    """Number of times that each entity's period is in the ledger."""
     if not LEDGER.exists():
         return {}
     return {

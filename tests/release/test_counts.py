@@ -96,7 +96,7 @@ def test_a_capacity_of_zero_is_refused_and_a_count_of_zero_is_not(read, zero):
         *("x", "0000-01-01", "٢021-01-08", "２０２１-01-08"),
         # Years that nobody means.
         *("1899-12-31", "2101-01-01", "0001-01-01", "9999-12-31"),
-        # What follows is no midnight, or may be another day elsewhere.
+        # What follows is not midnight, or may be another day elsewhere.
         *("2024-01-06T16:00:00-08:00", "2024-01-07T00:00:00+00:00", "2024-01-07T00:00:00Z"),
         *("2024-01-07Tgarbage", "2024-01-07 25:61", "2024-01-07x", "2024-01-07T12:00"),
         *("2024-01-07T", "2024-01-07 00:00:00.", "2024-01-0700:00", "2024-01-07T００:00"),

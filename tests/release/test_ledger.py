@@ -1,4 +1,4 @@
-"""The file of the ledger: who can read it, what is in it, and what is no ledger."""
+"""The file of the ledger: who can read it, what is in it, and what is not a ledger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from releases import A1, A2, B1, LEDGER, TWICE, ask, files, put, refuse
 
 
 def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
-    """Its journal takes its mode over."""
+    """The journal takes over the mode of the ledger."""
     seen = set()
     connect = sqlite3.connect
 

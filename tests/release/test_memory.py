@@ -70,7 +70,7 @@ def steps(*counts):
 
 
 def chains():
-    """How many rows each chain released, in the order of their beginnings."""
+    """Number of rows that each chain released, in the order of their beginnings."""
     return [(part["entity"], part["releases"]) for part in record()["chains"]]
 
 
@@ -164,7 +164,7 @@ def test_the_scale_is_never_below_its_bound_and_hardly_above(mu, s, a, b, weeks,
 
 
 def probabilities(noise, scale, feed):
-    """Of noise (weeks, n) in a chain (.2, .6), fed with the noise or with the draw alone."""
+    """Probabilities of noise (weeks, n) in a chain (.2, .6), fed with noise or draw alone."""
     u, denominator, exponent = np.zeros(noise.shape[1], dtype=np.int64), 1, 0.0
     for own in noise:
         draw = own - (2 * u + denominator) // (2 * denominator)
@@ -176,7 +176,7 @@ def probabilities(noise, scale, feed):
 
 
 def mu_of(scale, weeks, reach, feed="noise"):
-    """By the best tests of all outputs that are near; those left out are too rare to matter."""
+    """Gaussian-DP parameter by the best tests of all outputs that are near; others are too rare."""
     noise = np.array(list(itertools.product(range(-reach, reach + 1), repeat=weeks))).T
     moved = noise - np.eye(weeks, 1, dtype=int)
     absent, present = (probabilities(it, scale, feed) for it in (noise, moved))
@@ -224,7 +224,7 @@ def fed_with_the_draw(chain, period, draw):
 
 
 def furthest(step, numbers, weeks):
-    """How far the centres of a chain move together, on a path that is greedily made bad."""
+    """Distance that the centres of a chain move together, on a path that is greedily made bad."""
     here = there = begun(numbers)
     squares = 1  # the count itself
     for week in range(weeks - 1):
@@ -253,7 +253,7 @@ def test_no_path_moves_the_centres_further_than_the_proof_says(numbers):
 
 
 def counts_read_off(counts, noise):
-    """How often the digits below the step give the first count away, modulo 5 steps."""
+    """Number of first counts that the digits below the step reveal, modulo 5 steps."""
     right = 0
     for count, (first, second) in zip(counts, noise, strict=True):
         below = (count + second) % 1  # -.4 d_1 modulo 1, if the noise is d + u
@@ -292,7 +292,7 @@ def test_rows_in_any_order_give_chains_in_the_order_of_their_periods():
 
 
 def test_a_chain_goes_on_as_if_its_weeks_had_come_at_once():
-    """Over a week without a release, and whatever other outputs and entities do."""
+    """The chain passes over a week without a release, whatever other outputs and entities do."""
     put(A1, memory=SOME, sampler=Draws(5))
     put(B1, memory=SOME, sampler=Draws(-11), append=True)
     put(A2, memory=SOME, sampler=Draws(99), to="b.csv")

@@ -58,7 +58,7 @@ def weeks(path=NOISY):
     ],
 )
 def test_what_is_missing_or_older_is_written_again_by_any_run(damage, refused):
-    """Also by one whose own rows are refused."""
+    """A run whose own rows are refused writes it again, too."""
     put(A1, B1)
     before = files()
     damage()
@@ -312,7 +312,7 @@ ENDS = "0.1,0.0040,0.3960"
 
 
 def test_a_forged_row_without_a_fault_is_taken_in():
-    """So the forged rows below are refused for their faults."""
+    """The forged rows below are thus refused for their faults."""
     put(A1)
     LEDGER.unlink()
     forge(NOISY.read_text() + f"A,2021-01-08,4,20,0.2,0.5,1,{ENDS}\n")

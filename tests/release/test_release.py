@@ -118,7 +118,7 @@ def test_a_period_is_not_released_twice_unless_told():
 
 
 def test_a_period_released_again_adds_up():
-    """mu 0.5 twice is 0.7071, and with 1 beside it 1.2247; another period does not change that."""
+    """mu 0.5 twice is 0.7071, and with 1 as well 1.2247; another period does not change that."""
     put(A1, B1)
     assert put(A1, again=True).guarantee.mu == pytest.approx(math.sqrt(0.5))
     one = CountNoise(Decimal(1))

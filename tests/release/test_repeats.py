@@ -1,4 +1,4 @@
-"""The same persons in other words: names, dates and noise that a release has to ask about."""
+"""Repeats in other words: names, dates and noise that a release has to ask about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from releases import A1, A2, B1, TWICE, ask, files, output, put, record, refuse
 
 
 def versions():
-    """How often each entity and period was released."""
+    """Number of releases of each entity and period."""
     return ask(
         "SELECT entity, period, MAX(version) FROM release GROUP BY entity, period"
         " ORDER BY entity, period"
@@ -23,7 +23,7 @@ def versions():
 
 @pytest.mark.parametrize(("name", "other"), [("Café", "CAFÉ"), ("050002", "50002")])
 def test_a_name_that_is_spelt_differently_is_asked_about(name, other):
-    """On top of a release, within a table, and in another output."""
+    """The second spelling comes after a release, within a table, and in another output."""
     week = "2021-01-01"
     put((name, week, "3"))
     before = files()

@@ -1,4 +1,4 @@
-"""Whether an RO-Crate says about the files of a run what is true, by what the profiles require."""
+"""Check that an RO-Crate describes the files of a run truly, by what the profiles require."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 def faults(folder: Path, crate: dict[str, Any]) -> Iterator[str]:
-    """What is wrong in the crate of a run."""
+    """Faults in the crate of a run."""
     entities = {it["@id"]: it for it in crate["@graph"]}
     if len(entities) < len(crate["@graph"]):
         yield "an id occurs twice"
@@ -42,7 +42,7 @@ def faults(folder: Path, crate: dict[str, Any]) -> Iterator[str]:
     if files != set(references(entities["./"]["hasPart"])):
         yield "parts are not the files"
     if not set(references(entities["#run"]["result"])) < files:
-        yield "a result is no file"
+        yield "a result is not a file"
     for name in files:
         path = folder / unquote(name)
         if (

@@ -62,7 +62,7 @@ def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
 
 def test_what_cannot_be_compared_is_said_last() -> None:
     answer = answer_on_papers(None, NONE, RANKING)
-    # 0.33 ± 0.13 beside the tree's 22.
+    # 0.33 ± 0.13 compared with the tree's 22.
     assert answer.found == (
         "RW-Meta (local) compared with the better central tree, with isotropic noise: 0.02 to 0.02"
         " times its gain. RW-Meta is above it in 0 of 1 cells and below it in 1. In the others"

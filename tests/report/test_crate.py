@@ -88,7 +88,7 @@ def put(name: str, key: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("summary.parquet", "sha256", "0" * 64), "summary.parquet is another file"),
         (put("./", "hasPart", [{"@id": "summary.parquet"}]), "parts are not the files"),
         (put("#run", "instrument", {"@id": "#config"}), "another workflow was run"),
-        (put("#run", "result", [{"@id": "#seed"}]), "a result is no file"),
+        (put("#run", "result", [{"@id": "#seed"}]), "a result is not a file"),
         (put("#run", "object", [{"@id": "#nothing"}]), "nothing says what these are"),
         (put("provenance/Snakefile", "@type", ["File"]), "the workflow is none"),
     ],

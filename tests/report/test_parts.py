@@ -1,4 +1,4 @@
-"""What the page is put together from: images, tables, data, provenance, setting."""
+"""Parts of the page: images, tables, data, provenance, setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names beside the ends of lines."""
+"""Names next to the ends of lines."""
 
 from __future__ import annotations
 

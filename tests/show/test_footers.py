@@ -39,7 +39,7 @@ def column(**changes: Any) -> pd.DataFrame:
 
 
 def guarantee(**columns: pd.DataFrame) -> list[str]:
-    """What is said between the sentences on all guarantees and on the seed."""
+    """Sentences between the one on all guarantees and the one on the seed."""
     first, *lines, last = describe_guarantee(columns, list(EPSILON))
     assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person. Adjacent")
     assert last.startswith("Noise: seeded")

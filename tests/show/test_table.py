@@ -1,4 +1,4 @@
-"""How a table becomes Markdown, LaTeX, HTML and CSV."""
+"""Tables as Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_html_escapes_and_stands_alone() -> None:
     assert page.endswith("</html>\n")
 
 
-# --- Tables of one section, whose lines may stand in any order ---
+# --- Tables of one section, whose lines may have any order ---
 
 
 def plain() -> Table:

@@ -106,7 +106,7 @@ def start_daemon(folder: Path, name: str) -> None:
 
 
 def node_state(folder: Path) -> str:
-    """What sinfo says of the node: idle, mix, alloc, down*, ...; empty without a scheduler."""
+    """State of the node by sinfo: idle, mix, alloc, down*, ...; empty without a scheduler."""
     try:
         return run(folder, "sinfo", "--noheader", "--format=%t").strip()
     except RuntimeError:
@@ -129,7 +129,7 @@ def processes(folder: Path, *names: str) -> list[int]:
 
 
 def belongs(process: psutil.Process, folder: Path) -> bool:
-    """Whether a process is of the cluster in `folder`."""
+    """True if a process is of the cluster in `folder`."""
     places = [process.cwd(), *(file.path for file in process.open_files())]
     in_folder = any(Path(place).is_relative_to(folder) for place in places)
     return in_folder or process.environ().get("SLURM_CONF") == f"{folder}/slurm.conf"

@@ -37,7 +37,7 @@ class Project:
     cluster: Path
 
     def start(self, *options: str, slurm: bool = True) -> subprocess.Popen[str]:
-        """A snakemake that runs beside the test; what it says goes to snakemake.log."""
+        """A snakemake that runs during the test; its output goes to snakemake.log."""
         profile = ["--profile", str(ROOT / "profiles/slurm"), *QUICK]
         where = profile if slurm else ["--cores", "2"]
         with self.log.open("w") as log:

@@ -156,7 +156,7 @@ def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
 
 
 def traces() -> dict[Path, float]:
-    """When Slurm's and munge's usual places were last changed."""
+    """Times of the last change of Slurm's and munge's usual places."""
     folders = [Path(name) for name in ("/etc", "/run", "/var/lib", "/var/log", "/var/spool")]
     roots = [path for each in folders for kind in ("slurm*", "munge*") for path in each.glob(kind)]
     return {path: path.stat().st_mtime for root in roots for path in [root, *root.rglob("*")]}

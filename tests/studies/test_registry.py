@@ -1,4 +1,4 @@
-"""What every study and every section of the main experiment keep, whatever they compute."""
+"""Laws of every study and every section of the main experiment, whatever they compute."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
 
 
 def targets(names: Iterable[str]) -> list[str]:
-    """The same files as Snakemake is asked for them."""
+    """The files as Snakemake is asked for them."""
     return [f"results/demo/{name}" for name in names]
 
 
@@ -110,7 +110,7 @@ def test_second_run_has_nothing_to_do(whole: Path) -> None:
 
 
 def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
-    """On one core, and three replicates in blocks of two and one."""
+    """The run uses one core, and three replicates in blocks of two and one."""
     names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
     points = [str(path.relative_to(whole)) for path in whole.rglob("points/labels/*/*.parquet")]
     write_config(tmp_path, DEMO, block_replicates=2)
@@ -134,7 +134,7 @@ def test_another_seed_gives_other_results(whole: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def copied(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run, and beside it the package, whose code a test may change and put back."""
+    """The run, and next to it the package, whose code a test may change and put back."""
     folder = tmp_path_factory.mktemp("copied")
     for name in ("results", ".snakemake"):
         shutil.copytree(whole / name, folder / name)
@@ -174,7 +174,7 @@ def test_changed_config_reruns_only_what_it_affects(copied: Path) -> None:
 
 @pytest.mark.parametrize("config", UNPLAYED, ids=lambda path: path.stem)
 def test_dry_run_of_every_config_that_is_played_nowhere(tmp_path: Path, config: Path) -> None:
-    """Beside a default config with a mistake, with which they are not mixed."""
+    """A default config with a mistake is there, with which they are not mixed."""
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").write_text("replicats: 5\n")
     source = yaml.safe_load(config.read_text())["dataset"]["source"]

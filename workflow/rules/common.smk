@@ -59,7 +59,7 @@ RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
 
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
 LONGEST_FIRST = 1
-# Priority of what most often fails, for want of a network or by a mistake in a table: told at once.
+# Priority of what most often fails, for want of a network or by a mistake in a table: reported at once.
 DATA_FIRST = 2
 
 
@@ -222,7 +222,7 @@ def config_text():
 
 
 def benchmark_files():
-    """Times of the jobs of this run; those of earlier configs may lie beside them."""
+    """Times of the jobs of this run; those of earlier configs may be in the same folder."""
     several = {
         "build_stream": settings.streams,
         "run_suite": [job.name for job in experiment.jobs()],
@@ -247,7 +247,7 @@ def announce_results():
         found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
         found = [path for path in found if not path.name.endswith(".fragment.html")]
         print(
-            "\n".join(["", f"{kind.capitalize()} (other formats beside them):", *map(str, found)])
+            "\n".join(["", f"{kind.capitalize()} (other formats next to them):", *map(str, found)])
         )
 
 

@@ -21,7 +21,7 @@ rule render_report:
         config_text=config_text(),
         benchmarks=benchmark_files(),
         codes=codes_that_played(),
-        # Not as it is: what stands in braces there is no wildcard here.
+        # Not as it is: a name in braces there is not a wildcard here.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:
         "Writing the report: {output.page}"

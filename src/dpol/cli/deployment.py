@@ -54,7 +54,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--since", type=_pair, action="append", metavar="ID=DATE", help=words)
     words = "first date on which it no longer does; likewise"
     add("--until", type=_pair, action="append", metavar="ID=DATE", help=words)
-    words = "what the tables call entity, period, count or capacity, such as count=covid; likewise"
+    words = "column of entity, period, count or capacity, such as count=covid; likewise"
     add("--column", type=_pair, action="append", metavar="KEY=NAME", help=words)
     words = "the file to write (default: standard output)"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)
@@ -67,22 +67,22 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--mu", type=number, required=True, help="privacy of one person of the unit")
     words = "the unit: one person in up to W periods in a row (default: 1)"
     add("--unit-weeks", type=number, metavar="W", help=words)
-    words = "how far one person can move one count (default: 1)"
+    words = "largest change of one count by one person (default: 1)"
     add("--count-sensitivity", type=number, metavar="S", help=words)
-    add("--memory", choices=("none", "designed"), help="of the noise (default: none)")
+    add("--memory", choices=("none", "designed"), help="memory of the noise (default: none)")
     words = "with memory: begin a new chain of noise after T periods (default: 520)"
     add("--chain-periods", type=number, metavar="T", help=words)
     words = "number of periods in which the budget protects a person (default: 8)"
     add("--longest-stay", type=number, metavar="N", help=words)
     words = "ceiling of the mu of that stay (default: its mu without corrections)"
     add("--budget-mu", type=number, metavar="MU", help=words)
-    words = "a period may be released again; it then counts again"
+    words = "allow a period to be released again; it then counts again"
     add("--corrections", action="store_true", help=words)
 
     add = functools.partial(parser.add_argument_group("decisions").add_argument, default=_ABSENT)
-    words = "what decides: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
+    words = "the algorithm: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
     add("--algorithm", metavar="NAME", help=f"{words} empirical-bayes)")
-    words = "how many entities a decision names (default: 1)"
+    words = "number of entities that a decision names (default: 1)"
     add("--names", type=number, metavar="N", help=words)
     words = "root of the random numbers of a randomised algorithm; public (default: 0)"
     add("--seed", type=number, metavar="N", help=words)

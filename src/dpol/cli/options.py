@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a module adds its commands."""
+"""The object to which a module adds its commands."""
 
 
 def add_delta(parser: argparse.ArgumentParser) -> None:

@@ -86,7 +86,7 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
 
 
 def _snakemake(config: Path, flags: list[str]) -> NoReturn:
-    """Become Snakemake: its exit code and its ways with signals are then those of `dpol`."""
+    """Replace this process by Snakemake, whose exit code and signals are then those of `dpol`."""
     folder = pipeline()
     start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
     start += ["--workflow-profile", str(folder / "profiles/default")]

@@ -28,10 +28,10 @@ dpol privatize TABLE --output CSV --deployment FILE [--entity-id ID] [options]
                       --count COLUMN [options]"""
 
 _COLUMNS = {
-    "entity": "whose count it is, such as a hospital",
-    "period": "when, a date such as 2021-01-31",
-    "count": "people counted, such as 12 or 3.4",
-    "capacity": "what the count is a share of (beds), public: the noisy share is written too",
+    "entity": "column of the entity, such as a hospital",
+    "period": "column of the date, such as 2021-01-31",
+    "count": "column of the number of people counted, such as 12 or 3.4",
+    "capacity": "column of the capacity (beds), which is public: the noisy share is written too",
 }
 # What the file of a deployment says, with the default of each option.
 _AGREED: dict[str, Any] = {
@@ -87,7 +87,7 @@ def _add_agreed(group: argparse._ArgumentGroup) -> None:
     add("--mu", type=decimal, help="privacy of one person in one period")
     for name, words in _COLUMNS.items():
         add(f"--{name}", type=given, metavar="COLUMN", help=words)
-    words = "how far one person can move one count (default: 1)"
+    words = "largest change of one count by one person (default: 1)"
     add("--count-sensitivity", type=decimal, metavar="S", help=words)
     add("--append", action="store_true", help="add further periods to the output")
     words = (
@@ -130,7 +130,7 @@ def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
 
 
 def _request(options: argparse.Namespace) -> Request:
-    """What is asked for, by options or by the file of a deployment."""
+    """The request that the options or the file of a deployment describe."""
     from dpol.live.deployment import read_deployment
     from dpol.release.memory import Memory
     from dpol.release.noise import CountNoise
@@ -145,7 +145,9 @@ def _request(options: argparse.Namespace) -> Request:
         memory, days = deployment.memory(), deployment.periods.days
         agreed = deployment.agreed(options.entity_id, map(str, options.correct))
     elif options.entity_id or options.correct:
-        raise DpolError("--entity-id and --correct are for a deployment; give its --deployment")
+        raise DpolError(
+            "--entity-id and --correct need a deployment; give its file with --deployment"
+        )
     else:
         found = _AGREED | found
         columns = CountColumns(*(found[name] for name in _COLUMNS))

@@ -35,7 +35,7 @@ def generated(folder: Path) -> dict[str, str]:
 
     Raises:
         ConfigError: the folder's `config.yaml` is missing or breaks rules.
-        ValueError: a page lacks the markers between which its generated part stands.
+        ValueError: a page lacks the markers around its generated part.
     """
     files = {
         "schema.json": schema(),
@@ -87,7 +87,7 @@ def _fields(value: object) -> Mapping[str, FieldInfo]:
 
 
 def _nested(value: Any) -> bool:
-    """Whether a value takes more than a line."""
+    """True if a value takes more than a line."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, BaseModel) or any(isinstance(it, dict | BaseModel) for it in inner)
 

@@ -51,7 +51,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Its file below results/<run>/runs/, without suffix."""
+        """The run's file in results/<run>/runs/, without suffix."""
         return f"{self.stream}/{self.suite}/{self.noise}/{self.level}/block-{self.block}"
 
 
@@ -67,7 +67,7 @@ class Experiment:
         return self.members[suite][0].algorithm.model
 
     def main(self) -> Hospitals:
-        """What the config says of the main experiment."""
+        """The settings of the main experiment."""
         return Hospitals(
             streams=self.config.streams,
             levels=self.config.privacy.levels,
@@ -151,7 +151,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
 
 
 def _is_released(raw: Mapping[object, object]) -> bool:
-    """Whether a config, unchecked, is one of released numbers."""
+    """True if a config, unchecked, is one of released numbers."""
     part: object = raw
     for key in ("dataset", "source", "kind"):
         part = part.get(key) if isinstance(part, Mapping) else None

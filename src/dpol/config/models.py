@@ -2,7 +2,7 @@
 
 Every field carries its description: the JSON schema, the commented reference config and the
 manual are generated from these models (`dpol config write`), and a test catches drift. Rules across
-keys stand in `dpol.config.rules`; names and parameters of algorithms are checked against the
+keys are in `dpol.config.rules`; names and parameters of algorithms are checked against the
 registry by `dpol.config.experiment`.
 """
 
@@ -24,7 +24,7 @@ from dpol.studies.study import Study
 
 
 class Unit(Settings):
-    """Whom the privacy levels protect: one person in so many weeks in a row."""
+    """The unit of privacy: one person in so many weeks in a row."""
 
     weeks: Annotated[int, Field(ge=1, le=520)] = 1
     """The longest stay, in periods of the table; 1 is the papers' unit. Who stays longer has a
@@ -39,19 +39,19 @@ class Privacy(Settings):
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """The delta at which epsilon is reported next to mu."""
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
-    """How far one person can move one count; above 1: the conservative reading of cleaned data."""
+    """Largest change of one count by one person; above 1 for a cautious reading of cleaned data."""
     unit: Unit = Unit()
-    """Whom the levels protect."""
+    """Unit of privacy that the levels protect."""
     memory: MemoryName = "designed"
-    """What the noise `capacity-memory` remembers: for each entity what public numbers suggest
-    (`designed`), nothing (`none`), or the same [a, b] for all. Other noises do not heed it."""
+    """Memory of the noise `capacity-memory`: for each entity what public numbers suggest
+    (`designed`), none (`none`), or the same [a, b] for all. Other noises ignore it."""
 
 
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
     run: Label
-    """Name of the run; everything it makes lies below results/<run>/."""
+    """Name of the run; all its results are in results/<run>/."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Root of all randomness."""
     dataset: Dataset

@@ -26,7 +26,7 @@ MOST_JOBS = 20_000
 
 
 def blocks(config: Config, members: Members) -> Iterator[Problem]:
-    """What every block, those of the studies too, says of its own keys."""
+    """Problems that each block, those of the studies too, finds in its own keys."""
     for name in type(config).model_fields:
         block = getattr(config, name)
         if isinstance(block, Settings):
@@ -104,7 +104,7 @@ def memory(config: Config, members: Members) -> Iterator[Problem]:
     if isinstance(chosen, tuple) and weeks > 1 and chosen[1] < max(chosen[0], 0):
         allowed = (
             "must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise"
-            " who changes hospital during the stay is not covered"
+            " a person who changes hospital during the stay is not covered"
         )
         yield Problem(("privacy", "memory"), chosen, allowed)
 
@@ -185,7 +185,7 @@ def labels(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def report(config: Config, members: Members) -> Iterator[Problem]:
-    """What the report shows is played."""
+    """Names in the report that no suite plays."""
     shown = config.report
     played = [member for made in members.values() for member in made]
     named = [("algorithms", *it) for it in enumerate(shown.algorithms)]

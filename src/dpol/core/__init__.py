@@ -1,1 +1,1 @@
-"""What every room needs and none owns: errors, files, randomness, intervals, settings."""
+"""Shared tools of all packages: errors, files, randomness, intervals and settings."""

@@ -1,7 +1,7 @@
 """Errors that a user can fix.
 
-Whoever raises one writes the whole story: the file, key or row, what is wrong
-with it, and the remedy. Whoever runs the program prints the message without a
+The code that raises one writes the whole story: the file, key or row, what is wrong
+with it, and the remedy. The program prints the message without a
 traceback; every other exception is a defect of dpol and keeps its traceback.
 """
 

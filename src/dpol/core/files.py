@@ -85,7 +85,7 @@ def write_json(path: Path | str, value: Any) -> None:
 def locked(path: Path | str) -> Iterator[None]:
     """Let only one block at a time work on `path`; the others wait.
 
-    The lock is on an empty hidden file beside `path`; it ends with the process that holds it.
+    The lock is on an empty hidden file next to `path`; it ends with the process that holds it.
 
     Raises:
         OutputError: the folder cannot be written, or knows no locks.

@@ -20,7 +20,7 @@ NAME = PACKAGE.name
 
 
 def load(reference: str) -> Any:
-    """What "module:name" names, such as a function or a class."""
+    """The object, such as a function or a class, that "module:name" names."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 
@@ -32,7 +32,7 @@ def closure(*starts: str | Path) -> frozenset[Path]:
         starts: dotted names of modules, such as `dpol.lazy.transform`, or files of scripts.
 
     Raises:
-        ModuleNotFoundError: a module is no file of the package.
+        ModuleNotFoundError: a module is not a file of the package.
 
     >>> "gaussian_dp.py" in {path.name for path in closure("dpol.privacy.account")}
     True

@@ -164,7 +164,7 @@ def share_interval(successes: int, trials: int, confidence: float) -> tuple[floa
 
 
 def effective_trials(successes: ArrayLike, trials: ArrayLike) -> float:
-    """How many independent trials say as much about a probability as trials in clusters do.
+    """Number of independent trials that say as much about a probability as trials in clusters do.
 
     The number of trials over the design effect: the variance of the share, clusters taken as
     independent, over that of independent trials; not more than the trials. Source: Korn and

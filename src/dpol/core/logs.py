@@ -1,4 +1,4 @@
-"""What a job writes to its log, and how it ends when the user made a mistake."""
+"""The log of a job, and how a job ends when the user made a mistake."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]
     """Log to `path`; end the process with the message alone if a `DpolError` is raised.
 
     Args:
-        path: the log file, begun anew.
+        path: the log file, which is overwritten.
         echo: also write progress to the terminal.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)

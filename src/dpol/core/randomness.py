@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 """An array of float64."""
 Key = tuple[str | int | float, ...]
-"""What a generator is for, such as (stream, noise, mu)."""
+"""Purpose of a generator, such as (stream, noise, mu)."""
 
 
 def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
@@ -99,7 +99,7 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Seeds:
-    """What the random numbers of a game depend on, besides what each of them is for.
+    """The seed and names that fix the random numbers of a game, besides the purpose of each.
 
     Args:
         seed: root of all randomness.
@@ -116,7 +116,7 @@ class Seeds:
     replicates: tuple[int, ...]
 
     def local_noise(self) -> ReplicateGenerators:
-        """What the noise on the gains is drawn from; all algorithms of a suite share it."""
+        """Generators of the noise on the gains, which all algorithms of a suite share."""
         return self._generators("local noise")
 
     def algorithm(self, label: str) -> ReplicateGenerators:

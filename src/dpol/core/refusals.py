@@ -1,4 +1,4 @@
-"""Turning what pydantic found into one message that a person can act on."""
+"""Turning pydantic's findings into one message that a person can act on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import MISSING, TRUTH_VALUE, Problem
 
 NOTHING: Mapping[str, str] = {}
-"""Where no key was renamed."""
+"""An empty mapping of renamed keys."""
 _KINDS = {
     "list_": "must be a list, such as [a, b]",
     "dict_": "must be a block of keys",
@@ -30,7 +30,7 @@ _KINDS = {
     "string_pattern_mismatch": "must be letters, digits, '.', '_' and '-', and begin with a letter"
     " or digit",
 }
-"""What is allowed, by how pydantic's name for the mistake begins."""
+"""Allowed values in words, by the beginning of pydantic's name for the mistake."""
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

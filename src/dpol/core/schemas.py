@@ -1,6 +1,6 @@
-"""What the columns of the result tables hold: it checks the files and makes the manual.
+"""Descriptions of the columns of the result tables, which check the files and make the manual.
 
-The columns of the tables of a study stand in `results.yaml` in its folder, those that many tables
+The columns of the tables of a study are in `results.yaml` in its folder, those that many tables
 share in `shared_columns.yaml` in this one.
 """
 
@@ -117,7 +117,7 @@ def _column(path: Path, name: str, parts: list[str]) -> Column:
     kind, meaning, unit = [*parts, ""][:3]
     optional, kind = kind.startswith("optional "), kind.removeprefix("optional ")
     if kind not in KINDS:
-        raise ValueError(f"{path}, column {name}: {kind} is none of {', '.join(KINDS)}")
+        raise ValueError(f"{path}, column {name}: {kind} is not one of {', '.join(KINDS)}")
     return Column(kind, meaning, unit, optional)
 
 

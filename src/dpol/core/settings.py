@@ -1,4 +1,4 @@
-"""What the models of a config are made of: their base, and the values that many of them hold."""
+"""Building blocks of a config's models: their base, and the values that many of them hold."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _size(node: yaml.Node | None, sizes: dict[yaml.Node, int]) -> int:
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
-    """What the parser found, its line, and the remedy for the most common mistakes."""
+    """The parser's problem, its line, and the remedy for the most common mistakes."""
     mark, problem = error.problem_mark, str(error.problem or error)
     if "'\\t'" in problem:
         problem = "a tab; indent with spaces"

@@ -23,11 +23,11 @@ Flags = NDArray[np.bool_]
 Texts: TypeAlias = "pd.Series[Any]"
 
 MOST_VALUES = 20
-"""Different values that a message shows."""
+"""Number of different values that a message shows."""
 LARGEST = 999_999_999
-"""A larger number is taken for a mistake."""
+"""Largest number that is not taken for a mistake."""
 SMALLEST_CAPACITY = 1e-6
-"""So is a smaller capacity above 0: the noise of a whole stream grows with 1 / capacity."""
+"""Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
@@ -93,7 +93,7 @@ def refuse_cells(raw: RawTable, found: Sequence[BadCells], remedies: Sequence[st
 
 
 def _which_sign(raw: RawTable, found: Sequence[BadCells]) -> list[str]:
-    """What decides the texts that may be two numbers, a paragraph for each sign."""
+    """Ways to decide the texts that may be two numbers, a paragraph for each sign."""
     undecided = [bad.texts for bad in found if not raw.format_of(str(bad.texts.name)).decided]
     either = "".join(text for texts in undecided for text in texts[texts.str.fullmatch(EITHER)])
     return [
@@ -194,14 +194,14 @@ def parse_numbers(
 
 
 def _matches(texts: Texts, values: Floats, markers: Sequence[str], form: Format) -> Flags:
-    """Where a cell holds a marker, as a text or as a number: -2 is also -2.0."""
+    """Flags of the cells that hold a marker, as a text or as a number: -2 is also -2.0."""
     numbers = as_numbers(pd.Series(list(markers), dtype=str), form)
     found: Flags = texts.isin(list(markers)).to_numpy()
     return found | np.isin(values, numbers[~np.isnan(numbers)])
 
 
 def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
-    """What to do about the bad cells of columns, with the lines of the config to paste."""
+    """Remedies for the bad cells of columns, with the lines of the config to paste."""
     found: dict[str, list[str]] = {}
     for column in columns:
         texts = column.bad.texts.drop_duplicates()

@@ -58,10 +58,10 @@ RULES = {
     "backfilled_capacities": "capacities missing at the start taken from the first known one",
     "clipped_densities": "densities above 1 clipped to 1",
 }
-"""What cleaning counts. Duplicates, the warm-up and cases are counted in all rows of the stream,
-everything else in the cells of the entities that play. What is missing and what is filled agree:
-absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
-zero capacities are carried or backfilled."""
+"""Counters of the cleaning rules. Duplicates, the warm-up and cases are counted in all rows of the
+stream, everything else in the cells of the entities that play. Numbers of missing and of filled
+cells agree: absent, missing and negative counts are carried or 0; absent, missing, negative,
+suppressed and zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
 _OF_ROWS = ["warm_up_rows", "aligned_rows", *(f"{kind}_cases" for kind in _KINDS)]
@@ -69,7 +69,7 @@ _OF_ROWS = ["warm_up_rows", "aligned_rows", *(f"{kind}_cases" for kind in _KINDS
 
 @dataclass(frozen=True)
 class StreamReport:
-    """What cleaning did to one stream: cells by rule, entities dropped and why, and the rest.
+    """Report on the cleaning of one stream: cells by rule, entities dropped and why, and the rest.
 
     Args:
         stream: its label.

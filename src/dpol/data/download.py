@@ -21,7 +21,7 @@ from dpol.data.settings import WebSource
 from dpol.show.words import printable
 
 LONGEST_PAUSE = 600.0
-"""Seconds; a server that asks for a longer pause counts as failed."""
+"""Longest pause in seconds; a server that asks for a longer one counts as failed."""
 CHUNK = 1 << 16
 _LOG_EVERY = 1 << 24
 _HEADERS = {

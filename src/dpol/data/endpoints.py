@@ -35,7 +35,7 @@ class Fetched:
     file: Path
     rows: int
     address: str
-    """Where the last redirect led, without its query."""
+    """Address to which the last redirect led, without its query."""
     version: Version
 
 
@@ -137,7 +137,7 @@ def fetch_file(client: Client, query: Query, checksum: str | None = None) -> Fet
 
 
 def resumable(folder: Path) -> bool:
-    """Whether a file that has arrived in part can be continued."""
+    """True if a file that has arrived in part can be continued."""
     return (folder / _NOTE).exists() and (folder / _PART).exists()
 
 
@@ -191,7 +191,7 @@ def _version(response: requests.Response) -> Version:
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether the file starts like a gzip file."""
+    """True if the file starts like a gzip file."""
     with path.open("rb") as stream:
         return stream.read(2) == b"\x1f\x8b"
 

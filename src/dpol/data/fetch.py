@@ -28,7 +28,7 @@ _DEMO = "dpol demo"
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
-    """Whether a table is missing, or was fetched by dpol for another query than this one.
+    """True if a table is missing, or if dpol fetched it for another query than this one.
 
     A table without provenance was placed by hand, and is used as it is.
     """
@@ -143,7 +143,7 @@ def _publish(
 
 
 def _advice(failures: list[str], query: Query, destination: Path, kept: Path) -> str:
-    """What failed at each endpoint, and what the user can do now."""
+    """The failure of each endpoint, and the user's ways out."""
     again = f"; {kept} holds what has arrived so far" if kept.exists() else ""
     return "\n".join(
         [

@@ -79,7 +79,7 @@ def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Fille
 
 
 def _sources(**cells: Flags) -> NDArray[np.str_]:
-    """How each cell was filled; the others are reported."""
+    """Name of the rule that filled each cell; all other cells are reported."""
     return np.select([flags.ravel() for flags in cells.values()], list(cells), "reported")
 
 
@@ -140,7 +140,7 @@ def check_calendar(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Gaps wider than a period, and periods in which almost no entity has a row, in words.
 
-    The move from Fridays to Sundays is no gap; a mistyped date makes a period of a row or few.
+    The move from Fridays to Sundays is not a gap; a mistyped date makes a period of a row or few.
 
     Raises:
         DataError: two periods are at most half a period apart, or a single row makes the first or

@@ -1,4 +1,4 @@
-"""How a table is written: its signs, dates and encoding."""
+"""Format of a table: its signs, dates and encoding."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
 class Format(Settings):
-    """How the table is written. Columns of numbers and of dates in a Parquet table are read as they
+    """Format of the table. Columns of numbers and of dates in a Parquet table are read as they
     are."""
 
     delimiter: Literal[",", ";", "\t", "|"] = ","
-    """What separates the cells of a CSV table; `";"` where Excel's decimal sign is a comma. A table
-    that dpol fetches must have commas."""
+    """The separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma. A
+    table that dpol fetches must have commas."""
     decimal: Literal[".", ","] | None = None
     """The decimal sign. Without it and `thousands` a point; but a number such as 1.230 is refused,
     since it may be 1.23 or 1230, unless its column also holds one such as 1.25 or 0.125."""
@@ -32,8 +32,8 @@ class Format(Settings):
         "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
         "YYYY-Www",
     ] = "YYYY-MM-DD"  # fmt: skip
-    """How dates are written; D and M are one digit or two. `YYYY-Www` is a week such as 2021-W05,
-    from its Monday. A time of day may follow."""
+    """Format of dates; D and M are one digit or two. `YYYY-Www` is a week such as 2021-W05, from
+    its Monday. A time of day may follow."""
     encoding: Literal["utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "gb18030", "shift_jis"] = (
         "utf-8"
     )
@@ -41,12 +41,12 @@ class Format(Settings):
 
     @property
     def decimal_sign(self) -> str:
-        """What separates decimals, given or not."""
+        """The decimal sign, given or implied by `thousands`."""
         return self.decimal or ("," if self.thousands == "." else ".")
 
     @property
     def decided(self) -> bool:
-        """Whether it says what a number such as 1.230 is."""
+        """True if the format decides how to read a number such as 1.230."""
         return bool(self.decimal or self.thousands)
 
     def of_column(self, cells: Iterable[str]) -> Format:
@@ -69,4 +69,4 @@ class Format(Settings):
 
 DEFAULT = Format()
 PLAIN = Format(decimal=".")
-"""How Python writes numbers and dates."""
+"""Python's own format of numbers and dates."""

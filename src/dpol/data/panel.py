@@ -56,7 +56,7 @@ def read_panel(path: Path | str) -> pd.DataFrame:
 
 
 def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
-    """Where a raw table came from: its checksum, and what was recorded when it was fetched."""
+    """Provenance of a raw table: its checksum, and what was recorded when it was fetched."""
     raw_file = Path(raw_file)
     digest = sha256(raw_file)
     facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
@@ -81,7 +81,7 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
 
 
 def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
-    """Where a stream came from: the provenance of its table, and two rules of its cleaning.
+    """Provenance of a stream: that of its table, and two rules of its cleaning.
 
     Args:
         report: of `report_as_dict`.

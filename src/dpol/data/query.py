@@ -1,4 +1,4 @@
-"""What a fetch asks for: columns, groups and periods, in the names of a place."""
+"""Query of a fetch: columns, groups and periods, in the names of an endpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOVED = datetime.timedelta(days=3)
 
 @dataclass(frozen=True)
 class Query:
-    """What is needed of a table.
+    """The part of a table that a dataset needs.
 
     Args:
         named: what the table calls its columns.
@@ -81,7 +81,7 @@ class Query:
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """What a dataset needs of its table, for these values of the group column."""
+    """The query for a dataset's part of its table, with these values of the group column."""
     columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
     if dataset.periods.align:  # weeks that are moved into the periods
         first, last = first and first - _MOVED, last and last + _MOVED

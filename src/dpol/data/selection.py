@@ -1,4 +1,4 @@
-"""Which entities of a stream play."""
+"""Choice of the entities of a stream that play."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SELECTIONS: dict[Selection, str] = {
     "given": "those that dataset.cleaning.entities lists, whatever their counts",
     "all": "all entities, whatever their counts",
 }
-"""How the list of entities came about. An entity without any capacity never plays."""
+"""Origins of the list of entities. An entity without any capacity never plays."""
 _MORE: dict[Selection, str] = {
     "counts": "lower dataset.cleaning.min_total_cases or ",
     "warm-up": "lower dataset.cleaning.min_total_cases, make the warm-up longer or ",
     "given": "list more of its entities under dataset.cleaning.entities or ",
     "all": "",
 }
-"""How more entities would play, besides a right column of capacities."""
+"""Ways to let more entities play, besides a correct column of capacities."""
 
 
 def selection_of(rules: Cleaning) -> Selection:
-    """How the entities that play are chosen."""
+    """The way in which the rules choose the entities that play."""
     if rules.entities == "all" or (rules.entities is None and rules.min_total_cases == 0):
         return "all"
     if rules.entities is not None:
@@ -110,7 +110,7 @@ def choose(
 
 
 def _reasons(judged: pd.DataFrame, played: pd.DataFrame, rules: Cleaning) -> pd.Series[str]:
-    """Why each entity does not play; empty for those that do."""
+    """The reason why each entity does not play; empty for those that do."""
     entities = sorted({*judged["entity"], *played["entity"]})
     cases = judged.groupby("entity")["cases"].sum().reindex(entities, fill_value=0.0)
     capacity = played.groupby("entity")["capacity"].max().reindex(entities)

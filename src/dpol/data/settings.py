@@ -1,4 +1,4 @@
-"""Where the data come from and how they are read."""
+"""Settings of the data: their source, format and cleaning."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Endpoint, TableName, known_tables
 
 TAKEN_AS_IT_IS = ("gains", "released")
-"""Kinds of sources that nothing is cleaned of."""
+"""Kinds of sources whose numbers are taken as they are."""
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-"""A date outside these is taken for a mistake."""
+"""The range of dates; one outside it is taken for a mistake."""
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
@@ -36,13 +36,13 @@ class WebSource(Settings):
     """A table that is fetched once and kept."""
 
     kind: Literal["web"]
-    """This kind of source."""
+    """Kind of source."""
     table: TableName | None = None
     """A table that dpol knows, with all its places (`data/sources.yaml`)."""
     endpoints: list[Endpoint] = []
     """Places of your own, tried in this order, before those of `table`, until one delivers."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
-    """Where the fetched table is kept (`.csv.gz`). A file already there is used as it is."""
+    """File that keeps the fetched table (`.csv.gz`). A file already there is used as it is."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
@@ -68,31 +68,31 @@ class LocalSource(Settings):
     """A table on this machine."""
 
     kind: Literal["local"]
-    """This kind of source."""
+    """Kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz` or `.parquet`."""
     simulated: bool = False
-    """Whether the table is made up; tables and figures then say so."""
+    """True if the table is made up; tables and figures then say so."""
 
 
 class GainsSource(Settings):
     """A table of gains on this machine: a row per round, a column per expert, no capacities."""
 
     kind: Literal["gains"]
-    """This kind of source."""
+    """Kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
-    """How far a round's gains can move, as an L2 norm: a number, or the column that holds one for
-    each round. What moves less is protected; sqrt(n) times `gain_range` protects any change."""
+    """Largest change of a round's gains, as an L2 norm: a number, or the column that holds one for
+    each round. Smaller changes are protected; sqrt(n) times `gain_range` protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
-    """Gains lie between 0 and this."""
+    """Upper end of the gains, whose lower end is 0."""
     period: str | None = None
     """Column with the date of the round, see `format.date`; without it rounds have numbers."""
     experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
     """Columns with the gains of the experts; without it all columns but those named above."""
     simulated: bool = False
-    """Whether the table is made up; tables and figures then say so."""
+    """True if the table is made up; tables and figures then say so."""
 
     @property
     def others(self) -> list[str]:
@@ -116,20 +116,20 @@ class ReleasedSource(Settings):
     no gains, so its config has no `streams`, `suites`, `privacy`, `comparison` or `report`."""
 
     kind: Literal["released"]
-    """This kind of source."""
+    """Kind of source."""
     file: Annotated[str, AfterValidator(ends_in("log.sqlite", ".csv", ".parquet"))]
     """`log.sqlite` in a coordinator's folder, or a table that `dpol export` wrote."""
     deployment: Annotated[str, AfterValidator(ends_in(".yaml", ".yml"))]
     """The file of the deployment."""
     simulated: bool = False
-    """Whether the counts behind the numbers are made up; tables and figures then say so."""
+    """True if the counts behind the numbers are made up; tables and figures then say so."""
 
 
 class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""
 
     kind: Literal["simulated"]
-    """This kind of source."""
+    """Kind of source."""
     hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
     """Hospitals in each group (state) that cleaning keeps; two that it drops come on top."""
     weeks: Annotated[int, Field(ge=2, le=2_000)]
@@ -150,16 +150,16 @@ class Titles(Settings):
     entity: str | None = None
     """One entity (hospital)."""
     count: str | None = None
-    """What is counted (COVID patients)."""
+    """Name of the things counted (COVID patients)."""
     capacity: str | None = None
-    """What the count is a share of (beds)."""
+    """Name of the whole that the count is a share of (beds)."""
 
 
 class Columns(Settings):
     """The names the table uses for what dpol needs."""
 
     entity: str
-    """Identifies an entity (a hospital); each becomes an expert."""
+    """Identifier of the entity (a hospital); each entity becomes an expert."""
     period: str
     """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
     day is left out."""
@@ -168,17 +168,17 @@ class Columns(Settings):
     capacity: str
     """Capacity of the entity in the period (beds)."""
     group: str | None = None
-    """Groups the entities (state); without it all entities form one group named `all`. A row
+    """Group of the entity (state); without it all entities form one group named `all`. A row
     belongs to the group that it names, also where an entity moves from one group to another."""
     name: str | None = None
     """A name to show for an entity; without it the identifier is shown. The latest is taken."""
     cases: list[str] | None = None
     """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
     titles: Titles = Titles()
-    """What the report calls entity, count and capacity."""
+    """Titles of entity, count and capacity in the report."""
 
     def called(self, column: Literal["entity", "count", "capacity"]) -> str:
-        """What readers call a column: its title, or its name without underscores."""
+        """A column's name for readers: its title, or its name without underscores."""
         title: str | None = getattr(self.titles, column)
         return title or str(getattr(self, column)).replace("_", " ")
 
@@ -190,7 +190,7 @@ class Columns(Settings):
 
 
 class Periods(Settings):
-    """Which periods are used."""
+    """The periods that are used."""
 
     first: Day | None = None
     """First period, included; without it the first in the table."""
@@ -213,7 +213,7 @@ class Periods(Settings):
 
 
 class Cleaning(Settings):
-    """How holes are filled and which entities play; the cleaning report counts every rule."""
+    """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
     suppressed_markers: list[str] = ["-999999"]
     """Values that stand for a number too small to publish; -999999 also finds -999999.0. A count
@@ -221,13 +221,13 @@ class Cleaning(Settings):
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that stand for a missing number; -2 also finds -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """What a suppressed count becomes."""
+    """Value that replaces a suppressed count."""
     negative_counts: Literal["error", "missing"] = "error"
-    """What happens to a count below 0: `error` stops the run, `missing` takes it as missing."""
+    """Treatment of a count below 0: `error` stops the run, `missing` takes it as missing."""
     negative_capacities: Literal["missing", "error"] = "missing"
-    """What happens to a capacity below 0: `missing` takes it as missing, `error` stops the run."""
+    """Treatment of a capacity below 0: `missing` takes it as missing, `error` stops the run."""
     conflicting_duplicates: Literal["error", "last"] = "error"
-    """What happens to rows of one entity and period with different numbers: `error` stops the run,
+    """Treatment of rows of one entity and period with different numbers: `error` stops the run,
     `last` keeps the last of them in the table."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods a missing count is carried forward; after that it becomes 0."""
@@ -244,7 +244,7 @@ class Cleaning(Settings):
     """Last period of the warm-up. The warm-up is not played: `min_total_cases` is applied to it
     alone, and its counts are taken as public. Not together with `entities`."""
     case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
-    """What the case columns are multiplied by; 7 turns daily averages into weekly totals."""
+    """Factor of the case columns; 7 turns daily averages into weekly totals."""
 
     @model_validator(mode="after")
     def _one_way_to_choose(self) -> Cleaning:
@@ -257,7 +257,7 @@ class Cleaning(Settings):
 
 
 class Dataset(Settings):
-    """Where the table comes from and how it is read."""
+    """The table, its source, and the rules by which it is read."""
 
     source: Source
     """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
@@ -278,13 +278,13 @@ class Dataset(Settings):
 
     @property
     def simulated(self) -> bool:
-        """Whether the table is made up, by dpol or by somebody else."""
+        """True if the table is made up, by dpol or by somebody else."""
         source = self.source
         named = isinstance(source, LocalSource | GainsSource | ReleasedSource) and source.simulated
         return named or source.kind == "simulated"
 
     def problems(self, source: str) -> Iterator[Problem]:
-        """What does not go together, or not with numbers that are taken as they are."""
+        """Settings that contradict each other, or that do not fit numbers taken as they are."""
         rules, periods = self.cleaning, self.periods
         if source in TAKEN_AS_IT_IS:
             taken = {"source", "format"} if source == "gains" else {"source"}
@@ -296,7 +296,7 @@ class Dataset(Settings):
                     " to clean",
                 )
         elif self.columns is None:
-            allowed = "is missing: what the table calls entity, period, count and capacity"
+            allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
@@ -317,7 +317,7 @@ class Stream(Settings):
     groups: Annotated[list[str], Field(min_length=1)]
     """Values of the group column that belong to it (`all` where there is no group column)."""
     title: str | None = None
-    """Shown in tables and figures; without it the label of the stream."""
+    """Title in tables and figures; without it the label of the stream."""
     reported_as: Label | None = None
     """Label under which the paper reports this stream; its numbers are shown next to ours when
     the stream also has the paper's periods."""

@@ -92,7 +92,7 @@ SILENT_EVERY, SILENT_MOST = 10, 20  # the silent hospital has a case in every 10
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is fixed for a group: regular hospitals, then the silent one, then the bedless one."""
+    """The fixed part of a group: regular hospitals, then the silent one, then the bedless one."""
 
     beds: Floats
     child_beds: Floats
@@ -286,7 +286,7 @@ def _lose(cells: Cells, plan: _Plan, rng: np.random.Generator) -> None:
 
 
 def _raise_cases(cells: Cells, plan: _Plan) -> None:
-    """Where chance left a hospital too few suspected cases, raise each of its weekly sums."""
+    """Raise the weekly sums of each hospital that chance left with too few suspected cases."""
     total = np.zeros(len(plan.beds))
     for name in CASES:
         hidden = SUPPRESSED_COUNTS_AS * (cells[name] == SUPPRESSED)

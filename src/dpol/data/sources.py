@@ -33,10 +33,10 @@ class Endpoint(Settings):
     columns are asked for. `file`: the whole table as one CSV file, plain or gzip. `epidata`: a
     source of hospitals of Delphi's Epidata API, asked state by state."""
     url: HttpUrl
-    """Its address."""
+    """Address of the endpoint."""
     columns: Annotated[dict[str, str], Field(min_length=1)] | None = None
-    """What the place calls each column that it holds, by the name in `dataset.columns`; the fetched
-    table has the latter. Without it all names are those of `dataset.columns`."""
+    """The endpoint's name of each column that it holds, by the name in `dataset.columns`; the
+    fetched table has the latter. Without it all names are those of `dataset.columns`."""
     groups: Annotated[list[str], Field(min_length=1)] | None = None
     """The groups that the place holds; without it all. It is not asked for others."""
     sha256: Annotated[str, AfterValidator(_digest)] | None = None
@@ -60,9 +60,9 @@ class KnownTable(Settings):
     """A table that dpol knows, and the places that hold it."""
 
     title: str
-    """What it is."""
+    """Title of the table."""
     primary: Endpoint
-    """Where its publisher serves it; tried first."""
+    """The publisher's endpoint, which is tried first."""
     mirrors: tuple[Endpoint, ...] = ()
     """Other servers that keep it; tried next."""
     archive: tuple[Endpoint, ...] = ()

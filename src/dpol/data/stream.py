@@ -28,9 +28,9 @@ POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 _METADATA_KEY = b"dpol.stream"
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
-"""Key in a stream's provenance: how the list of its entities came about."""
+"""Key in a stream's provenance: origin of the list of its entities."""
 MAX_CARRY = "max_carry"
-"""Another: for how many periods, at most, a missing count repeats the last one."""
+"""Key in a stream's provenance: most periods for which a missing count repeats the last one."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
@@ -51,7 +51,7 @@ class GainStream:
     Args:
         label: name of the stream.
         gains: (T, n), each in [0, gain_range].
-        capacity: (T, n), persons the gain is a share of (beds), positive; None if the
+        capacity: (T, n), the number that the gain is a share of (beds), positive; None if the
             sensitivity is given.
         entities: n identifiers, all different.
         periods: (T,) start dates, strictly increasing.
@@ -120,7 +120,7 @@ class GainStream:
 
     @property
     def largest_change(self) -> float:
-        """How far one gain can move, at most, in any round: by one person, or as given."""
+        """Largest change of one gain in any round: that of one person, or as given."""
         if self.given_sensitivity is not None:
             return min(float(self.given_sensitivity.max()), self.gain_range)
         return float(self.count_sensitivity / self.capacities_for("the change").min())
@@ -149,7 +149,7 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
 
 
 def _problems(stream: GainStream) -> Iterator[str]:
-    """What is wrong with a stream; each check assumes that those before it passed."""
+    """Problems of a stream; each check assumes that those before it passed."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
     if (capacity is None) == (given is None):
         yield "needs either capacities or sensitivities"

@@ -31,7 +31,7 @@ _MAGIC = {
     ".gz": (b"\x1f\x8b", "packed with gzip", "pack it, or take .gz off its name"),
     ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
 }
-"""How the files of a suffix begin, what they are, and what to do with plain CSV."""
+"""The first bytes of a file by suffix, the name of its kind, and the remedy for plain CSV."""
 _DELIMITERS = (";", "\t", "|", ",")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
@@ -56,7 +56,7 @@ class RawTable:
     typed: frozenset[str] = frozenset()
 
     def format_of(self, column: str) -> Format:
-        """How the cells of a column are written."""
+        """The format of the cells of a column."""
         if column in self.typed:
             return PLAIN
         return self.format.of_column(self.cells[column].str.strip().unique())
@@ -69,7 +69,7 @@ class RawTable:
         found = {row: row + 2 for row in wanted}
         if wanted and path.is_file():
             with _rows(path, self.format) as lines:
-                next(lines, None)  # the header is no row
+                next(lines, None)  # the header is not a row
                 for row, (line, _) in enumerate(itertools.islice(lines, max(wanted) + 1)):
                     if row in wanted:
                         found[row] = line
@@ -127,7 +127,7 @@ def _unlike(path: Path, form: Format | None, what: str, keys: Mapping[str, str])
 
 
 def _damaged(path: Path, error: Exception, form: Format) -> str:
-    """Why a file is not a table, and what to do; the user may have no other copy of it."""
+    """The reason why a file is not a table, and a remedy; the user may have no other copy of it."""
     magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
         start = stream.read(len(magic))
@@ -146,14 +146,14 @@ def _fetched(path: Path) -> bool:
 
 
 def _again(path: Path) -> str:
-    """How to get a good copy of a table: one that dpol has fetched can be fetched again."""
+    """The way to a good copy of a table: one that dpol has fetched can be fetched again."""
     if _fetched(path):
         return "delete it and run again, which fetches it again"
     return "get an intact copy of it"
 
 
 def _odd_row(path: Path, form: Format) -> str:
-    """What is wrong with the first row whose number of cells is not that of the header, if any."""
+    """The fault of the first row with more or fewer cells than the header; empty without one."""
     with _rows(path, form) as lines:
         _, header = next(lines)
         odd = ((line, cells) for line, cells in lines if len(cells) != len(header))

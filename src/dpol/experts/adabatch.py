@@ -20,7 +20,7 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class BatchRule:
-    """How long the next batch may be: the largest B up to `longest` whose switching bound holds.
+    """Rule for the longest next batch: the largest B up to `longest` whose switching bound holds.
 
     The gap may shrink by r B while B rounds of gains come in, so B is allowed if
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
@@ -88,7 +88,7 @@ class BatchRule:
 
 @dataclass(frozen=True)
 class AdaBatchState:
-    """What RW-AdaBatch carries from round to round.
+    """The state that RW-AdaBatch carries from round to round.
 
     Args:
         rule: how long batches may be.
@@ -153,7 +153,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
         return "ours" if BOUNDS[self.bound].ours else "paper"
 
     def init(self, setup: LocalSetup) -> AdaBatchState:
-        """Raises ValueError if the noise varies over rounds or experts, or n is below 2."""
+        """Raise ValueError if the noise varies over rounds or experts, or n is below 2."""
         none = np.zeros(setup.n_replicates, dtype=np.int64)
         actions = none.astype(np.int32)
         return AdaBatchState(self.rule(setup), 0, setup.initial, actions, none, none)

@@ -19,7 +19,7 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class WeightsState:
-    """What exponential weights carry from round to round.
+    """The state that exponential weights carry from round to round.
 
     Args:
         learners: states of the banks.

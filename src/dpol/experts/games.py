@@ -44,7 +44,7 @@ def play(algorithm: AnyAlgorithm, source: Source, *, label: str | None = None) -
 
 
 def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
-    """What the algorithm's own random numbers depend on, besides its label.
+    """The seed and names that fix the algorithm's own random numbers, besides its label.
 
     Raises:
         ValueError: the source has no seed.

@@ -1,4 +1,4 @@
-"""What an algorithm is: its base classes, what it is given, and what it may see.
+"""Interface of an algorithm: its base classes, and the numbers that it is given and may see.
 
 An algorithm is a frozen dataclass of parameters with two functions. `init` makes a state from
 what is known before round 1; `step` takes the state, the gains revealed after the previous round
@@ -32,7 +32,7 @@ Actions = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Setup:
-    """What every algorithm knows before round 1: the size of the game.
+    """The size of the game, which every algorithm knows before round 1.
 
     Args:
         n_replicates: R, the number of replicates.
@@ -49,10 +49,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class LocalSetup(Setup):
-    """Before round 1 of a local game: also the initial noise draw z_0 and the public noise.
+    """The setup of a local game: also the initial noise draw z_0 and the public noise.
 
     `initial` is (R, n), `noise_scale` (T, n). `memory` says how noise depends on earlier noise; it
-    is None for independent noise. `capacity` (T, n) is None where gains are no shares of persons.
+    is None for independent noise. `capacity` (T, n) is None where gains are not shares of people.
     """
 
     initial: Floats
@@ -63,11 +63,11 @@ class LocalSetup(Setup):
 
 @dataclass(frozen=True)
 class CuratorSetup(Setup):
-    """Before round 1 of a game on raw gains: also what the curator must protect.
+    """The setup of a game on raw gains: also the changes that the curator must protect.
 
     `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
     can move one gain, `mu` the privacy level, and `changes` (T, n) how far one person can move
-    each gain; None where whole rounds change, not persons. `noise` names how noise is scaled, and
+    each gain; None where whole rounds change, not people. `noise` names how noise is scaled, and
     `stay` is in how many rounds in a row one person may be counted.
     `neighbours` says which inputs must be hard to tell apart.
     """
@@ -87,7 +87,7 @@ class CuratorSetup(Setup):
 
     @property
     def by_capacity(self) -> bool:
-        """Whether the noise of an expert follows the change that one person makes there.
+        """True if the noise of an expert follows the change that one person makes there.
 
         Raises:
             ValueError: it must, but the changes are unknown.
@@ -122,13 +122,13 @@ class Observation:
 
     @property
     def silent(self) -> bool:
-        """Whether nobody reported anything."""
+        """True if nobody reported anything."""
         return self.reported is not None and not self.reported.any()
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a local algorithm expects of the next round.
+    """A local algorithm's forecast of the next round.
 
     Args:
         scores: (R, n) what the action is the largest of.
@@ -146,7 +146,7 @@ ReadsNoise = Literal["independent", "chains", "any"]
 
 
 def can_read(reads: ReadsNoise, memory: MemoryKind) -> bool:
-    """Whether noise with this memory may be played."""
+    """True if an algorithm that reads such noise may be given noise with this memory."""
     return memory == "none" or reads in ("any", memory)
 
 
@@ -160,9 +160,9 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     model: ClassVar[Model]
     """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
     constant_noise: ClassVar[bool] = False
-    """Whether it needs noise of one scale for all rounds and experts."""
+    """True if it needs noise of one scale for all rounds and experts."""
     one_round: ClassVar[bool] = False
-    """Whether what it guarantees holds for a person in one round only, not for stays."""
+    """True if its guarantee holds for a person in one round only, not for stays."""
 
     @property
     @abstractmethod
@@ -171,12 +171,12 @@ class Algorithm(ABC, Generic[AnySetup, State]):
 
     @property
     def reads_noise(self) -> ReadsNoise:
-        """Which local noise it may be given."""
+        """Kind of local noise that it may be given."""
         return "independent"
 
     @property
     def n_learners(self) -> int:
-        """Learners that it keeps arrays of, learners times learners; memory is planned by it."""
+        """Number of learners of which it keeps square arrays; memory is planned by it."""
         return 1
 
     @abstractmethod
@@ -199,10 +199,10 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
 
     model = "local"
     needs_all_rounds: ClassVar[bool] = False
-    """Whether `init` reads the number of rounds, or the noise of rounds after the first."""
+    """True if `init` reads the number of rounds, or the noise of rounds after the first."""
 
     def forecast(self, state: State) -> Forecast | None:
-        """What is expected of the next round; None if the state does not tell."""
+        """The forecast of the next round; None if the state holds none."""
         return None
 
 
@@ -223,7 +223,7 @@ class CentralAlgorithm(Algorithm[CuratorSetup, State]):
     model = "central"
 
     scales_noise: ClassVar[bool] = True
-    """Whether its own noise is scaled as the game says; otherwise it is like no other."""
+    """True if its own noise is scaled as the game says; otherwise it is like no other."""
 
     @abstractmethod
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
@@ -241,12 +241,12 @@ class LearnerBank(ABC, Generic[State]):
 
     @property
     def origin(self) -> Origin:
-        """Where its learners come from, when they are played alone."""
+        """Origin of its learners, when they are played alone."""
         return "ours"
 
     @property
     def reads_noise(self) -> ReadsNoise:
-        """Which local noise its learners may be given."""
+        """Kind of local noise that its learners may be given."""
         return "independent"
 
     @property
@@ -263,7 +263,7 @@ class LearnerBank(ABC, Generic[State]):
         """The state and the (R, m) actions of the next round."""
 
     def forecast(self, state: State, place: int) -> Forecast | None:
-        """What one of its learners expects of the next round; None if the state does not tell."""
+        """The forecast of the next round by one of its learners; None if the state holds none."""
         return None
 
     def single(self, place: int) -> tuple[LearnerBank[Any], int]:

@@ -31,7 +31,7 @@ _ROUNDS_AHEAD = 16
 
 @dataclass(frozen=True)
 class MetaState:
-    """What RW-Meta carries from round to round.
+    """The state that RW-Meta carries from round to round.
 
     Args:
         rounds: number of rounds observed.

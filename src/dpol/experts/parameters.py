@@ -9,7 +9,7 @@ def check_number(name: str, value: object, interval: str) -> None:
     """Refuse a parameter that is not a number in an interval, such as `(0, 1]`.
 
     Raises:
-        ValueError: it lies outside, is NaN, or is none; true and false are none.
+        ValueError: it is outside, NaN or not a number; true and false are not numbers.
     """
     low, high = interval[1:-1].split(", ")
     if isinstance(value, Real) and not isinstance(value, bool):

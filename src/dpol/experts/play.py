@@ -75,7 +75,7 @@ class RawGains:
 
 
 Source = NoisyGains | RawGains
-"""What a game is played on."""
+"""The gains that a game is played on."""
 
 
 @overload
@@ -83,7 +83,7 @@ def setup_of(source: NoisyGains) -> LocalSetup: ...
 @overload
 def setup_of(source: RawGains) -> CuratorSetup: ...
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
-    """What an algorithm knows before round 1 of a game on `source`."""
+    """The facts that an algorithm knows before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
         replicates, t, n = source.gains.shape
         size = replicates, t, n, source.gain_range
@@ -244,7 +244,7 @@ _ONLY_READ = (
 
 
 def _what_is_wrong(actions: object, setup: Setup) -> str:
-    """Why these cannot be the actions of a round, and what would be; empty if they can."""
+    """The reason why these cannot be the actions of a round, and a remedy; empty if they can."""
     if not isinstance(actions, np.ndarray):
         found = f"are not an array, but of type {type(actions).__name__}"
     elif actions.shape != (setup.n_replicates,) or actions.dtype.kind not in "iu":

@@ -45,14 +45,14 @@ class Entry:
         """The class, which `name` is registered for.
 
         Raises:
-            ValueError: it is no whole algorithm or bank.
+            ValueError: it is not a whole algorithm or bank.
         """
         kind: type = load(self.target)
         check_class(name, kind)
         return kind
 
     def parameters(self, name: str) -> dict[str, Any]:
-        """What a config may set, and the default of each."""
+        """Parameters that a config may set, with their defaults."""
         found = {}
         for own in fields(self.load(name)):  # type: ignore[arg-type]
             factory = own.default_factory
@@ -193,7 +193,7 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def label_of(algorithm: AnyAlgorithm) -> str:
-    """What a suite calls an algorithm by default; the name of its class if it is not registered.
+    """Default label of an algorithm in a suite; the name of its class if it is not registered.
 
     >>> from dpol.experts.tree_ftpl import TreeFTPL
     >>> label_of(TreeFTPL("min-regret"))

@@ -1,4 +1,4 @@
-"""What leaders of privately released sums share: their noise, state and record of privacy.
+"""Leaders of privately released sums: their noise, state and record of privacy.
 
 A curator releases sums of the gains by the matrix mechanism, and anyone can name the leader. No
 curator is needed: hospitals that keep their own past can release the same sums, with the same law
@@ -57,7 +57,7 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
 
     @abstractmethod
     def factorization(self, n_rounds: int) -> Factorization:
-        """How the sums of a game of T rounds are released."""
+        """The factorization that releases the sums of a game of T rounds."""
 
     @abstractmethod
     def absorb(self, state: SumsState, gains: Floats) -> SumsState:

@@ -1,4 +1,4 @@
-"""How likely the leader of a Gaussian random walk is to change: two bounds and their inverses.
+"""Two bounds on the probability that the leader of a Gaussian random walk changes; inverses.
 
 A vector of n experts has a leader and a gap (leader minus runner-up). It takes B
 steps, each adding N(0, eta^2 I). Both bounds limit the probability that the leader

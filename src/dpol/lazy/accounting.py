@@ -1,4 +1,4 @@
-"""What L2P guarantees, by the published theorem and by our own argument.
+"""The guarantee of L2P, by the published theorem and by our own argument.
 
 The published constants ("Private Online Learning via Lazy Algorithms", Theorem 3.2) are not
 covered by their proof as written; `sound` is ours and is the default. Both are for a measure
@@ -25,7 +25,7 @@ AccountantFunction = Callable[["LazyGame", int, float, float], float]
 
 @dataclass(frozen=True)
 class LazyGame:
-    """What the accountants have to know about a game.
+    """The facts that the accountants need to know about a game.
 
     Args:
         n_rounds: T, the number of rounds.

@@ -29,7 +29,7 @@ _parameters = lru_cache(maxsize=64)(choose_parameters)
 
 @dataclass(frozen=True)
 class LazyWeightsState:
-    """What L2P over multiplicative weights carries from round to round.
+    """The state that L2P over multiplicative weights carries from round to round.
 
     Args:
         measure: multiplicative weights.

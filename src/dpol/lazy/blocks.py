@@ -28,7 +28,7 @@ def play_weights(losses: Losses, games: Sequence[Game]) -> list[tuple[Floats, Fl
     """The total losses (R,) and the redraws of x (R,) of each game.
 
     What `dpol.lazy.play` returns over `WeightsMeasure`, from the same random numbers; sums of
-    losses that are no whole numbers differ in their last digits.
+    losses that are not whole numbers differ in their last digits.
 
     Args:
         losses: in [0, 1]; all games are played on them.
@@ -95,7 +95,7 @@ class _Rows:
 
     @classmethod
     def begin(cls, games: Sequence[Game], n_experts: int, block: int) -> Self:
-        """Before the first batch; `block` is the number of rounds of a block."""
+        """The state before the first batch; `block` is the number of rounds of a block."""
         counts = [generators.n_replicates for _, generators in games]
         widths = [_width(parameters, block) for parameters, _ in games]
 
@@ -214,7 +214,7 @@ class _Rows:
 
 
 def _least_keep(parameters: LazyParameters) -> float:
-    """What the probability of keeping x is never below, for losses in [0, 1].
+    """Lower bound of the probability of keeping x, for losses in [0, 1].
 
     Rounding of sums of other losses than 0 and 1 is allowed for.
     """
@@ -223,7 +223,7 @@ def _least_keep(parameters: LazyParameters) -> float:
 
 
 def _width(parameters: LazyParameters, rounds: int) -> int:
-    """How many uniform numbers a row holds: seldom fewer than a block of rounds uses."""
+    """Number of uniform numbers in a row: seldom fewer than a block of rounds uses."""
     p, batches = parameters.fake_switch, rounds // parameters.batch_size + 1
     redraws = batches * min(1 - (1 - p) * _least_keep(parameters) + p, 2.0)
     return 3 * int(batches + (redraws + 4 * redraws**0.5) / 3 + 4)

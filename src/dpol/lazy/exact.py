@@ -22,7 +22,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LazyLaw:
-    """What the law of the outputs depends on apart from the losses.
+    """The parameters on which the law of the outputs depends, apart from the losses.
 
     Args:
         batch_size: B, rounds in a batch.

@@ -39,7 +39,7 @@ class AccountedParameters(LazyParameters):
 
 @dataclass(frozen=True)
 class Objective:
-    """What parameters of L2P minimise: log(d)/eta, and what eta costs otherwise.
+    """The objective that parameters of L2P minimise: log(d)/eta, plus the other cost of eta.
 
     Args:
         cost: takes (T, B, eta).
@@ -50,11 +50,11 @@ class Objective:
     slope: Callable[[int, int, float], float]
 
     def __call__(self, game: LazyGame, n_experts: int, batch_size: int, eta: float) -> float:
-        """Its value."""
+        """Value of the objective."""
         return math.log(n_experts) / eta + self.cost(game.n_rounds, batch_size, eta)
 
     def best_eta(self, game: LazyGame, n_experts: int, batch_size: int) -> float:
-        """Its minimiser, by bisection on the derivative."""
+        """Minimiser of the objective, by bisection on the derivative."""
         low, high = 1e-12, 1.0
 
         def rises(eta: float) -> bool:
@@ -210,7 +210,7 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
 
 @dataclass(frozen=True)
 class _Goal:
-    """What parameters are judged by: the game, the epsilon to reach, and two numbers of them."""
+    """The goal of a search for parameters: the game, the epsilon to reach, and the accounting."""
 
     game: LazyGame
     epsilon: float
@@ -264,7 +264,7 @@ def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
 
 
 def _better(one: AccountedParameters, other: AccountedParameters) -> bool:
-    """Whether the objective is smaller, or equal and epsilon is smaller, which costs nothing."""
+    """True if the objective is smaller, or equal and epsilon is smaller, which costs nothing."""
     if one.objective < other.objective * (1 - 1e-9):
         return True
     return one.objective <= other.objective * (1 + 1e-9) and one.epsilon < other.epsilon

@@ -88,7 +88,7 @@ class LazyParameters:
 
 @dataclass(frozen=True)
 class LazyState:
-    """What L2P carries from batch to batch.
+    """The state that L2P carries from batch to batch.
 
     Args:
         measure: state of the measure of the current batch.

@@ -21,7 +21,7 @@ from dpol.release.noise import CountNoise, decimal_text
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of one report.
+    """The outcome of collecting one report.
 
     Args:
         file: the table.
@@ -54,7 +54,7 @@ def collect(
     """Take the new rows of reports into the log of a folder; what cannot be taken is refused.
 
     Args:
-        reports: tables that `dpol privatize` wrote, their records beside them.
+        reports: tables that `dpol privatize` wrote, with their records next to them.
         folder: of the coordinator; made if it is missing.
         deployment: the deployment's file, at least the first time.
 
@@ -80,7 +80,7 @@ def _collect(log: Log, file: Path) -> Collected:
 
 
 def _sort(log: Log, report: Report) -> _Taken:
-    """What is new in a report, what is known, and what is refused."""
+    """The rows of a report that are new, those that are known, and those that are refused."""
     taken, chains = _Taken(), chain_rows(report)
     known: dict[tuple[str, str], list[Released]] = {}
     for entity in {cells[0] for _, cells in report.rows}:
@@ -197,7 +197,7 @@ def check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) ->
 def _terms(
     noise: CountNoise, part: Mapping[str, Any] | None, report: Report
 ) -> tuple[ChainTerms, str]:
-    """What is public of the noise of a row, and the name of its chain; empty if it has none."""
+    """The public terms of the noise of a row, and the name of its chain; empty if it has none."""
     if part is None:
         return independent_terms(noise), ""
     return stated_terms(noise, part), f"{report.ledger}/{report.output}/{part['first_row']}"
@@ -205,7 +205,7 @@ def _terms(
 
 @cache
 def independent_terms(noise: CountNoise) -> ChainTerms:
-    """What is public of independent noise."""
+    """The public terms of independent noise."""
     return ChainTerms("0", "0", 1, 1, decimal_text(noise.mu), noise.decimals, noise.scale)
 
 

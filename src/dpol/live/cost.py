@@ -1,4 +1,4 @@
-"""What the privacy of a deployment costs: the noise on each share, and how good decisions will be.
+"""Privacy cost of a deployment: the noise on each share, and the loss in the quality of decisions.
 
 Decisions are those of the deployment's algorithm on simulated epidemics: a level with waves, and a
 share of each entity of it that is partly permanent and partly drifts; patients are Poisson. They
@@ -24,13 +24,13 @@ from dpol.release.memory import numbers_of, terms_of
 
 WEEKS, REPLICATES, CONFIDENCE = 52, 20, 0.95
 USUAL_CAPACITY = 100.0
-"""Taken where a capacity is reported with every count."""
+"""Capacity assumed where it is reported with every count."""
 _PERMANENT, _DRIFT, _PERSISTENCE = 0.35, 0.35, 0.87  # of the log share, as in dpol.data.simulator
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a deployment costs.
+    """The cost of a deployment.
 
     Args:
         deviations: standard deviation of the noise on the share of each entity.

@@ -60,7 +60,7 @@ def _decisions(folder: Path) -> list[Decision]:
 
 
 def check(folder: Path, period: datetime.date | None = None) -> Decision:
-    """Make a decision again from what it was made from, and compare.
+    """Make a decision again from its own inputs, and compare.
 
     Args:
         folder: of the coordinator.
@@ -106,8 +106,8 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     if number > newest + LONGEST_GAP:
         latest = log.deployment.period_of(newest + LONGEST_GAP)
         raise DataError(
-            f"{period} is {number - newest} periods after the last report, of {last}, which says"
-            f" next to nothing of it; collect newer reports, or give --period {latest} at most"
+            f"{period} is {number - newest} periods after the last report, of {last}, too many"
+            f" for a prediction; collect newer reports, or give --period {latest} at most"
         )
     return number
 
@@ -175,7 +175,7 @@ def _decided(log: Log, number: int, last_received: int | None = None) -> Decisio
 
 
 def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:
-    """What all random numbers of a decision are drawn from, see `dpol.core.randomness`."""
+    """The seed and keys of all random numbers of a decision, see `dpol.core.randomness`."""
     name = deployment.name
     return {
         "seed": deployment.seed,
@@ -211,7 +211,7 @@ def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Out
 
 
 def spent_of(deployment: Deployment, panel: Panel) -> Spent:
-    """What releases cost one person: a period that was released twice counts twice."""
+    """Privacy cost of releases for one person: a period that was released twice counts twice."""
     mu, stay = math.sqrt(panel.spent.max()), deployment.longest_stay
     memories = [(Fraction(a), Fraction(b), weeks) for a, b, weeks in panel.memories]
     return Spent(
@@ -224,7 +224,7 @@ def spent_of(deployment: Deployment, panel: Panel) -> Spent:
 
 
 def _difference(before: Any, again: Any, place: str = "") -> str:
-    """Where two plain values differ, numbers by more than rounding; empty if nowhere."""
+    """The first difference of two plain values, numbers up to rounding; empty if there is none."""
     if isinstance(before, dict) and isinstance(again, dict) and before.keys() == again.keys():
         pairs = [(f"{place}.{key}", before[key], again[key]) for key in before]
     elif isinstance(before, list | tuple) and len(before) == len(again):

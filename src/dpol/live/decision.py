@@ -16,7 +16,7 @@ from dpol.core.errors import DataError
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a decision says of one entity.
+    """The outlook of one entity in a decision.
 
     Args:
         entity: its identifier.
@@ -50,7 +50,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the releases that a decision rests on cost one person at most, in Gaussian DP.
+    """The most that the releases behind a decision cost one person, in Gaussian DP.
 
     Args:
         mu: of a person of the unit.
@@ -69,7 +69,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Decision:
-    """Whom to choose for a period, and all that is needed to check it.
+    """The choice of entities for a period, and all that is needed to check it.
 
     Args:
         deployment: its name.
@@ -125,7 +125,7 @@ def read_decision(path: Path) -> Decision:
     """A decision that was written as JSON.
 
     Raises:
-        DataError: the file cannot be read, or is no decision.
+        DataError: the file cannot be read, or is not a decision.
     """
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """Reading the file of a deployment, with every rule: also that its algorithm can decide.
 
-Whoever reads one passes here. The model itself is below the algorithms, `dpol.release.deployment`.
+Every reader of one calls this module. The model itself is `dpol.release.deployment`.
 """
 
 from __future__ import annotations

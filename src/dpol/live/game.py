@@ -33,7 +33,7 @@ _LEAST_NOISE = 1e-9
 
 @dataclass(frozen=True)
 class Played:
-    """Where a game stands.
+    """The state of a game.
 
     Args:
         period: the last one learned.
@@ -60,7 +60,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a game would choose for the next period.
+    """The choice of a game for the next period.
 
     Args:
         ranked: experts, best first; one only where the algorithm does not rank.
@@ -95,7 +95,7 @@ class Game:
         memory: of the noise; None for independent noise.
         seed: root of the algorithm's random numbers.
         name: these are keyed by it, and by the period.
-        played: where the game stands; None before the first period.
+        played: state of the game; None before the first period.
 
     Raises:
         ValueError: the algorithm cannot play a live game, or not on noise with this memory.
@@ -125,7 +125,7 @@ class Game:
 
     @property
     def ranks(self) -> bool:
-        """Whether `decide` ranks all experts; False before the first period."""
+        """True if `decide` ranks all experts; False before the first period."""
         return self.played is not None and self.algorithm.forecast(self.played.state) is not None
 
     def learn(
@@ -148,7 +148,7 @@ class Game:
 
         Raises:
             ValueError: the period is over, an array has another shape, or the noise of a report is
-                no number from 0 on.
+                not a number from 0 on.
         """
         reported = ~np.isnan(shares)
         scale = np.where(reported, noise_scale, 1.0)
@@ -205,7 +205,7 @@ class Game:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What was reported in a period: the arguments of `Game.learn`, and (n,) who did."""
+    """The reports of a period: the arguments of `Game.learn`, with (n,) flags of who reported."""
 
     shares: Floats
     noise_scale: Floats
@@ -215,7 +215,7 @@ class Round:
 
 
 def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
-    """Why an algorithm cannot play a live game; empty if it can."""
+    """The reason why an algorithm cannot play a live game; empty if it can."""
     if not isinstance(algorithm, LocalAlgorithm):
         why = "needs raw counts; take a local algorithm, such as empirical-bayes"
     elif algorithm.needs_all_rounds:

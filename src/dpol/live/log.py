@@ -54,7 +54,7 @@ class Released(NamedTuple):
 
     @property
     def terms(self) -> tuple[str | int, ...]:
-        """What is public of its noise, see `TERMS`."""
+        """The public terms of its noise, see `TERMS`."""
         return self[-len(TERMS) :]
 
     @property
@@ -69,7 +69,7 @@ class Released(NamedTuple):
 
 
 TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
-"""What many rows have in common: a row of the log's table of noise. The last fields of a row."""
+"""Columns of the log's table of noise, which many rows share. The last fields of a row."""
 
 
 def noise_growth(a: ArrayLike, b: ArrayLike, place: ArrayLike) -> Floats:
@@ -147,8 +147,8 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
         new: whether rows may be added.
 
     Raises:
-        DataError: there is no log or deployment, the file is no log, or the deployment is another
-            one than that of the log.
+        DataError: there is no log or deployment, the file is not a log, or the log is of another
+            deployment.
         OutputError: the log cannot be written, or another run holds it too long.
     """
     path = folder / LOG_NAME
@@ -189,7 +189,7 @@ def log_of_rows(path: Path, deployment: Deployment, rows: list[Released]) -> Ite
     Args:
         path: of the table.
         deployment: that its rows are of.
-        rows: a correction stands after what it supersedes.
+        rows: a correction comes after what it supersedes.
     """
     with closing(sqlite3.connect(":memory:")) as base:
         _make_tables(base, deployment)

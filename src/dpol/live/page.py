@@ -13,9 +13,9 @@ from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
 
 SHOWN = 50
-"""Entities that the ranking shows; the CSV file of the decision has all."""
+"""Number of entities that the ranking shows; the CSV file of the decision has all."""
 EARLIER = 26
-"""Earlier decisions that are shown."""
+"""Number of earlier decisions that are shown."""
 _WIDTH = 160.0  # of a bar, in pixels
 
 

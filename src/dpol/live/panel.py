@@ -1,4 +1,4 @@
-"""What was reported, as arrays: a row for each period, a column for each entity."""
+"""Reports as arrays: a row for each period, a column for each entity."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ class Panel:
     sha256: str
 
     def before(self, rounds: int) -> Panel:
-        """What was reported in the first `rounds` periods; the number of releases stays."""
+        """The reports of the first `rounds` periods; the number of releases stays."""
         arrays = "share", "capacity", "fresh", "noise", "a", "b", "spent", "place", "chain"
         return replace(self, **{name: getattr(self, name)[:rounds] for name in arrays})
 
     @property
     def there(self) -> NDArray[np.bool_]:
-        """(T, n) who reported."""
+        """(T, n) flags of the entities that reported."""
         return self.chain >= 0
 
     @property
     def last(self) -> NDArray[np.intp]:
-        """(n,) the last period that each reported; -1: none."""
+        """(n,) the last period that each entity reported; -1 for none."""
         periods = np.arange(len(self.chain))[:, None]
         return np.asarray(np.where(self.there, periods, -1).max(axis=0))
 
@@ -82,14 +82,14 @@ class Panel:
         return Chains(*(np.where(last >= 0, it[last, each], 0.0) for it in (self.a, self.b)))
 
     def first_capacity(self) -> Floats:
-        """(n,) first capacities; the median of these for who has not reported."""
+        """(n,) first capacities; their median for entities that have not reported."""
         first = self.capacity[self.there.argmax(axis=0), np.arange(self.capacity.shape[1])]
         return np.asarray(np.where(self.last >= 0, first, np.nanmedian(first)))
 
     def new_chains(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """(T, n) whose chain is not that of the last report, and which of these had begun before.
+        """(T, n) flags of chains that differ from the last report's, and of those begun before.
 
-        They had where a correction, which is of a chain of its own, stands between reports.
+        They had if a correction, which is of a chain of its own, comes between reports.
         """
         periods = np.where(self.there, np.arange(len(self.chain))[:, None], -1)
         before = np.maximum.accumulate(np.vstack([periods[:1] * 0 - 1, periods[:-1]]), axis=0)
@@ -99,7 +99,7 @@ class Panel:
 
 
 def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
-    """What was reported in the first `rounds` periods.
+    """The reports of the first `rounds` periods.
 
     Args:
         log: what is read.

@@ -87,7 +87,7 @@ def _read_export(file: Path, deployment: Deployment) -> Panel:
     rows = [Released(*row) for row in cells[list(Released._fields)].itertuples(index=False)]
     sds = zip(*(as_numbers(cells[name], PLAIN) for name in wanted[-2:]), strict=True)
     _refuse_rows(raw, deployment, rows, list(sds))
-    rows.sort(key=lambda row: row.version)  # A correction stands after what it supersedes.
+    rows.sort(key=lambda row: row.version)  # A correction comes after what it supersedes.
     with log_of_rows(file, deployment, rows) as log:
         return read_panel(log, number_of(log))
 

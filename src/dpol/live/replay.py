@@ -116,10 +116,10 @@ def _begin(
 
 
 def _same(one: Game, other: Game) -> bool:
-    """Whether two games begin in the same way."""
+    """True if two games begin in the same way."""
 
     def start(game: Game) -> list[Floats]:
-        """What a game begins with; an empty array stands for nothing."""
+        """Arrays that a game begins with; an empty array stands for nothing."""
         memory = (None, None) if game.memory is None else (game.memory.a, game.memory.b)
         return [np.zeros(0) if it is None else it for it in (game.capacity, *memory)]
 

@@ -80,7 +80,7 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
 def _record(file: Path) -> tuple[dict[str, Any], Path]:
     path = record_of(file)
     if not file.is_file():
-        raise DataError(f"{file}: is not there, or no file; check the path")
+        raise DataError(f"{file}: is not there, or is not a file; check the path")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -114,7 +114,7 @@ def _rows(file: Path, table: bytes, deployment: Deployment) -> list[tuple[int, l
 
 
 def chain_rows(report: Report) -> ChainRows:
-    """Which chain of a report's record a row is of.
+    """The chain in a report's record of each row.
 
     Raises:
         DataError: the record does not say that as it should.

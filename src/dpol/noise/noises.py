@@ -23,7 +23,7 @@ from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.guarantee import Origin
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
-"""What the noise `capacity-memory` remembers: as `designed`, nothing, or (a, b) for all."""
+"""Memory of the noise `capacity-memory`: as `designed`, none, or (a, b) for all entities."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Noise:
         scale: (stream, mu) to the (T, n) standard deviations.
         needs_capacities: whether it is refused for gains with a given sensitivity.
         constant: whether all rounds and experts have the same scale.
-        on_counts: whether it is noise of one scale on every count; its record counts persons.
+        on_counts: whether it is noise of one scale on every count; its record counts people.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: how noise depends on earlier noise: not at all, by `Chains`, or by `SumsMemory`.
@@ -84,7 +84,7 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
 def memory_of(
     noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice
 ) -> NoiseMemory | None:
-    """How the noise of a stream depends on earlier noise; None for independent noise.
+    """The memory of the noise of a stream; None for independent noise.
 
     Raises:
         ValueError: the memory that is chosen is none.
@@ -160,9 +160,9 @@ CENTRAL_NOISES = tuple(name for name, noise in NOISES.items() if noise.central)
 """Names of those that curators use too."""
 
 NO_NOISE = "none"
-"""What stands for the noise of algorithms without privacy."""
+"""Name of the noise of algorithms without privacy."""
 
 
 def is_ours(name: str) -> bool:
-    """Whether a name is that of a noise that is not in the papers."""
+    """True if a name is that of a noise that is not in the papers."""
     return name in NOISES and NOISES[name].origin == "ours"

@@ -23,7 +23,7 @@ from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 @dataclass(frozen=True)
 class NoisyGains:
-    """What a local algorithm may see: noisy gains and their public noise scale.
+    """The input of a local algorithm: noisy gains and their public noise scale.
 
     Args:
         initial: (R, n) pure noise of the scale of round 1, drawn before the game (z_0).
@@ -36,7 +36,7 @@ class NoisyGains:
         stay: in how many rounds in a row a person may be counted, for whom the guarantee holds.
         memory: how noise depends on earlier noise; None for independent noise.
         fresh_scale: (T, n) standard deviation of what is fresh in the noise; None if all is.
-        capacity: (T, n) capacities, which are public; None where gains are no shares of persons.
+        capacity: (T, n) capacities, which are public; None where gains are not shares of people.
     """
 
     initial: Floats
@@ -71,8 +71,8 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
 
     Raises:
         ValueError: unknown noise, or mu not above 0.
-        DataError: the stream lacks the capacities that the noise needs, or the noise is no finite
-            number.
+        DataError: the stream lacks the capacities that the noise needs, or the noise is not
+            finite.
     """
     if noise not in NOISES:
         raise ValueError(f"noise {noise!r} is not one of {', '.join(NOISES)}")
@@ -233,7 +233,7 @@ def _guarantee(
 
 
 def _remembered(memory: NoiseMemory | None) -> str:
-    """What a record says of a memory."""
+    """A record's words for a memory."""
     if not isinstance(memory, Chains):
         return "" if memory is None else "made for prefix sums"
     ends = (f"{name} = {_span(own)}" for name, own in (("a", memory.a), ("b", memory.b)))

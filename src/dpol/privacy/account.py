@@ -1,4 +1,4 @@
-"""What a Gaussian-DP parameter means for one person, over one week or several."""
+"""Meaning of a Gaussian-DP parameter for one person, over one week or several."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Memory = tuple[float, float]
 def protection(
     mu: float, delta: float, weeks: int = 1, unit: int = 1, memory: Memory | None = None
 ) -> Protection:
-    """What mu-GDP guarantees to a person who is counted in `weeks` weeks, in a row or not.
+    """The guarantee of mu-GDP to a person who is counted in `weeks` weeks, in a row or not.
 
     Args:
         mu: Gaussian-DP parameter of a person of the unit.
@@ -65,7 +65,7 @@ def best_guess(mu: float) -> float:
     """The most often that a guess about one person can be right; 0.5 = as without the release.
 
     The guess is which of two adjacent inputs is the true one, made by somebody who knows all the
-    other persons and thought both equally likely before. For mu-GDP it is Phi(mu / 2).
+    other people and thought both equally likely before. For mu-GDP it is Phi(mu / 2).
 
     >>> best_guess(0.0), round(best_guess(1.0), 3)
     (0.5, 0.691)
@@ -74,7 +74,7 @@ def best_guess(mu: float) -> float:
 
 
 def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
-    """The same for (epsilon, delta)-DP: (exp(epsilon) + delta) / (exp(epsilon) + 1).
+    """An attacker's right guesses at most under (epsilon, delta)-DP.
 
     Source: "The Composition Theorem for Differential Privacy", region of errors of any test.
 

@@ -25,7 +25,7 @@ from dpol.core.randomness import Floats
 Parameter = Literal["mu", "epsilon", "distance"]
 """The parameter of a claim: mu, epsilon, or total variation distance from a computed law."""
 Method = Literal["event", "covariance", "fit", "exact"]
-"""How a bound was found: `audit_runs`, `audit_covariance`, `audit_fit` or `audit_loss`."""
+"""Name of the method of a bound: `audit_runs`, `audit_covariance`, `audit_fit`, `audit_loss`."""
 Counts = NDArray[np.int64]
 # False positives and false negatives, and out of how many runs each.
 _Errors = tuple[Counts, Counts, int, int]
@@ -44,7 +44,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What an audit found.
+    """The result of an audit.
 
     Args:
         parameter: `mu` of Gaussian DP, `epsilon`, or `distance` from a computed law.
@@ -72,7 +72,7 @@ class AuditResult:
 
 
 def exceeds(value: float, claimed: float) -> bool:
-    """Whether a value exceeds a claim by more than rounding.
+    """True if a value exceeds a claim by more than rounding.
 
     >>> exceeds(1.0 + 1e-12, 1.0), exceeds(1.001, 1.0)
     (False, True)

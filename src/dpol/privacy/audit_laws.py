@@ -82,8 +82,8 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         confidence: of the lower bound, in (0, 1).
 
     Raises:
-        ValueError: the law is no distribution, an outcome is outside it, or there are fewer than 4
-            runs.
+        ValueError: the law is not a distribution, an outcome is outside it, or there are fewer than
+            4 runs.
 
     >>> outcomes = np.random.default_rng(1).integers(0, 5, 4000)
     >>> audit_fit(outcomes, np.full(5, 0.2)).verdict

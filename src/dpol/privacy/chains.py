@@ -2,7 +2,7 @@
 
 A holder who releases x + C^-1 z, z independent, reveals what C x + z reveals: each is computed
 from the other, week by week. So one person in one week is as well protected as by independent
-noise if the columns of C have norm 1, and whoever averages over weeks sees less noise.
+noise if the columns of C have norm 1, and an average over weeks has less noise.
 
 Here C(L) = kappa (1 - a L) / (1 - b L), L the shift by a week. One number u is remembered: with
 fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from u_1 = 0. That
@@ -36,11 +36,11 @@ _STEPS = 600  # So many weeks on, the variance of a prediction has settled to 8 
 Number = TypeVar("Number", Floats, Fraction)
 
 MemoryKind = Literal["none", "chains", "sums"]
-"""How noise depends on earlier noise: not at all, or by a class of this module."""
+"""Kind of dependence on earlier noise: none, or a class of this module."""
 
 
 class NoiseMemory(Protocol):
-    """How the noise of a stream depends on that of earlier rounds, in units of fresh noise."""
+    """Dependence of a stream's noise on that of earlier rounds, in units of fresh noise."""
 
     kind: ClassVar[MemoryKind]
 
@@ -181,7 +181,7 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
     if stay > 1 and (b < np.maximum(a, 0)).any():
         raise ValueError(
             "memory: b must be at least a and at least 0 where a person may stay more than 1 round:"
-            " otherwise who changes hospital during the stay is not covered"
+            " otherwise a person who changes hospital during the stay is not covered"
         )
     return np.asarray(np.sqrt(squared_norm(a, b, stay)))
 

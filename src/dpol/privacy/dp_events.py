@@ -1,4 +1,4 @@
-"""Guarantees as events of dp_accounting, in which libraries of the field tell accountants of them.
+"""Guarantees as events of dp_accounting, which other libraries' accountants read.
 
 An event is plain data here, as its `to_named_tuple` has it and JSON stores it: `module_name`,
 `class_name`, and its parameters. So nobody has to import dp_accounting, which takes a second.
@@ -15,7 +15,7 @@ from typing import Any
 from dpol.privacy.gaussian_dp import compose
 
 MODULE = "dp_accounting.dp_event"
-"""Where dp_accounting keeps its events."""
+"""The module of dp_accounting that holds its events."""
 
 
 def dp_event_facts(mu: float, epsilon_delta: tuple[float, float] | None = None) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def fresh_window_sums(n_rounds: int, window: int) -> Factorization:
 
 
 def least_row_norm(workload: Floats) -> float:
-    """What the largest row norm of B cannot be below, if all columns of C have norm 1 at most.
+    """Lower bound of the largest row norm of B, if all columns of C have norm 1 at most.
 
     The nuclear norm of A over T. Source: Edmonds, Nikolov and Ullman, "The Power of Factorization
     Mechanisms in Local and Central Differential Privacy" (2020), for the mean square; the largest

@@ -116,7 +116,7 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
 
 
 def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float) -> float:
-    """Where a falling curve delta(eps) reaches `delta`; 0 if it starts below, `upper` at most."""
+    """Point at which a falling curve delta(eps) reaches `delta`, from 0 to `upper`."""
     if curve(0.0) <= delta:
         return 0.0
     log_delta = math.log(delta)

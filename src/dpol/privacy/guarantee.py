@@ -12,14 +12,14 @@ from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
-"""Who sees raw data: nobody, a curator, or everybody."""
+"""People who see raw data: nobody, a curator, or everybody."""
 Origin = Literal["paper", "standard", "ours"]
-"""Where a method comes from: a paper of the project, a textbook, or us."""
+"""Origin of a method: a paper of the project, a textbook, or us."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What is guaranteed, to whom, and on which assumptions.
+    """A privacy guarantee: its content, the people it protects, and its assumptions.
 
     Args:
         mechanism: what adds the noise.
@@ -29,14 +29,14 @@ class Guarantee:
         sensitivity_unit: norm and quantity of `sensitivity`.
         mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
             inf = no guarantee.
-        model: `local` (noised where it arises), `central` (a curator sees raw data), `none`.
+        model: `local` (each site adds noise), `central` (a curator sees raw data), `none`.
         sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
         epsilon_delta: a guarantee of another kind than Gaussian DP, if there is one; mu is
             not a number then.
         taken_as_public: what was computed from private data and is not covered; empty if
             nothing was.
         stays: mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not, at most;
-            None where no persons are counted, and for guarantees of another kind.
+            None where no people are counted, and for guarantees of another kind.
         carried: for data in which a missing count repeats the last one: in how many further rounds
             a person of the unit may be counted thereby, and the mu of that person, at most.
         memory: how noise depends on earlier noise; empty for independent noise.
@@ -116,7 +116,7 @@ class Guarantee:
         }
 
     def stay_columns(self) -> dict[str, float | str]:
-        """What longer stays and carrying forward cost, and the memory of the noise, as columns."""
+        """Columns of the cost of longer stays and of carrying forward, and of the memory."""
         stays = self.stays or (math.nan,) * len(STAYS)
         weeks, mu = self.carried or (math.nan, math.nan)
         columns = {f"mu_{v}_week{'s' * (v > 1)}": it for v, it in zip(STAYS, stays, strict=True)}
@@ -168,14 +168,14 @@ NO_PRIVACY = Guarantee(
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Between which inputs a guarantee holds, and in how many rounds a person is counted.
+    """The inputs between which a guarantee holds, and the rounds in which a person is counted.
 
     Args:
         adjacency: as in `Guarantee`.
         unit: likewise.
         taken_as_public: likewise.
         stay: in how many rounds in a row one person of the unit may be counted; None where no
-            persons are.
+            people are.
         max_carry: in how many further rounds, because a missing count repeats the last one.
     """
 
@@ -209,7 +209,7 @@ CHOSEN_BY = {
     "warm-up": "the counts of the warm-up periods, from which the list of entities was computed"
     " (cleaning.warm_up_last)",
 }
-"""What is taken as public, by how the list of entities came about; nothing for other ways."""
+"""Data taken as public, by the origin of the list of entities; nothing for other origins."""
 
 
 def neighbours_of(stream: GainStream) -> Neighbours:

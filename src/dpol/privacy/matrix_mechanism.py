@@ -75,7 +75,7 @@ class MatrixMechanism:
 
     @property
     def silos(self) -> tuple[Silo, ...]:
-        """The same mechanism without a curator: a holder for each expert, before round 1."""
+        """An equal mechanism without a curator: a holder for each expert, before round 1."""
         return tuple(Silo(self.factorization, float(sigma)) for sigma in self.scale)
 
     def noise(self, generators: ReplicateGenerators) -> Floats:

@@ -21,11 +21,11 @@ _LARGEST_SCALE = 2**53  # All up to here are floats, and no draw comes near the 
 
 
 class NoiseSampler(Protocol):
-    """Where noise comes from."""
+    """A source of noise."""
 
     @property
     def name(self) -> Literal["seeded", "secure"]:
-        """What a guarantee says of it."""
+        """Name of the sampler in a guarantee."""
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
         """Independent draws of scale `scale`, at least 1 and at most 2^53.

@@ -74,7 +74,7 @@ class TreeNoise:
     nodes: Mapping[int, Floats] = field(default_factory=dict)
 
     def next(self, noise: Floats) -> TreeNoise:
-        """After one more round: it closes the nodes below its own and opens one, with `noise`."""
+        """The tree a round later: it closes the nodes below its own and opens one with `noise`."""
         rounds = self.rounds + 1
         own = (rounds & -rounds).bit_length() - 1
         nodes = {level: old for level, old in self.nodes.items() if level > own}

@@ -1,4 +1,4 @@
-"""What a holder takes from the file of a deployment."""
+"""Terms that a holder takes from the file of a deployment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol.core.errors import DataError
 
 @dataclass(frozen=True)
 class AgreedTerms:
-    """What a ledger keeps of a deployment.
+    """The terms of a deployment that a ledger keeps.
 
     Args:
         name: of the deployment.
@@ -41,7 +41,7 @@ class AgreedTerms:
 
 @dataclass(frozen=True)
 class Agreed:
-    """What a deployment says of the rows of a holder.
+    """The agreement of a deployment on the rows of a holder.
 
     Args:
         terms: what the ledger keeps.
@@ -69,7 +69,7 @@ class Agreed:
 
     @property
     def reads_capacity(self) -> bool:
-        """Whether a column of capacities is needed."""
+        """True if a column of capacities is needed."""
         return None in self.capacities.values()
 
     def cells(self, where: str, cells: list[str]) -> list[str] | None:
@@ -81,7 +81,7 @@ class Agreed:
         entity = cells[0]
         if entity not in self.entities:
             raise DataError(
-                f"{where}: its entity is none of the deployment {self.terms.name}; write the"
+                f"{where}: its entity is not in the deployment {self.terms.name}; write the"
                 " identifier as its file does, or leave the row out"
             )
         if entity not in self.capacities:
@@ -94,7 +94,7 @@ class Agreed:
         if rest or number < 0:
             first, days = self.terms.first, self.terms.days
             raise DataError(
-                f"{where}: its date begins no period of the deployment {self.terms.name}, whose"
+                f"{where}: no period begins on its date in the deployment {self.terms.name}, whose"
                 f" periods begin on {first} and every {days} days from then on; write the start of"
                 " the period, or leave the row out"
             )

@@ -17,7 +17,7 @@ _TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
 
 
 class ChainTerms(NamedTuple):
-    """What is public of a chain.
+    """The public terms of a chain.
 
     Args:
         a: of the memory, decimal text; see `dpol.release.memory`.
@@ -25,7 +25,7 @@ class ChainTerms(NamedTuple):
         unit_weeks: in how many periods in a row one person may be counted.
         chain_periods: the most releases of the chain.
         mu: of a person of that unit, decimal text.
-        decimals: the noise has steps of 10^-decimals persons.
+        decimals: the noise has steps of 10^-decimals people.
         scale: of the fresh noise, in steps.
     """
 
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 
 
 class ChainRows:
-    """Which chain of a record a row is of: a chain is its entity's rows from one on.
+    """A map from the rows of a record to their chains: a chain is its entity's rows from one on.
 
     Args:
         parts: the chains of the record.
@@ -144,12 +144,12 @@ def keep_state(ledger: Ledger, chain: Chain) -> None:
 
 
 def end_all(ledger: Ledger) -> None:
-    """No chain may go on: the ledger, or a newer copy of it, was lost."""
+    """End all chains: the ledger, or a newer copy of it, was lost."""
     ledger.execute("UPDATE chain SET u = NULL")
 
 
 def any_chain(ledger: Ledger) -> bool:
-    """Whether a chain that remembers something was ever begun."""
+    """True if a chain that remembers something was ever begun."""
     return ledger.execute("SELECT 1 FROM chain WHERE a != b LIMIT 1").fetchone() is not None
 
 
@@ -203,7 +203,7 @@ def memories_of(ledger: Ledger, output: Output) -> set[tuple[Fraction, Fraction,
 
 
 def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
-    """How much larger mu is for a person counted in so many periods, in a row or not, at most.
+    """Growth of mu for a person counted in so many periods, in a row or not, at most.
 
     Args:
         memories: (a, b) of the noise, and in how many periods in a row mu protects a person.

@@ -42,19 +42,19 @@ def _capacity(value: object) -> object:
 
 
 class Entity(Settings):
-    """Somebody who reports: a hospital."""
+    """An entity that reports, such as a hospital."""
 
     title: str = ""
     """A name to show; without it the identifier is shown."""
     capacity: Annotated[float | Literal["reported"], BeforeValidator(_capacity)] = "reported"
-    """What its counts are a share of (beds): a public number, or `reported` with every count."""
+    """The whole of its counts (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
     """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
 
     def takes_part(self, period: datetime.date) -> bool:
-        """Whether it reports, and may be chosen, in a period that starts at a date."""
+        """True if it reports, and may be chosen, in a period that starts at a date."""
         return (self.since or period) <= period and (self.until is None or period < self.until)
 
 
@@ -62,17 +62,17 @@ class Columns(Settings):
     """The names that the holders' tables use; the same for all, and for what they release."""
 
     entity: str = "entity"
-    """Identifies the entity."""
+    """Identifier of the entity."""
     period: str = "period"
     """Start of the period, a date such as 2021-01-31."""
     count: str = "count"
-    """People counted."""
+    """Number of people counted."""
     capacity: str = "capacity"
     """Capacity of the entity in the period; read where it is `reported`."""
 
 
 class Periods(Settings):
-    """When counts are taken."""
+    """The periods in which counts are taken."""
 
     first: Annotated[
         datetime.date, Field(ge=datetime.date(1900, 1, 1), le=datetime.date(2100, 12, 31))
@@ -83,7 +83,7 @@ class Periods(Settings):
 
 
 class Noise(Settings):
-    """How noise is added to counts."""
+    """The noise on counts."""
 
     memory: Literal["none", "designed"] = "none"
     """`none`: independent noise. `designed`: noise that takes back part of its past."""
@@ -92,12 +92,12 @@ class Noise(Settings):
 
 
 class Deployment(Settings):
-    """What hospitals and a coordinator have agreed on."""
+    """An agreement of hospitals and a coordinator."""
 
     name: Label
     """Name of the deployment; part of every release and decision."""
     periods: Periods
-    """When counts are taken."""
+    """Periods in which counts are taken."""
     columns: Columns = Columns()
     """The names that the holders' tables use."""
     entities: Annotated[dict[str, Entity], Field(min_length=2)]
@@ -107,19 +107,19 @@ class Deployment(Settings):
     unit_weeks: Annotated[int, Field(ge=1, le=52)] = 1
     """The unit: one person in at most so many periods in a row."""
     count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
-    """How far one person can move one count."""
+    """Largest change of one count by one person."""
     noise: Noise = Noise()
-    """How noise is added to counts."""
+    """Noise on counts."""
     algorithm: AlgorithmSpec = "empirical-bayes"
     """A local algorithm that decides from the noisy shares, as in a suite of a config."""
     names: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How many entities a decision names."""
+    """Number of entities that a decision names."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods in which the budget has to protect one person."""
     budget_mu: MuDecimal
     """Ceiling of the mu of a person of the longest stay, over all outputs of a holder."""
     corrections: bool = False
-    """Whether a period may be released again; it then counts again."""
+    """True if a period may be released again; it then counts again."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Root of the random numbers of a randomised algorithm; public."""
 
@@ -182,7 +182,7 @@ class Deployment(Settings):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
     def agreed(self, entity: str | None = None, correct: Iterable[str] = ()) -> Agreed:
-        """What the deployment says of the rows of one entity, or of all.
+        """The agreement of the deployment on the rows of one entity, or of all.
 
         Args:
             entity: its identifier.
@@ -213,7 +213,7 @@ class Deployment(Settings):
         return CountNoise(Decimal(str(self.mu)), Decimal(str(self.count_sensitivity)))
 
     def memory(self) -> Memory | None:
-        """How noise depends on earlier noise; None: not at all, for a unit of one period."""
+        """The noise's memory of earlier noise; None without any, for a unit of one period."""
         designed = self.noise.memory == "designed"
         if not designed and self.unit_weeks == 1:
             return None
@@ -230,6 +230,6 @@ class Deployment(Settings):
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
 
     def number_of(self, period: datetime.date) -> int | None:
-        """Which period begins at a date, counted from 0; None if none does."""
+        """Number of the period that begins at a date, counted from 0; None if none does."""
         number, rest = divmod((period - self.periods.first).days, self.periods.days)
         return None if rest or number < 0 else number

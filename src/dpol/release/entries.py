@@ -1,4 +1,4 @@
-"""What is written into a ledger and asked of it: outputs, runs, names, rows."""
+"""Entries of a ledger and queries of them: outputs, runs, names, rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Output(NamedTuple):
 
     @property
     def has_interval(self) -> bool:
-        """Whether each row has the columns `INTERVAL`: outputs begun without them stay so."""
+        """True if each row has the columns `INTERVAL`: outputs begun without them stay so."""
         return self.header[-len(INTERVAL) :] == INTERVAL
 
 
@@ -66,7 +66,7 @@ class Run(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a row of a table goes in the ledger.
+    """The place of a table's row in the ledger.
 
     Args:
         line: of the row in its table.
@@ -84,7 +84,7 @@ class Place(NamedTuple):
 
 
 class Released(NamedTuple):
-    """What an entity released in one period, and into which output (its path in the ledger)."""
+    """A release of an entity in one period, and its output (by its path in the ledger)."""
 
     period: str
     mu: str
@@ -93,7 +93,7 @@ class Released(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """What the privacy of a row depends on.
+    """The facts on which the privacy of a row depends.
 
     Args:
         deployment: name of that of its output, or None.
@@ -146,7 +146,7 @@ def outputs(ledger: Ledger) -> list[tuple[Output, str]]:
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
-    """Where all outputs were last written."""
+    """Paths to which all outputs were last written."""
     folder = ledger.path.parent.resolve()
     return [folder / text for (text,) in ledger.execute("SELECT path FROM output")]
 
@@ -182,7 +182,7 @@ def deployment_of(ledger: Ledger, output: Output) -> AgreedTerms | None:
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
-    """Whether a run of that token is in the ledger."""
+    """True if a run of that token is in the ledger."""
     return ledger.execute("SELECT 1 FROM run WHERE token = ?", token).fetchone() is not None
 
 

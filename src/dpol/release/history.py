@@ -1,4 +1,4 @@
-"""What a ledger has released, when and at what cost, in plain words. No count is in it."""
+"""History of a ledger: its releases, their times and cost, in plain words. No count is in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpol.show.words import counted, printable
 
 
 def history(path: Path) -> list[str]:
-    """What a ledger has released, line by line; guarantees rounded to the safe side.
+    """The history of a ledger, line by line; guarantees rounded to the safe side.
 
     Raises:
         DataError: there is no ledger, or the file is not one.

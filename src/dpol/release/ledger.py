@@ -60,7 +60,7 @@ class Ledger:
 
     @property
     def id(self) -> str:
-        """Chosen at random when the ledger was made."""
+        """Random identifier, chosen when the ledger was made."""
         return str(self.execute("SELECT id FROM ledger").fetchone()[0])
 
     def execute(self, statement: str, *values: str | int | None) -> sqlite3.Cursor:

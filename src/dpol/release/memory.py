@@ -5,7 +5,7 @@ a release is n = r(u) + z: u is a fraction that the chain remembers, 0 at its st
 up, and z is a fresh discrete Gaussian of scale k. Then u becomes b u + (a - b) n. Without rounding
 that is the noise of `dpol.privacy.chains`.
 
-Guarantee, for persons who are counted in up to W periods in a row: moving one between entities is
+Guarantee, for people who are counted in up to W periods in a row: moving one between entities is
 mu-GDP, adding or removing one mu / sqrt(2)-GDP. Proof: look at one entity and two tables, whose
 rounded counts differ by at most S steps in v of the W periods (`dpol.release.noise`). Given what
 was released, n differs between the two by the differences of the counts, so u - u' is known from
@@ -52,7 +52,7 @@ _MOST_WEEKS, _MOST_PERIODS = 52, 2000  # The state grows by up to two digits in 
 
 @dataclass(frozen=True)
 class Memory:
-    """How noise depends on the noise of earlier periods, and the unit of privacy.
+    """The memory of the noise for that of earlier periods, and the unit of privacy.
 
     Args:
         numbers: (a, b), above -1 and below 1 with at most two decimals; equal: independent noise.
@@ -86,8 +86,8 @@ class Memory:
         if self.unit_weeks > 1 and b < max(a, Decimal(0)):
             raise DataError(
                 "the second number of a memory must be at least the first one and at least 0 where"
-                " a person may be counted in more than one week: who changes hospital during a"
-                " stay is not protected otherwise"
+                " a person may be counted in more than one week: otherwise a person who changes"
+                " hospital during a stay is not protected"
             )
 
 
@@ -142,7 +142,7 @@ def numbers_of(
 
 
 def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> ChainTerms:
-    """What is public of a chain with the numbers (a, b)."""
+    """The public terms of a chain with the numbers (a, b)."""
     a, b = map(Fraction, numbers)
     weeks, periods = memory.unit_weeks, memory.chain_periods
     errors = weeks * periods if a != b else 0  # u stays 0 otherwise
@@ -152,7 +152,7 @@ def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory
 
 
 def stated_terms(noise: CountNoise, part: Mapping[str, Any]) -> ChainTerms:
-    """What is public of a chain, as a record states it.
+    """The public terms of a chain, as a record states them.
 
     Raises:
         DataError: that does not fit the noise.

@@ -1,4 +1,4 @@
-"""What a ledger knows of an output that is on the disk, and taking in what it does not know."""
+"""Outputs on the disk: the ledger's record of them, and taking in rows that it does not know."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _chains(
     known = chains.chains_of(ledger, output)
     entity = {row[0]: (entries.name_of(ledger, row[0]) or (0, 0))[1] for row in rows}
     with suppress(LookupError, TypeError, ValueError, ArithmeticError, DataError):
-        parts = chains.ChainRows(record.chains)  # type: ignore[arg-type]  # None is no list
+        parts = chains.ChainRows(record.chains)  # type: ignore[arg-type]  # None is not a list
         firsts, terms = [], {}
         for n, row in enumerate(rows, start=1):
             part, place = parts.of(n, entity[row[0]])

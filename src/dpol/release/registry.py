@@ -30,7 +30,7 @@ def registry_entry(path: Path) -> str:
         path: the record, `NAME.csv.guarantee.json`.
 
     Raises:
-        DataError: the file cannot be read, is no record of a release, or its noise is not secure.
+        DataError: the file cannot be read, is not a release's record, or its noise is not secure.
     """
     names = {field.name for field in dataclasses.fields(Guarantee)}
     try:

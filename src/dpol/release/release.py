@@ -33,7 +33,7 @@ from dpol.release.views import (
 
 @dataclass(frozen=True)
 class Release:
-    """What a release did; it knows no counts.
+    """The result of a release; it knows no counts.
 
     Args:
         output: the table of noisy counts.
@@ -115,7 +115,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
 
 
 def _target(path: Path) -> Path:
-    """What a path leads to if it is a symbolic link. Raises RuntimeError for links in a circle."""
+    """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
     found = path.resolve() if path.is_symlink() else path
     if found.is_symlink():  # of a circle, Python 3.13 says nothing
         raise RuntimeError
@@ -153,7 +153,7 @@ def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: No
 
 
 class _NoNoise:
-    """Stands in for a sampler where nothing is released."""
+    """A sampler without noise, for checks that release nothing."""
 
     name: Literal["seeded"] = "seeded"
 
@@ -205,7 +205,7 @@ def _put(
 def _new_rows(
     ledger: Ledger, request: Request, known: entries.Output | None, counts: Sequence[Count]
 ) -> list[tuple[entries.Place, Count]]:
-    """Which rows of the table are to be released and where they go, if they may be added."""
+    """The rows of the table to release and their places, if they may be added."""
     path, choices, agreed = request.output, request.choices, request.agreed
     adding = choices.append or choices.again or agreed is not None
     check_deployment(ledger, path, known, agreed.terms if agreed else None)

@@ -1,4 +1,4 @@
-"""What would spend the privacy of the same people twice, by intent or by accident."""
+"""Repeats that would spend the privacy of the same people twice, by intent or by accident."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ History = Mapping[int, Sequence[Released]]
 def places(
     ledger: Ledger, table: Path, rows: Iterable[tuple[int, str, str]], choices: Choices
 ) -> list[Place]:
-    """Where rows of a table go in the ledger; registers names that are new.
+    """The places of a table's rows in the ledger; registers names that are new.
 
     Args:
         ledger: the ledger.

@@ -1,4 +1,4 @@
-"""What a holder asks for when counts are to be released."""
+"""Request of a holder to release counts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class CountColumns:
     """The columns that are read; all others are left alone.
 
     Args:
-        entity: whose count it is (hospital).
-        period: when (week), a date such as 2021-01-31.
-        count: persons counted, from 0 to 999999999, such as 12 or 3.4.
-        capacity: what the count is a share of (beds), above 0; public.
+        entity: column of the entity (hospital).
+        period: column of the date (week), such as 2021-01-31.
+        count: column of the people counted, from 0 to 999999999, such as 12 or 3.4.
+        capacity: column of the capacity (beds), above 0; public.
 
     Raises:
         DataError: two of the names are equal, or one is a name that the output needs, is not plain
@@ -55,7 +55,7 @@ class CountColumns:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the holder says beforehand, where a release would stop and ask.
+    """The holder's answers in advance, where a release would stop and ask.
 
     Args:
         append: add to the output if it exists.
@@ -82,14 +82,14 @@ class Choices:
 
 @dataclass(frozen=True)
 class Request:
-    """Which counts are to be released, where to, and how.
+    """The counts to release, where to, and how.
 
     Args:
         table: the raw counts, CSV in UTF-8.
         output: the CSV file to write; its record is `record_of(output)`.
         columns: which columns of `table` are used.
         noise: the noise of every count.
-        ledger: the ledger of all outputs; by default `LEDGER_NAME` beside the output.
+        ledger: the ledger of all outputs; by default `LEDGER_NAME` in the folder of the output.
         choices: what is meant where a release would stop and ask.
         memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
         agreed: what a deployment says; only what is new to the output is released then, and added.

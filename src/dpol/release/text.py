@@ -1,4 +1,4 @@
-"""What a release did and guarantees, in plain words."""
+"""Text on the result and the guarantee of a release, in plain words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpol.show.words import counted, printable
 
 
 def describe(done: Release, delta: float) -> list[str]:
-    """What was done and what is guaranteed, line by line; guarantees rounded to the safe side."""
+    """The result and the guarantee, line by line; guarantees rounded to the safe side."""
     own = [part.terms.standard_deviation for part in done.parts]
     text = load_template("done.txt.j2", "dpol.release").render(
         done=done,

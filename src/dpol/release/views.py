@@ -30,7 +30,7 @@ from dpol.release.ledger import Ledger
 
 @dataclass(frozen=True)
 class Record:
-    """What the record of an output says of where it comes from.
+    """The origin of an output, as its record states it.
 
     Args:
         sha256: of the table.
@@ -50,7 +50,7 @@ class Record:
 
 
 def record_of(output: Path) -> Path:
-    """Where the guarantee of a released table is written."""
+    """Path of the record that holds the guarantee of a released table."""
     return output.parent / f"{output.name}.guarantee.json"
 
 
@@ -127,7 +127,7 @@ def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
 
 
 def _memory_unknown(ledger: Ledger, output: entries.Output) -> bool:
-    """Whether rows were taken in whose chains their record did not state."""
+    """True if rows were taken in whose chains their record did not state."""
     return any(run.imported > 1 for run in entries.runs_of(ledger, output))
 
 
@@ -167,7 +167,7 @@ def _record_text(
 
 
 def _part(part: chains.Part) -> dict[str, Any]:
-    """What a receiver needs to know of a chain; its state is secret."""
+    """The facts that a receiver needs to know of a chain; its state is secret."""
     facts = {**part._asdict(), **part.terms._asdict()}
     del facts["terms"]
     return facts | {name: float(facts[name]) for name in ("a", "b", "mu")}

@@ -1,1 +1,1 @@
-"""How results look: tables, the style of figures, words and names."""
+"""Appearance of results: tables, the style of figures, words and names."""

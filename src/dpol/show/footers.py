@@ -33,7 +33,7 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
 
 
 def describe_data(simulated: bool) -> str:
-    """Whether the data are simulated."""
+    """A sentence that says if the data are simulated."""
     return "Data: simulated, not measured." if simulated else "Data: real."
 
 
@@ -41,13 +41,13 @@ COVERS = (
     "The intervals cover the noise, the randomness of the runs, on this one data set. They do not"
     " cover other data, such as other states or years."
 )
-"""What no interval of a run covers."""
+"""A sentence on the limits of every interval of a run."""
 
 
 def describe_interval(
     confidence: float, comparisons: int, intervals: str = "cells", covers: str = COVERS
 ) -> str:
-    """What the half widths are.
+    """A sentence that defines the half widths.
 
     Args:
         confidence: of all intervals together.
@@ -63,7 +63,7 @@ def describe_interval(
 
 
 def describe_best(column: str, family: str) -> str:
-    """What a column shows that picks the best of a family, and why its intervals hold."""
+    """A sentence on a column that picks the best of a family, and why its intervals hold."""
     return (
         f"{column}: the member of the family {family} with the largest mean, chosen in hindsight"
         " for each cell and named in it (in HTML under the pointer). The cells of all members count"
@@ -72,7 +72,7 @@ def describe_best(column: str, family: str) -> str:
 
 
 def describe_models(columns: Sequence[tuple[str, str]]) -> list[str]:
-    """Which columns, given with their models, are local, central or without privacy."""
+    """Sentences that name the local, the central and the non-private columns."""
     meaning = {
         "local": "Local model (each site adds noise to its own gains)",
         "central": "Central model (a trusted curator sees the raw gains)",
@@ -149,7 +149,7 @@ def _times_asked(runs: pd.DataFrame, columns: list[str]) -> str:
 
 
 def describe_public(runs: pd.DataFrame) -> list[str]:
-    """What was computed from private data and no guarantee covers; empty if nothing was."""
+    """Data that were computed from private data and that no guarantee covers; empty if none."""
     found = dict.fromkeys(runs["taken_as_public"])
     return [f"Taken as public, and not covered by any μ: {text}." for text in found if text]
 
@@ -162,13 +162,13 @@ _SAMPLERS = {
 
 
 def _moved(runs: pd.DataFrame) -> str:
-    """How far what is released can move between adjacent inputs."""
+    """Largest change of what is released, between adjacent inputs."""
     units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
     return ", ".join(f"sensitivity {_at_most(values)} ({unit})" for unit, values in units)
 
 
 def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
-    """What is guaranteed at each level; levels of which the same is said share a text."""
+    """The guarantee at each level; levels with the same guarantee share a text."""
     found: dict[str, list[str]] = {}
     for mu in levels:
         at_level = runs[runs["mu"] == mu]

@@ -58,7 +58,7 @@ ACCOUNTED: Mapping[str, str] = {"l2p": "the algorithm of its paper, with an acco
 """Algorithms of the papers that are ours by nothing but their accounting; they bear no mark."""
 
 OURS = "†: ours, not in the paper"
-"""What the mark means."""
+"""Meaning of the mark."""
 
 
 def name_of(label: str) -> Name:

@@ -20,7 +20,7 @@ from dpol.show.words import power
 
 BLACK = "#000000"
 GREY = "#5A5A5A"
-"""What has no privacy: references, and algorithms that see the truth."""
+"""Colour of all without privacy: references, and algorithms that see the truth."""
 REFUTED = "#C2003A"
 """A claim that the outputs refute; no algorithm has it."""
 ENVELOPE = "#E69F00"
@@ -42,7 +42,7 @@ _SHORT: Dashes = (2.2, 1.2)
 
 @dataclass(frozen=True)
 class LineStyle:
-    """How an algorithm is drawn; dashes and marker tell it apart in a grey print.
+    """The line of an algorithm; dashes and marker tell it apart in a grey print.
 
     Args:
         colour: colour of line and interval.
@@ -200,7 +200,7 @@ def algorithm_styles(labels: Iterable[str]) -> dict[str, LineStyle]:
 
 
 def _likeness(slot: LineStyle, taken: Iterable[LineStyle]) -> tuple[int, int, int]:
-    """How much of a slot is taken: colour with dashes, colour alone, dashes or marker alone."""
+    """Overlap of a slot with others: colour with dashes, colour alone, dashes or marker alone."""
     both = colour = rest = 0
     for style in taken:
         both += (slot.colour, slot.dashes) == (style.colour, style.dashes)

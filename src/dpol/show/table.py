@@ -143,12 +143,12 @@ class Table:
 
     @property
     def n_prose(self) -> int:
-        """How many columns hold words."""
+        """Number of columns that hold words."""
         return sum(column.prose for column in self.columns)
 
     @property
     def sortable(self) -> bool:
-        """Whether the lines may be in any order."""
+        """True if the lines may be in any order."""
         return len(self.corner) == 1
 
     def lines_of(

@@ -14,7 +14,7 @@ CHARACTERS_PER_INCH = 16.0
 
 
 def data_title(simulated: bool) -> str:
-    """What kind of data a figure shows."""
+    """The kind of data that a figure shows."""
     return "Simulated data, not measurements" if simulated else "Real data"
 
 

@@ -80,7 +80,7 @@ def privacy_title(mu: float) -> str:
 
 
 def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
-    """What an audit (a row of the table of audits) proves about a privacy parameter.
+    """The bound that an audit (a row of the table of audits) proves on a privacy parameter.
 
     >>> proved({"parameter": "epsilon", "method": "sampled", "lower_bound": 0.98765})
     'ε ≥ 0.988'
@@ -99,7 +99,7 @@ def joint_confidence(confidences: Iterable[float]) -> str:
 
 
 def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
-    """What an audit proves over what is claimed; of a claim of 0, 0 or inf.
+    """Ratio of an audit's bound to the claim; for a claim of 0, 0 or inf.
 
     >>> share_of_claim({"lower_bound": 0.5, "claimed": 2.0})
     0.25

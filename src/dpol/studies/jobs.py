@@ -1,4 +1,4 @@
-"""What the generic jobs of all studies do: one point, the collected tables, what is shown."""
+"""Generic jobs of all studies: compute one point, collect the tables, show them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_point(
         settings: its block of the config.
         point: one of its points.
         seed: root of all randomness.
-        delta: where epsilon is reported beside mu.
+        delta: delta at which epsilon is reported with mu.
         stream: the file of the gain stream that the point is about, if it is.
         tables: the files of the result tables that it needs.
         released: the files of released numbers and of their deployment, if it plays them.
@@ -121,7 +121,7 @@ def compute(
         study: the study.
         settings: its settings.
         seed: root of all randomness.
-        delta: where epsilon is reported beside mu.
+        delta: delta at which epsilon is reported with mu.
         confidence: of the intervals that are shown together.
         streams: gain streams by label.
         tables: result tables of the main experiment, by name.

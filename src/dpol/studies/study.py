@@ -1,6 +1,6 @@
 """A study as a value: its settings, its points, its results, and how they are shown.
 
-A study is a folder below `dpol.studies` whose package holds `STUDY`, and one line in
+A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line in
 `dpol.studies.registry`. The config gets its block from `settings`, the workflow its jobs from
 `points`, the manual its tables from `results`, the report its section from `figures` and `tables`.
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from dpol.data.stream import GainStream
 
 Point = Mapping[str, Any]
-"""What one job computes, as plain values: text, numbers, and lists of them. One that is about a
-gain stream has its label as `stream`; one that needs result tables of the main experiment has
-their names as `tables`; one that plays released numbers has the key `released`."""
+"""Settings of one job, as plain values: text, numbers, and lists of them. One that is about a gain
+stream has its label as `stream`; one that needs result tables of the main experiment has their
+names as `tables`; one that plays released numbers has the key `released`."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a point is given in addition to its settings.
+    """The inputs of a point in addition to its settings.
 
     Args:
         seed: root of all randomness.
-        delta: where epsilon is reported beside mu.
+        delta: delta at which epsilon is reported with mu.
         stream: the gain stream that the point names, if it does.
         tables: the result tables of the main experiment that it names.
         released: the files of released numbers and of their deployment, if it asks for them.
@@ -53,7 +53,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a run before any of its jobs.
+    """The facts known of a run before any of its jobs.
 
     Args:
         streams: title of each gain stream, by label.
@@ -106,13 +106,13 @@ def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
 
 
 def no_modules(settings: Any) -> tuple[str, ...]:
-    """What a study watches whose settings name no algorithm."""
+    """An empty tuple: the modules to watch for a study whose settings name no algorithm."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """What of the results of a run is shown together, on the page and by one job.
+    """A section of the results of a run, shown together on the page and by one job.
 
     Args:
         name: its anchor on the page.

@@ -25,7 +25,7 @@ EACH = 1 - 0.05 / SAMPLED
 
 @pytest.fixture(scope="module")
 def study():
-    """With the seed of the shipped configs."""
+    """Audits with the seed of the shipped configs."""
     return compute(STUDY, Audits(), seed=20200809)["audits"]
 
 
@@ -66,7 +66,7 @@ def test_every_mechanism_is_audited_and_all_but_the_published_exp3_are_consisten
 
 
 def test_nothing_is_claimed_but_what_was_asked(study):
-    """At mu = 1 and epsilon = 1: no row takes its claim from the mechanism's own scale."""
+    """All rows of mu and epsilon claim 1: none takes its claim from the mechanism's own scale."""
     asked = study[(study.parameter == "mu") & (study.mechanism != "RW-AdaBatch, sum of a batch")]
     # Chains are made for any length; 9 rounds need a little less.
     chains = asked.variant.str.contains("capacity-memory")
@@ -173,7 +173,7 @@ def test_the_first_batch_has_the_promised_size_and_sums_are_those_of_their_round
 
 
 def test_the_laws_of_messages_are_those_of_their_cells():
-    """By hand: label 0 of the counterexample at T = 10 stays in its block with 0.9 + 0.1 * 2/7."""
+    """Label 0 of the counterexample at T = 10 stays in its block with 0.9 + 0.1 * 2/7, by hand."""
     clipping = Clipping(labels.counterexample(), 10)
     blocks = labels._blocks(clipping, 0)
     assert blocks == pytest.approx([0.9 + 0.2 / 7, 0.2 / 7, 0.3 / 7])

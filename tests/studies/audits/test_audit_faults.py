@@ -1,4 +1,4 @@
-"""Audits of mechanisms that are broken on purpose, beside the sound ones."""
+"""Audits of mechanisms that are broken on purpose, and of the sound ones."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class RawLeader(TreeFTPL):
 
 
 class OneDraw(TreeFTPL):
-    """Its generators never move on: all nodes have the same noise."""
+    """A broken tree whose generators never move on: all nodes have the same noise."""
 
     def step(self, state, observation, generators):
         return super().step(state, observation, copy.deepcopy(generators))
@@ -174,7 +174,7 @@ FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(CLASS, 1.0)
 
 
 def altered(client, name, value):
-    """The same client, but for one of its numbers."""
+    """A client that differs in one of its numbers."""
     broken = type("Altered", (type(client),), {name: value})
     return broken(*(getattr(client, it.name) for it in dataclasses.fields(client)))
 
@@ -192,7 +192,7 @@ class Unclipped(SampledClient):
 
 
 class OneNoise(VectorClient):
-    """The same noise on all values."""
+    """A broken client with the same noise on all values."""
 
     def privatize(self, labels, features, generators):
         sound = super().privatize(labels, features, generators)
@@ -267,7 +267,7 @@ def as_chains(kind):
 
 
 def with_state(stream, noise, mu, **drawn):
-    """What a learner gets that is given the memory u too, in place of z_0."""
+    """Noisy gains of a learner that is given the memory u too, in place of z_0."""
     noisy = privatize(stream, noise, mu, **drawn)
     first = noisy.gains[:, 0] - stream.gains[0]
     return dataclasses.replace(noisy, initial=-noisy.memory.b * first)
@@ -372,20 +372,20 @@ FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in 
 
 
 def refuted(audits):
-    """Whether the outputs, not the record, refute a claim."""
+    """True if the outputs, not the record, refute a claim."""
     return any(it.result.verdict == "violated" for it in audits)
 
 
 @pytest.mark.parametrize("name", AUDITS)
 def test_a_sound_mechanism_is_not_violated(name):
-    """On a seed with at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds."""
+    """The error is at most 3 * 0.05 / `SAMPLED` on a seed: no audit has more than three bounds."""
     audit, sound, _ = AUDITS[name]
     assert not refuted(audit(SEED, sound))
 
 
 @pytest.mark.parametrize(("name", "fault"), FAULTS)
 def test_a_broken_mechanism_is_violated(name, fault):
-    """With a power above 0.99: on 25 further seeds the bound lay beyond its claim every time.
+    """The power is above 0.99: on 25 further seeds the bound lay beyond its claim every time.
 
     Its mean lay beyond by at least 4.8 of its standard deviations (EXP3 noise x 0.9; all others
     7.8 or more), with 3,000 runs (10,000 for L2P) where the study has 20,000.
@@ -418,7 +418,7 @@ def test_a_sensitivity_without_its_root_of_two_is_violated(audit, monkeypatch):
 
 
 def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
-    """At mu = 4 its noise is sqrt(2), that of mu = 1: it promises more than was asked."""
+    """Noise at mu = 4 is sqrt(2), that of mu = 1: it promises more than was asked."""
     settings = Audits(runs=3000, mu=4.0, confidence=EACH)
     audit = noise_of("isotropic-worst-case", settings)
     sound = audit(1, privatize)

@@ -36,7 +36,7 @@ SETTING = ["n", "mu", "bound", "t"]
 
 
 def run_all(settings, *, seed=SEED, confidence=0.95):
-    """Both tables of the study: curves and costs."""
+    """The two tables of the study: curves and costs."""
     frames = compute(STUDY, settings, seed=seed, delta=DELTA, confidence=confidence)
     return frames["amplification"], frames["batching"]
 
@@ -197,7 +197,7 @@ def test_a_synthetic_stream_has_sensitivity_root_n(n):
 
 @pytest.mark.parametrize("n", [2, 10])
 def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
-    """And its noise is, bit by bit, that of capacities with the same sensitivity."""
+    """The noise is, bit by bit, that of capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))
     settings = {"noise": NOISE, "mu": 0.7, "seed": 1, "replicates": range(3)}
     noisy = privatize(stream, **settings)

@@ -308,7 +308,7 @@ def test_the_refutation_of_eta_as_stated_needs_no_p(study):
     ],
 )
 def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expected):
-    """By hand; the last: KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2."""
+    """Numbers by hand; the last: KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2."""
     assert labels_risk.first_round(np.array(masses)) == pytest.approx(expected)
 
 
@@ -346,7 +346,7 @@ def test_theorem_3_fails_for_one_kind_of_learners_only(study):
 
 
 def test_verdicts_follow_from_the_numbers_in_the_table(study):
-    """Nothing is typed by hand: a claimed number on the other side turns every verdict."""
+    """No verdict is typed by hand: a claimed number on the other side turns every verdict."""
     for row in study.to_dict("records"):
         lower, upper = bounds = row["lower"], row["upper"]
         about = {"interval": bounds, "confidence": 0.9} if lower < upper else {}
@@ -409,7 +409,7 @@ def test_another_claim_gets_another_verdict(findings, names, factor, expected):
 
 
 def times(factor: float) -> Any:
-    """What a function returns, times `factor`."""
+    """A change of a function: its result times `factor`."""
     return lambda it: lambda *of: factor * it(*of)
 
 
@@ -423,7 +423,7 @@ def argument(place: int, change: Any) -> Any:
 
 
 def third(factor: float) -> Any:
-    """Of its third argument, `factor` times: the loss of weights, the step size of accountants."""
+    """A change of the third argument by `factor`: the loss of weights, or an accountant's eta."""
     return argument(2, lambda it: factor * it)
 
 
@@ -446,7 +446,7 @@ def stretched(bound: Any) -> Any:
 
 
 def ahead(means: Any) -> Any:
-    """Of equal means the first is 0.3 ahead."""
+    """Means with the first 0.3 ahead, if they were equal."""
     return means if means.any() else 0.3 * np.eye(means.shape[1])[:1]
 
 
@@ -550,7 +550,7 @@ def test_the_formula_of_theorem_3_2_is_the_published_accountant_within_its_preco
 
 
 def test_times_played_by_enumeration():
-    """Against the law of all outputs: 5 batches of two experts, losses in batch 1 only."""
+    """The law of all outputs gives the times: 5 batches of two experts, losses in batch 1 only."""
     B, eta, p = 2, 0.3, 0.2
     sums = np.zeros((1, 4, 2))
     sums[0, 0, 0] = 1.0

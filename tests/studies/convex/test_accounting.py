@@ -1,4 +1,4 @@
-"""What L2P guarantees on a ball, its parameters, and the preset of Theorem 3.12."""
+"""Guarantee of L2P on a ball, its parameters, and the preset of Theorem 3.12."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GAME = ConvexGame(n_rounds=1000, dimension=3, diameter=2.0, lipschitz=1.5, delta
 POINTS: list[Point] = [
     # B, eta, p, beta, lambda
     (1, 0.03, 0.05, 0.01, 200.0),
-    (7, 0.01, 0.3, 0.02, 30.0),  # 1000 is no multiple of 7
+    (7, 0.01, 0.3, 0.02, 30.0),  # 1000 is not a multiple of 7
     (20, 0.06, 0.46, 0.02, 150.0),
     (1000, 0.5, 1.0, 0.3, 5.0),
     (2, 0.2, 0.9, 1e-4, 1.0),
@@ -153,7 +153,7 @@ def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, P
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
 def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
-    """It finds exactly the best; a search that demands a beta larger by a tenth does not."""
+    """The search finds exactly the best; one that demands a beta larger by a tenth does not."""
     game = ConvexGame(T, d, 2.0, 1.0, DELTA)
     every = list(every_candidate(game, epsilon))
     bound, point = min(every, key=lambda it: it[0])
@@ -168,7 +168,7 @@ def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: flo
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])
 def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -> None:
-    """By more than the grid's coarseness, 10%."""
+    """No point is better by more than the grid's coarseness, 10%."""
     game, found = chosen(T, d, epsilon)
     rng = np.random.default_rng(0)
     best = math.inf

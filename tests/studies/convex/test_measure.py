@@ -48,7 +48,7 @@ def test_the_law_in_one_dimension(gradient: float, beta: float, regulariser: flo
 
 
 def test_l2p_keeps_the_law_of_the_measure() -> None:
-    """What is played after some batches is distributed like nu itself: c = 2 keeps rho <= 1."""
+    """The point played after some batches is distributed like nu itself: c = 2 keeps rho <= 1."""
     measure = RegularisedWeights(1, 2.0, 0.4, 0.3)
     # |log ratio| <= beta D/2 at a point, so eta = beta D/2 a round.
     parameters = LazyParameters(batch_size=1, eta=0.4, fake_switch=0.05, normaliser="published")

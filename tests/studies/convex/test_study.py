@@ -1,4 +1,4 @@
-"""Regret of L2P for online convex optimisation beside its competitors."""
+"""Regret of L2P for online convex optimisation and of its competitors."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_accounted_epsilons_are_those_of_the_parameters():
 
 
 def test_a_row_is_what_its_parameters_give():
-    """Against a closed form of the best point's loss: -D/2 |sum of a_t|."""
+    """The best point's loss has a closed form: -D/2 |sum of a_t|."""
     losses = drifting_losses(3, 2, 0.5, 5)
     best = -1.5 * float(np.linalg.norm(losses.gradients.sum(axis=0)))
     for row in small().itertuples():
@@ -127,7 +127,7 @@ def test_a_row_is_what_its_parameters_give():
 def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(
     monkeypatch,
 ):
-    """But for the intervals: all rows of a table share their error."""
+    """The intervals alone differ: all rows of a table share their error."""
 
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")

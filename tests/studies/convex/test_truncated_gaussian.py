@@ -24,7 +24,7 @@ ERROR = 1e-6
 
 
 def draws(d: int, centre: float, sigma: float, n: int = 40_000, seed: int = 0) -> Floats:
-    """Mean `centre` along a direction that is no axis; diameter 2."""
+    """Mean `centre` along a direction that is not an axis; diameter 2."""
     return sample_truncated_gaussian(centre * direction(d), sigma, 2.0, many(n, seed))
 
 

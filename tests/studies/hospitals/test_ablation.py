@@ -1,4 +1,4 @@
-"""Where systems lose, by hand, and that the parts are the whole."""
+"""Losses of systems, by hand, and their parts, which add up to the whole."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_rows_are_streams_levels_and_systems_in_order_each_once():
 
 
 def test_the_papers_learners_stand_under_independent_noise_beside_a_memory():
-    """They cannot read noise with memory; ours gains 17.25 with it, its own best learner 17.4."""
+    """The paper's learners cannot read such noise; ours gains 17.25, its own best learner 17.4."""
     ours = OURS.model_copy(update={"noise": "capacity-memory"})
     facts = {"family": "kalman", "origin": "ours"}
     found = [

@@ -1,4 +1,4 @@
-"""Ours against every other row, by hand."""
+"""Comparison of ours with every other row, by hand."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_without_noise_differences_are_exact():
 
 
 def test_differences_are_of_replicates_of_one_number():
-    """What is common to a replicate of both cancels; shuffled, it does not."""
+    """The part that a replicate of both shares cancels; shuffled, it does not."""
     common = np.random.default_rng(1).normal(0, 10, 50)
     one = cell("bayes", "capacity", 1.0, 5 + common)
     two = Comparison(paper=PAPER, ours=OURS)
@@ -142,7 +142,7 @@ def test_an_aim_against_the_papers_way_at_another_level():
 
 
 def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
-    """Those of both systems, each under the noise of its system."""
+    """The rows are of both systems, each under the noise of its system."""
     rows = table().query("kind == 'aim-learner'")
     assert rows["other_algorithm"].tolist() == ["kalman-a", "kalman-b", "ridge-a", "ridge-b"]
     assert rows["other_noise"].tolist() == ["capacity"] * 2 + ["isotropic"] * 2

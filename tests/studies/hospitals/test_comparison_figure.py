@@ -1,4 +1,4 @@
-"""The figure of the paper's way beside ours."""
+"""The figure that compares the paper's way with ours."""
 
 from __future__ import annotations
 

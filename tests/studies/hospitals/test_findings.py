@@ -1,4 +1,4 @@
-"""What follows from a summary, by hand."""
+"""Findings of a summary, by hand."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_sentences_on_the_paper() -> None:
     ]
 
 
-# --- RW-Meta beside the central trees ---
+# --- RW-Meta compared with the central trees ---
 
 
 def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:

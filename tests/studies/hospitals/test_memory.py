@@ -34,7 +34,7 @@ def memory_for(stream, members, replicates, at_a_time):
 
 @pytest.fixture(scope="module")
 def wide(random_stream):
-    """So many experts that few replicates make megabytes."""
+    """A stream of so many experts that few replicates make megabytes."""
     return random_stream(9, 5_000)
 
 

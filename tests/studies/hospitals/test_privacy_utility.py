@@ -37,7 +37,7 @@ def test_a_guarantee_decides_where_a_row_stands_and_is_drawn_once() -> None:
     frame = summary().assign(guaranteed_mu=0.5)
     assert set(shown_rows(frame, main())["guess"]) == {norm.cdf(0.25)}
     assert len(lines(frame)["rw-meta, isotropic"]) == 1
-    # Of a guarantee that is no Gaussian DP: (e^eps + delta) / (e^eps + 1), with eps = log 3.
+    # Of a guarantee that is not Gaussian DP: (e^eps + delta) / (e^eps + 1), with eps = log 3.
     frame = summary().assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
     assert set(shown_rows(frame, main())["guess"].round(12)) == {0.75}
 

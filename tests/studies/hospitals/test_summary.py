@@ -1,4 +1,4 @@
-"""From runs to the summary and the curves, by hand."""
+"""Summary and curves of runs, by hand."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LAST = 1 - 2.0**-53  # the largest uniform number that NumPy draws
 
 
 class Tapes:
-    """Stands in for `ReplicateGenerators` where thousands of replicates share one generator."""
+    """A stand-in for `ReplicateGenerators` where thousands of replicates share one generator."""
 
     def __init__(self, n_replicates, seed=0):
         self.n_replicates = n_replicates

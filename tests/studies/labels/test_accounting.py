@@ -21,7 +21,7 @@ deltas = st.floats(-10, -0.05).map(lambda power: 10**power)
 
 
 def delta_of_two(factor, epsilon, nodes=200):
-    """By the law of the privacy loss: with a = 1/b, atoms at a (1/2) and -a (the rest), and
+    """Delta by the law of the privacy loss: with a = 1/b, atoms at a (1/2) and -a (the rest), and
     between them a density exp((l - a) / 2) / 4.
     """
     a = 1 / factor
@@ -43,7 +43,7 @@ def delta_of_two(factor, epsilon, nodes=200):
 
 
 def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
-    """By the accountant at a resolution of its own, rounded either way."""
+    """Delta by the accountant at a resolution of its own, rounded either way."""
     one = privacy_loss_distribution.from_laplace_mechanism(
         factor,
         pessimistic_estimate=pessimistic,

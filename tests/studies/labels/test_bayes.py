@@ -187,7 +187,7 @@ def calibrated(checks, weights, law):
 
 @pytest.mark.parametrize("kind", ["response", "membership", "messages"])
 def test_posteriors_are_calibrated(checks, kind):
-    """And a server with another keep probability or scale is not."""
+    """A server with another keep probability or scale is not calibrated."""
     assert calibrated(checks, *posterior_play(kind, 1.0, 1.0))
     for believed in (2.0, 0.5):
         assert not calibrated(checks, *posterior_play(kind, 1.0, believed))

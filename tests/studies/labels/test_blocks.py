@@ -34,7 +34,7 @@ every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".jo
 
 
 def law_for(name):
-    """Where labels are sent as they are, one that none expects would refute all hypotheses."""
+    """A law of labels; where labels are sent as they are, none refutes all hypotheses."""
     law = LAW * (np.arange(5) < 4) if name == "bayes" else LAW
     return law / law.sum()
 
@@ -47,7 +47,7 @@ class Quiet(np.random.Generator):
 
 
 class Even(np.random.Generator):
-    """As many messages about each of 3 hypotheses."""
+    """A generator that asks for as many messages about each of 3 hypotheses."""
 
     def multinomial(self, n, pvals, size=None):
         even = len(pvals) == 3
@@ -167,7 +167,7 @@ def test_blocks_are_as_long_as_log_weights_may_move():
 
 @pytest.mark.parametrize("feature", [0, FEATURE])
 def test_the_middle_of_a_block_stands_for_its_rounds(feature, monkeypatch):
-    """The same messages, all rounds or the middles; longer blocks would not do."""
+    """Messages are the same, for all rounds or for the middles; longer blocks would not do."""
     game = long_game(20_000, 6, feature)
     monkeypatch.setattr(module, "_LEAST", 200)
     short = play("exp3-bayes", game, 0.1)
@@ -223,7 +223,7 @@ def rounds_played(name, game, monkeypatch, settles=True):
 
 @pytest.mark.parametrize("name", ["exp3-bayes", "membership", "bayes"])
 def test_a_posterior_that_has_settled_stays(name, monkeypatch):
-    """And ends the game early: the other rounds would add nothing."""
+    """A settled posterior ends the game early: the other rounds would add nothing."""
     game = long_game(30_000, 3)
     found, few = rounds_played(name, game, monkeypatch)
     want, every = rounds_played(name, game, monkeypatch, settles=False)

@@ -63,7 +63,7 @@ def risks(name, hypotheses, T, epsilon, rule="exact", replicates=40):
 
 
 def surely_below(*played):
-    """What the mean risk of each truth is below, by five standard errors."""
+    """Upper bounds on the mean risk of each truth, by five standard errors."""
     found = risks(*played)
     return found.mean(axis=0) + 5 * found.std(axis=0, ddof=1) / math.sqrt(len(found))
 

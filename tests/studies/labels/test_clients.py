@@ -237,7 +237,7 @@ def test_the_sensitivity_in_the_record_is_the_largest():
 
 
 def true_loss(client):
-    """Of a class with one feature."""
+    """Loss of a message about a class with one feature."""
     clipping, (scales,) = client.clipping, client.scales
     logs, cells = clipping.log_cells[0], clipping.cells[0]
     return laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales).max()
@@ -271,7 +271,7 @@ def test_the_record_covers_the_exact_loss_of_a_sampled_message(case, epsilon):
 
 
 def test_the_published_scale_of_a_vector_is_generous_enough():
-    """Its range exceeds log(KT) too, but far less noise would do."""
+    """The range exceeds log(KT) too, but far less noise would do."""
     client = vector("published", rounds=300, masses=plain.COUNTEREXAMPLE)
     assert client.clipping.excess > 1.02
     assert client.guarantee.epsilon_delta == (1.0, 1e-6)

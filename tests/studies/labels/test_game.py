@@ -31,7 +31,7 @@ LAWS = np.array(
 
 
 class Recorder:
-    """Sends labels as they are, with a fixed change of log-weights for every label."""
+    """A learner that sends labels as they are, with a fixed change of log-weights for each."""
 
     masses = plain.HYPOTHESES.masses * 0.9 + 0.025
 
@@ -165,7 +165,7 @@ def test_total_variation_by_hand():
 
 
 def test_the_centre_is_chosen_by_hand():
-    """On two labels the distance is the difference of the first masses."""
+    """Distances on two labels are the differences of the first masses."""
     first = np.array([[0.0, 0.5, 0.6, 0.7, 1.0], [0.9, 0.1, 0.2, 0.15, 0.95]])
     estimates = np.stack([first, 1 - first], axis=2)
     # Median distances: 0.6, 0.2, 0.1, 0.2, 0.4 and 0.75, 0.1, 0.1, 0.05, 0.8.

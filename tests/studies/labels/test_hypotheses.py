@@ -162,7 +162,7 @@ def test_hardness_by_hand(pairs, T, epsilon, expected):
 
 BEDS = np.array([[10.0, 30.0], [10.0, 30.0], [20.0, 20.0], [30.0, 10.0], [10.0, 30.0], [1.0, 1.0]])
 COUNTS = np.array([[3.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [1.0, 0.0], [9.0, 1.0]])
-# Shares of the first hospital by week; week 1 has no patients, so its beds stand in.
+# Shares of the first hospital by week; week 1 has no patients, so its beds are used instead.
 PAST = [0.75, 0.25, 0.5, 0.0, 1.0, 0.9]
 CAPACITY = [0.25, 0.25, 0.5, 0.75, 0.25, 0.5]
 
@@ -189,7 +189,7 @@ def test_forecasts_by_hand():
 
 
 def test_windows_forget_what_is_older():
-    """In week 19, `last-week` has seen week 18, `average-4` 15..18, `average-12` 7..18."""
+    """Week 19 shows it: `last-week` has seen week 18, `average-4` 15..18, `average-12` 7..18."""
     rng = np.random.default_rng(0)
     counts, beds = rng.integers(1, 9, size=(20, 3)).astype(float), np.ones((20, 3))
     before = forecast_class(counts, beds, "it").masses[19, :4]

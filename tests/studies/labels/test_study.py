@@ -63,7 +63,7 @@ PLAY = module.play_labels
 
 
 def seed_of(generators):
-    """What the first replicate's numbers depend on."""
+    """The seed of the first replicate's numbers."""
     return generators.generators[0].bit_generator.state["state"]["state"]
 
 
@@ -129,7 +129,7 @@ def test_every_learner_has_its_row(setting):
 
 
 def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
-    """Also where the tables were on disk, as the workflow has them."""
+    """The tables may have been on disk, as the workflow has them."""
 
     def stored(frame):
         write_frame(frame, tmp_path / "rows.parquet")
@@ -227,7 +227,7 @@ def test_the_median_selector_has_its_own_shorter_runs(setting):
 
 
 def test_all_learners_meet_the_same_labels_with_their_own_coins():
-    """Of one class and length; the median selector has labels of its own."""
+    """Labels agree within a class and length; the median selector has labels of its own."""
     runs = [*played(RANDOM).runs, *played(HARD).runs]
     seeds = [*played(RANDOM).seeds, *played(HARD).seeds]
     labels = {}
@@ -284,7 +284,7 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
 
 
 def test_hospitals_of_a_seed_are_reproducible(make_stream):
-    """Those of equal size too: in week 0 all forecasts are uniform, and messages have no noise."""
+    """Hospitals may have equal size: in week 0 forecasts are uniform, and messages noiseless."""
     found, again = hospitals(make_stream)[1].frame, hospitals.__wrapped__(make_stream)[1].frame
     pd.testing.assert_frame_equal(again, found)
     for changed in ({"seed": 6}, {"equal": True}):

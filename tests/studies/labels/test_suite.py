@@ -1,4 +1,4 @@
-"""What must hold for every registered learner; new ones are covered by their registration."""
+"""Laws of every registered learner; new ones are covered by their registration."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_terms_and_rule_reach_the_client(rule):
 
 
 def test_only_the_published_scale_of_exp3_exceeds_its_claim_on_the_counterexample():
-    """Its record says 1.024; the exact loss is 1.020 (tests of clients)."""
+    """The record of that scale says 1.024; the exact loss is 1.020 (tests of clients)."""
     hypotheses, terms = HypothesisClass(plain.COUNTEREXAMPLE), Terms(300, 1.0)
     made = {it: make_learner(it[0], hypotheses, terms, it[1]) for it in MEMBERS}
     pairs = {it: learner.client.guarantee.epsilon_delta for it, learner in made.items()}
@@ -243,7 +243,7 @@ def test_the_guarantee_is_complete(name, rule):
 
 
 def audit_of(learner, pair, messages=20_000):
-    """What the scores of messages about two labels prove, by either sign of any difference."""
+    """An audit of the scores of messages about two labels, by either sign of any difference."""
     features = np.zeros(messages, dtype=np.int64)
     found = []
     for label in pair:
@@ -271,7 +271,7 @@ def test_messages_do_not_refute_the_guarantee(name, rule, pair):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Careless(ResponseClient):
-    """Sends labels as they are."""
+    """A client that sends labels as they are."""
 
     def privatize(self, labels, features, generators):
         return Messages(labels, np.zeros_like(labels))
@@ -302,7 +302,7 @@ def test_randomised_response_becomes_bayes(epsilon):
 
 @every_member
 def test_more_privacy_costs_more(name, rule):
-    """On average over replicates of the same labels; without privacy it makes no difference."""
+    """Means are over replicates of the same labels; without privacy it makes no difference."""
     risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
     if learner_of(name, rule).client.guarantee.model == "none":
         assert risks[0] == risks[1]
@@ -315,7 +315,7 @@ def test_more_privacy_costs_more(name, rule):
 
 @every_member
 def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothing(name, rule):
-    """Its message is like any other, weights stay numbers, and the risk says what is wrong."""
+    """The message is like any other, weights stay numbers, and the risk says what is wrong."""
     wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
     law = np.array([[[0.3, 0.3, 0.4]]])
     game = LabelGame(wrong, np.zeros(T, dtype=int), law, np.zeros(R, dtype=int))

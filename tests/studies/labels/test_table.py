@@ -77,7 +77,7 @@ def test_every_risk_is_in_its_own_cell() -> None:
             assert entry == Entry(ends[0], (f"{ends[1]} to {ends[2]}", *extra))
     assert found[RANDOM, "T = 10,000"][0] == Entry("10.0", ("0.0 to 22.5",))
     assert found[RANDOM, "T = 10,000"][4] == Entry("100", ("0 to 225",))
-    # 10 (1 + 15 / 50) nats in 1,000 rounds, beside 50 of the best forecast.
+    # 10 (1 + 15 / 50) nats in 1,000 rounds, compared with 50 of the best forecast.
     assert found[PA, "ε = 4"][0] == Entry("-0.0370", ("-0.0500 to -0.0208", "log loss 2.0130"))
 
 

@@ -175,16 +175,16 @@ RATES = [
     ("convex losses, d = ∛T", [1 / 2, 2 / 3, 5 / 6, 1], [13 / 24, 17 / 24, 5 / 6, 1]),
     ("experts, d = T", [1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 4 / 5, 1]),
 ]
-"""By hand. Prior of the first at 1/4: min(5/8, max(1/2, 7/12, 9/16)) = 7/12; at 1/2: min(3/4,
+"""Rates by hand. Prior of the first at 1/4: min(5/8, max(1/2, 7/12, 9/16)) = 7/12; at 1/2: min(3/4,
 max(5/6, 3/4)) = 3/4. Of the second at 0: min(7/12, max(1/2, 1/2, 13/24)); at 1/4: min(17/24,
-max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4, 7/12, 3/5); at
-1/2: min(1, 5/6, 4/5). At 1 all are capped.
+max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4, 7/12, 3/5); at 1/2:
+min(1, 5/6, 4/5). At 1 all are capped.
 """
 POINTS = np.array([0.0, 0.25, 0.5, 1.0])
 
 
 def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
-    """Only for d = T^(1/3): 1/2 + 2a/3 > 7/12 + a/2 from a = 1/2 to 5/6, where prior is 1."""
+    """Rates are worse for d = T^(1/3) only: 1/2 + 2a/3 > 7/12 + a/2 for 1/2 < a < 5/6."""
     a = np.linspace(0, 1, 97)
     for number, panel in enumerate(RATE_PANELS):
         new, prior = panel.new(a), panel.prior(a)

@@ -1,4 +1,4 @@
-"""Regret of L2P for experts beside its competitors."""
+"""Regret of L2P for experts and of its competitors."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_regret_of_weights_is_below_its_bound(d, seed):
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
 def test_the_tree_is_the_plain_one(T, mu):
-    """Of least noise, on gains that are negative losses; so is its noise."""
+    """The tree of least noise plays on gains that are negative losses; so is its noise."""
     losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
     ((found, switched),) = play_leaders(TREE, [(losses, mu)], generators(10))
     rounds = matrix(losses)
@@ -122,7 +122,7 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
 
 @pytest.mark.parametrize("algorithm", LEADERS)
 def test_games_together_are_those_alone(algorithm):
-    """The same noise at every level and on all losses."""
+    """Noise is the same at every level and on all losses."""
     games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]
     together = play_leaders(algorithm, games, generators(10))
     for game, found in zip(games, together, strict=True):
@@ -256,7 +256,7 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
 
 
 def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
-    """In the order of the settings."""
+    """Rows come in the order of the settings."""
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     assert len(package.points(settings, [])) == 2

@@ -1,4 +1,4 @@
-"""The tables of measured regrets beside the rates that the paper states."""
+"""The tables of measured regrets, next to the rates that the paper states."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_where_the_design_takes_no_memory_the_laws_are_equal(stream: GainStream)
 
 
 def verdicts(*ahead: tuple[float, float]) -> pd.DataFrame:
-    """What is made of differences and their errors: each unit at the same, then twice the mu."""
+    """Verdicts on differences and their errors: each unit at the same, then twice the mu."""
     rows = []
     for weeks in (1, 3):
         rows.append({"weeks": weeks, "noise": REMEMBERED, "times": 1.0})

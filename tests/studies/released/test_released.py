@@ -229,7 +229,7 @@ def test_what_plays(tmp_path):
 
 
 def test_everything_is_shown(tmp_path):
-    """Also of one algorithm that predicts nothing, and of many entities."""
+    """The tables show an algorithm that predicts nothing, and many entities."""
     file, deployment = log(tmp_path, algorithm="rw-ftpl")
     frames = compute(ReleasedGames(algorithms=[]), file, deployment)
     settings = ReleasedGames()

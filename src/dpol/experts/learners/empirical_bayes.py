@@ -33,12 +33,12 @@ from dpol.experts.learners.state_space import (
 from dpol.experts.parameters import check_number
 
 Pooling = Literal["expert", "common"]
-"""Whose data weigh the models."""
+"""The experts whose data weigh the models."""
 
 
 @dataclass(frozen=True)
 class EmpiricalBayesState:
-    """What the average carries from round to round.
+    """The state that the average carries from round to round.
 
     Args:
         filters: prediction of every model.

@@ -30,13 +30,13 @@ from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
 LEVEL_BEFORE = 0.1
-"""What the shared level is taken for before any data, as a share of the gain range."""
+"""The shared level assumed before any data, as a share of the gain range."""
 
 LEVEL_FLOOR = 0.003
 """The least that it is taken for, likewise."""
 
 SMALLEST = 0.05
-"""Smaller experts are taken to be so large, as a share of the median capacity."""
+"""Smallest size assumed of an expert, as a share of the median capacity."""
 
 GROWTH = (0.0, 0.5)
 """Powers of the shared level that deviations grow with."""
@@ -48,7 +48,7 @@ lasts one round only, over that of a deviation: as if all were equal, and as cou
 
 @dataclass(frozen=True)
 class EffectsFilter:
-    """What one model predicts for the next round.
+    """The prediction of one model for the next round.
 
     The state of an expert is its effect and its deviation, both in units of the model's scale, and
     what is left of earlier noise, in units of fresh noise.
@@ -75,7 +75,7 @@ class EffectsFilter:
 
 @dataclass(frozen=True)
 class RandomEffectsState:
-    """What the average of the models carries from round to round.
+    """The state that the average of the models carries from round to round.
 
     Args:
         filters: prediction of every model.

@@ -32,7 +32,7 @@ _GRID_BITS = 36
 
 
 Sums = tuple[Floats, Floats]
-"""What a window needs: sum of its gains and of age times gain (age 1 = last round), (R, n)."""
+"""Sums of a window: of its gains, and of age times gain (age 1 = last round), (R, n)."""
 
 
 @dataclass(frozen=True)

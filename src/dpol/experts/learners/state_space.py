@@ -195,7 +195,7 @@ def _advance_chains(
     seen: Observation,
     unit: float,
 ) -> tuple[Filter, Floats, Floats]:
-    """The same where u, what is left of earlier noise, is part of the state.
+    """The next filter where u, what is left of earlier noise, is part of the state.
 
     A deviation is seen as d + fresh (z + u), z ~ N(0, 1), and z also moves u: u' = a u + (a - b) z.
     A round without a report leaves u as it is.

@@ -19,7 +19,7 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.batching.study import analytic_mixture, noisy_game, synthetic_stream
 
 ALGORITHM = RWAdaBatch(alpha=3.0)
-"""So tolerant that any gap will do for the first batch, whose size is thus certain."""
+"""RW-AdaBatch with so much tolerance that the size of its first batch is certain."""
 _EXPERTS, _ROUNDS = 6, 40
 _CODE = "dpol.noise.privatize, RWAdaBatch.step"
 _INPUTS = f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change"

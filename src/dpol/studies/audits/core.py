@@ -1,4 +1,4 @@
-"""What audits share: what is audited, and by which tests."""
+"""Shared parts of audits: their subjects, and their tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpol.studies.audits.settings import Audits
 
 @dataclass(frozen=True)
 class Subject:
-    """What is audited.
+    """The subject of an audit.
 
     Args:
         mechanism: its name.
@@ -41,13 +41,13 @@ class Subject:
 
     @property
     def claimed(self) -> float:
-        """What the outputs are held to: what was asked, or less where the record promises less."""
+        """The parameter that outputs must keep: as asked, or less if the record promises less."""
         return min(self.asked, self.recorded)
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What was audited, by which statistic, and the result."""
+    """An audit: its subject, the statistic used, and the result."""
 
     subject: Subject
     statistic: str
@@ -101,7 +101,7 @@ def by_covariance(
 def by_fit(
     subject: Subject, outcomes: Sequence[np.ndarray], law: Floats, settings: Audits
 ) -> Audited:
-    """How far outcomes, (R,) of each axis of a law, are from it: they must not be at all."""
+    """Distance of outcomes, (R,) of each axis of a law, from that law; 0 is claimed."""
     subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
     found = np.ravel_multi_index(tuple(outcomes), law.shape)
     result = audit_fit(found, law.ravel(), confidence=settings.confidence)

@@ -162,7 +162,7 @@ def one_moved(
 
 
 def moves(sizes: Floats) -> Floats:
-    """How one person's move, arrival or departure changes the gains of a round: (m, n).
+    """Changes of a round's gains when one person moves, arrives or departs: (m, n).
 
     Args:
         sizes: (n,) how far one person can move each gain.
@@ -187,7 +187,7 @@ def changes_of(stream: GainStream) -> Floats:
 def subject_of(
     mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
 ) -> Subject:
-    """What is audited, of a mechanism that played the streams of `one_moved`."""
+    """The subject of an audit whose mechanism played the streams of `one_moved`."""
     when, more = "round 1", ""
     if stream.stay > 1:
         when, more = f"rounds 1 to {stream.stay}", f", stays of {stream.stay} rounds"

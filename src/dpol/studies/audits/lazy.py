@@ -44,7 +44,7 @@ def audit_lazy(
     accountant: Accountant,
     parameters: LazyParameters,
 ) -> Audited:
-    """What an accountant claims, against two experts and four batches."""
+    """An audit of an accountant's claim, against two experts and four batches."""
     B, normaliser = parameters.batch_size, NORMALISERS[parameters.normaliser]
     game = LazyGame(_BATCHES * B, settings.delta, normaliser=normaliser)
     claim = ACCOUNTANTS[accountant](game, B, parameters.eta, parameters.fake_switch)
@@ -82,7 +82,7 @@ def _audit_loss(
 
 
 def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterator[Audited]:
-    """How far L2P as it runs is from the law whose loss is computed: all points and the shadow."""
+    """Audits of L2P as it runs, against the law with a computed loss: all points and shadow."""
     name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
     code = "dpol.lazy.transform.start and advance"
     inputs = "4 experts, 4 batches; the same losses in all runs"

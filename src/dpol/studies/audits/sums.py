@@ -45,7 +45,7 @@ def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Persons who stay for three rounds: local noise, a tree, and factorised prefix sums."""
+    """Audits of stays of three rounds: local noise, a tree, and factorised prefix sums."""
     for noise in (CAPACITY, MEMORY, SUMS):
         yield from audit_noise(settings, seed, noise.name, stay=3)
     yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)

@@ -14,7 +14,7 @@ from dpol.studies.study import Facts, Frames
 
 
 def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
-    """What is claimed of each mechanism, what its outputs prove, and the verdict."""
+    """Table of each mechanism's claim, what its outputs prove, and the verdict."""
     audits = frames["audits"]
     rows = audits.to_dict("records")
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))

@@ -10,7 +10,7 @@ from dpol.core.settings import FiniteMu, Settings
 
 
 class Batching(Settings):
-    """How much RW-AdaBatch amplifies privacy, on gains that are all zero (the worst case)."""
+    """Privacy amplification of RW-AdaBatch, on gains that are all zero (the worst case)."""
 
     n_experts: Annotated[list[Annotated[int, Field(ge=2, le=10_000)]], Field(min_length=1)]
     """Numbers of experts n."""

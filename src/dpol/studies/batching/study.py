@@ -1,4 +1,4 @@
-"""What batching gains in privacy and costs in regret: the data of the paper's Figure 1."""
+"""Gain in privacy and cost in regret of batching: the data of the paper's Figure 1."""
 
 from __future__ import annotations
 

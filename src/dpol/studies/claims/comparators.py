@@ -1,4 +1,4 @@
-"""Checks of the central comparators: how noisy they are, what they regret, what RW-Meta gains."""
+"""Checks of the central comparators: their noise and regret, and the gains of RW-Meta."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpol.studies.claims.local_experts import game_streams
 from dpol.studies.hospitals.reported import PAPER_NOISE
 
 _WITHIN = {67: 1.09, 148: 1.08, 1024: 1.06}
-"""How near the noise of factorised prefix sums is to its lower bound, by T."""
+"""Ratio of the noise of factorised prefix sums to its lower bound, by T."""
 
 
 def factorised_noise(_: int) -> Findings:

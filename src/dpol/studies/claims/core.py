@@ -1,4 +1,4 @@
-"""What a row of the claims ledger is, and how its verdict follows from its numbers."""
+"""Rows of the claims ledger, and the rule from their numbers to a verdict."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpol.core.schemas import read_schemas
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
-"""What was measured: the number that the claim is about, or a proved bound on it."""
+"""Kind of the measured number: the one that the claim is about, or a proved bound on it."""
 
 
 class Verdict(StrEnum):
-    """What follows for a claim, worst first; of several settings it is judged by the first."""
+    """Verdict on a claim, worst first; a claim in several settings gets its worst one."""
 
     FAILS = "does not hold as stated"
     NOT_PROVED = "not proved"
@@ -52,7 +52,7 @@ class Statement(BaseModel):
 
     Args:
         paper: its title.
-        place: its number in the paper, or where it stands.
+        place: its number in the paper, or its place.
         statement: what is stated, in one line.
         claimed: the number that is claimed, in words or as a formula.
         relation: how the measured number should compare with the claimed one.
@@ -86,7 +86,7 @@ class Statement(BaseModel):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a computation found of a claim in one setting.
+    """The numbers that a computation found for a claim in one setting.
 
     Args:
         claimed: the number that the statement gives.
@@ -94,8 +94,8 @@ class Finding:
         case: the setting in words.
         facts: further numbers that the texts of the statement name.
         trivial: what is reached without what the claim is about (no messages, no learning), or
-            known of any number of this kind; None if there is no such number. A claim that is no
-            better than this says nothing.
+            known of any number of this kind; None if there is no such number. A claim that is
+            not better than this says nothing.
         interval: confidence interval of `measured`; None if nothing was sampled.
         confidence: of the interval; 1 if nothing was sampled.
 
@@ -131,7 +131,7 @@ class Finding:
 Findings = Iterator[tuple[str, Finding]]
 """Findings, each with the id of the statement that it is about."""
 Check = Callable[[int], Findings]
-"""What makes findings, of one statement or several, from the root seed."""
+"""A function that computes the findings of one or several statements from the root seed."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """What follows from the numbers, and from nothing else.
+        """The verdict that follows from the numbers, and from nothing else.
 
         A claim fails if the number is on its wrong side, and holds if it is on its right side.
         What an interval leaves open is undecided; what a bound leaves open is not proved. A claim

@@ -68,7 +68,7 @@ def message_loss(_: int) -> Findings:
 
 
 def message_loss_repaired(seed: int) -> Findings:
-    """The same with the exact sensitivity, on classes of all kinds."""
+    """Loss of a message with the exact sensitivity, on classes of all kinds."""
     classes = [HypothesisClass(np.array(APART)), HypothesisClass(np.array(ALIKE))]
     uniform = np.vstack([np.full(50, 1 / 49), np.eye(50)[49]])
     uniform[0, 49] = 0.0

@@ -128,7 +128,7 @@ def risk_of_hard_class(seed: int) -> Findings:
 
 
 def first_round(masses: Floats) -> float:
-    """What some hypothesis (rows) costs any learner in round 1: at least their mean divergence.
+    """Least cost in round 1 of some hypothesis (rows) to any learner: their mean divergence.
 
     Before the first message the prediction is the same under all hypotheses, and the mean of the
     divergences is least at the mean of the hypotheses.
@@ -170,7 +170,7 @@ def _divergence(law: Floats, predictions: Floats) -> Floats:
 
 
 def contraction(seed: int) -> Findings:
-    """How far private messages about a pair can be apart, summed over pairs."""
+    """Distance of private messages about a pair, summed over pairs."""
     rng = generator(seed, "mechanisms")
     for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
         masses = hard_class(K, a).masses[0]

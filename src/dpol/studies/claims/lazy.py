@@ -155,7 +155,7 @@ def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
 
 
 def batching(_: int) -> Findings:
-    """How the regret that batches add grows with eta; the paper claims a power of 2."""
+    """Growth with eta of the regret that batches add; the paper claims a power of 2."""
     T, B, etas = 10_000, 10, np.geomspace(1e-5, 1e-2, 7)
     # One expert loses all of a batch, the other all of the next. Then the weights are back.
     two = np.repeat(np.eye(2), B, axis=0)
@@ -212,7 +212,7 @@ EPOCHS_POWER = 4 / 3
 
 
 def rate_of_lower_bound(_: int) -> Findings:
-    """How the advantage of the best expert grows in the games of Theorem 4.2's adversary."""
+    """Growth of the best expert's advantage in the games of Theorem 4.2's adversary."""
     d, horizons, advantages = 10, [10**4, 10**5, 10**6, 10**7], []
     for T in horizons:
         epsilon = T**-0.5

@@ -29,7 +29,7 @@ def formula(T: int, delta: float, B: int, eta: float, p: float) -> float:
 def by_theorem_3_2(
     name: str, T: int, delta: float, B: int, eta: float, p: float, epsilon: float, case: str
 ) -> Findings:
-    """What Theorem 3.2 says of the parameters of another theorem, which promises `epsilon`."""
+    """Findings of Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
     needed = eta * B * math.log(2 * T / delta) / p
     own, first = formula(T, delta, B, eta, p), 2 * eta / p
     yield f"{name}-precondition", Finding(1.0, needed, case)

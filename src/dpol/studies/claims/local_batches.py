@@ -24,7 +24,7 @@ _RUNS = 10_000
 
 
 def switching(seed: int) -> Findings:
-    """Both bounds on the probability that a leader changes against simulated walks."""
+    """Bounds on the probability that a leader changes, compared with simulated walks."""
     more = {"trivial": 1.0, "facts": {"R": _RUNS, "settings": len(_WALKS)}}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         count = _switches(generator(seed, "walk", i), gap, n, steps, eta)

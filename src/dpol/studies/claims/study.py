@@ -35,7 +35,7 @@ _MODULES = {
     for it in (local_experts, local_batches, comparators, lazy, lazy_presets, labels, labels_risk)
 }
 _OF_A_RUN = "comparators.headline"
-"""What decides statements by the main experiment of a run."""
+"""Name of the check that decides statements by the main experiment of a run."""
 
 
 @cache
@@ -44,7 +44,7 @@ def statements() -> Mapping[str, Statement]:
 
     Raises:
         ValidationError: a key of the file is unknown, missing or wrong.
-        ConfigError: the file is no YAML.
+        ConfigError: the file is not YAML.
     """
     return TypeAdapter(dict[str, Statement]).validate_python(read_yaml(STATEMENTS))
 
@@ -56,7 +56,7 @@ def check_of(statement: Statement) -> Check:
 
 
 def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
-    """What a function finds in all of its settings, by id of the statement."""
+    """Findings of a function in all of its settings, by id of the statement."""
     return _by_statement(check(seed))
 
 

@@ -89,12 +89,12 @@ def _ledger(
 
 
 def _rank(row: dict[Any, Any]) -> int:
-    """What fails or is open by its verdict, all that holds alike."""
+    """Rank of a row, worst first: verdicts that fail or are open by kind, all that hold alike."""
     return min(map(_WORST_FIRST.index, (row["verdict"], Verdict.HOLDS)))
 
 
 def count_verdicts(claims: pd.DataFrame) -> str:
-    """How many claims hold, and how many do not.
+    """Numbers of claims that hold and that do not, in words.
 
     >>> count_verdicts(pd.DataFrame({"verdict": [Verdict.HOLDS, Verdict.LOOSE, Verdict.FAILS]}))
     '2 hold (1 loosely), 1 does not hold as stated'

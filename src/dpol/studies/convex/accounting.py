@@ -1,4 +1,4 @@
-"""What L2P over regularised multiplicative weights guarantees, and its parameters.
+"""Guarantee of L2P over regularised multiplicative weights, and its parameters.
 
 Ours; the preset of the paper's Theorem 3.12 is here too, with what it really guarantees.
 """
@@ -20,7 +20,7 @@ from dpol.lazy.transform import NORMALISERS, Normaliser
 
 @dataclass(frozen=True)
 class ConvexGame:
-    """What the accountant has to know about a convex game.
+    """The facts that the accountant needs to know about a convex game.
 
     Args:
         n_rounds: T, the number of rounds.

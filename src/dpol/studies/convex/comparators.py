@@ -1,4 +1,4 @@
-"""What L2P is compared with: online gradient descent without privacy, and DP-FTRL."""
+"""Comparators of L2P: online gradient descent without privacy, and DP-FTRL."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def depth_proposals(marginal: Marginal) -> Callable[[Floats], tuple[Floats, Floa
 
 
 def _contacts(marginal: Marginal) -> Floats:
-    """Where tangents are laid, rising."""
+    """Points at which tangents touch, in rising order."""
     mode = marginal.mode()
     at_mode = np.array([mode])
     steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
@@ -236,7 +236,7 @@ def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Fl
 
 
 def _inverse_exponential(share: Floats, slope: Floats, length: Floats) -> Floats:
-    """Where exp(slope x) on [0, length] has this share of its mass to the left."""
+    """Point of [0, length] that has this share of the mass of exp(slope x) to its left."""
     change = slope * length
     flat = np.abs(change) < 1e-12
     safe = np.where(flat, 1.0, change)

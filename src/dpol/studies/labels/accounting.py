@@ -1,4 +1,4 @@
-"""How private messages about labels are: composition of Laplace noise, and an exact loss.
+"""Privacy of messages about labels: composition of Laplace noise, and an exact loss.
 
 All coordinates of a message depend on the same label, so the privacy loss of K noisy numbers is
 that of K Laplace mechanisms on the same data.

@@ -74,7 +74,7 @@ class ResponseBayes(AnswerBayes):
 
     @cached_property
     def client(self) -> ResponseClient:
-        """Sends the label or another one."""
+        """The client, which sends the label or another one."""
         return ResponseClient(self.hypotheses.n_labels, self.terms.epsilon)
 
     def chances(self, masses: Floats) -> Floats:
@@ -91,7 +91,7 @@ class OpenBayes(ResponseBayes):
 
     @cached_property
     def client(self) -> ResponseClient:
-        """Sends the label, whatever epsilon is asked for."""
+        """The client, which sends the label, whatever epsilon is asked for."""
         return ResponseClient(self.hypotheses.n_labels, math.inf)
 
 
@@ -103,7 +103,7 @@ class MembershipBayes(AnswerBayes):
 
     @cached_property
     def client(self) -> MembershipClient:
-        """Answers whether the label is in a set."""
+        """The client, which answers whether the label is in a set."""
         return MembershipClient(self.hypotheses, self.terms.epsilon)
 
     def chances(self, masses: Floats) -> Floats:
@@ -131,7 +131,7 @@ class MessageBayes(LabelLearner):
 
     @cached_property
     def client(self) -> SampledClient:
-        """That of private EXP3."""
+        """The client of private EXP3."""
         return SampledClient(self.clipping, self.terms.epsilon)
 
     def __post_init__(self) -> None:

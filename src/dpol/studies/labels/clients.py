@@ -27,7 +27,7 @@ LABEL_UNIT = "one person's label in one round"
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """What people send, one message for each replicate and round.
+    """Messages that people send, one for each replicate and round.
 
     Args:
         values: (R, B) labels, answers or noisy log-likelihoods; (R, B, K) where a message is
@@ -40,7 +40,7 @@ class Messages:
 
 
 class LabelClient(ABC):
-    """What a person runs: parameters that are public, and the privatisation of labels.
+    """The program that a person runs: public parameters, and the privatisation of labels.
 
     Raises:
         ValueError: epsilon is not above 0.

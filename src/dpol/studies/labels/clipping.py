@@ -16,7 +16,7 @@ from dpol.core.randomness import Floats
 from dpol.studies.labels.hypotheses import HypothesisClass, Ints, draw_categories
 
 SensitivityRule = Literal["exact", "published"]
-"""How much noise: computed and always sufficient, or by the formulas of the paper."""
+"""Rule for the noise: computed and always sufficient, or by the formulas of the paper."""
 
 # M max_j F[j, y] may come out as 3.0000000000000004 where 3 is meant.
 _ROUNDING = 1e-12

@@ -199,7 +199,7 @@ def _draw(panels: Sequence[_Panel], n_columns: int, what: str, how: str) -> Figu
 
 
 def _add_key(figure: Figure) -> None:
-    """What the marks of the risk mean, where the grid has no panel."""
+    """Add the meaning of the marks of the risk, where the grid has no panel."""
     runs = _DOTS | {"ms": 5.0}
     marks = [
         ({**_MAIN, "marker": "o"}, "mean, exact sensitivity (ours)"),

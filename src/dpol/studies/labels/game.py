@@ -35,7 +35,7 @@ _SETTLED = 50.0
 
 @dataclass(frozen=True, eq=False)
 class LabelGame:
-    """What Nature does in R independent plays.
+    """Nature's moves in R independent plays.
 
     Args:
         hypotheses: the class that learners know.
@@ -44,7 +44,7 @@ class LabelGame:
         law: (R,) which of them is true in a replicate.
 
     Raises:
-        ValueError: laws do not fit, or the law of a feature that occurs is no distribution.
+        ValueError: laws do not fit, or the law of a feature that occurs is not a distribution.
     """
 
     hypotheses: HypothesisClass
@@ -105,7 +105,7 @@ def label_generators(seed: int, key: Key, replicates: int, client: str) -> Label
 
 @dataclass(frozen=True, eq=False)
 class LabelRun:
-    """What a learner achieved.
+    """The risks and weights that a learner achieved.
 
     Args:
         kl: (R,) sums over rounds of KL(truth || prediction), in nats.
@@ -196,7 +196,7 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
 
 
 def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> int:
-    """How many rounds may be played at once; one in a game of less than 10,000 rounds.
+    """Number of rounds that may be played at once; one in a game of less than 10,000 rounds.
 
     At most T / 5000, and so few that log-weights move by 0.1 or less: the root of the mean
     square, found in rounds of their own, spread over the game.
@@ -237,7 +237,7 @@ def _blocks(features: Ints, size: int) -> tuple[Ints, Ints]:
 
 
 def _repeats(game: LabelGame) -> bool:
-    """Whether a game is long and all its rounds show the same feature."""
+    """True if a game is long and all its rounds show the same feature."""
     return game.n_rounds >= 2 * _LEAST and bool((game.features == game.features[0]).all())
 
 

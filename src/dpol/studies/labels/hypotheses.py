@@ -18,7 +18,7 @@ from dpol.core.randomness import Floats, seed_sequence
 Ints = NDArray[np.int64]
 """An array of int64."""
 WINDOWS: tuple[int | None, ...] = (1, 4, 12, None)
-"""How many weeks each forecast looks back; one more forecast is the capacity."""
+"""Number of weeks that each forecast looks back; one more forecast is the capacity."""
 BLEND = 0.01
 """The part of the capacity in all forecasts, so that no hospital is ever ruled out."""
 # A sum of M masses is off by about M units of rounding; more than this is a mistake.

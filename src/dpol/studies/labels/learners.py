@@ -1,4 +1,4 @@
-"""What every learner of distributions is, a client and a server; private WMA and EXP3.
+"""Learners of distributions, each a client and a server; private WMA and EXP3.
 
 The client turns labels into messages; the server turns messages into changes of its log-weights
 over the hypotheses, and sees nothing else.
@@ -24,7 +24,7 @@ from dpol.studies.labels.hypotheses import HypothesisClass, Ints
 
 @dataclass(frozen=True)
 class Terms:
-    """Under which a learner is made: the number of rounds T and the privacy of a message."""
+    """The terms of a learner: the number of rounds T and the privacy of a message."""
 
     n_rounds: int
     epsilon: float
@@ -49,13 +49,13 @@ class LabelLearner(ABC):
     rule: SensitivityRule = "exact"
 
     title: ClassVar[str]
-    """How tables and figures call it."""
+    """Name in tables and figures."""
     origin: ClassVar[Origin]
-    """Where it comes from; `standard` is a textbook's; ours are marked in tables and figures."""
+    """Origin of the learner; `standard` is a textbook's; ours are marked in tables and figures."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
     """The sensitivity rules that it can be made with; each is a variant of the learner."""
     settles: ClassVar[bool] = False
-    """Whether its weights, once all but nothing is on one hypothesis, may be taken to stay.
+    """True if its weights, once all but nothing is on one hypothesis, may be taken to stay.
 
     They may if they are a posterior: the expected odds against a hypothesis that is true never
     rise.
@@ -64,7 +64,7 @@ class LabelLearner(ABC):
     @property
     @abstractmethod
     def client(self) -> LabelClient:
-        """Privatises labels."""
+        """The client, which privatises labels."""
 
     @cached_property
     def clipping(self) -> Clipping:
@@ -114,12 +114,12 @@ class LossLearner(BlockLearner):
     origin = "paper"
     rules = ("exact", "published")
     sampled: ClassVar[bool]
-    """Whether a message is about one hypothesis, not about all of them."""
+    """True if a message is about one hypothesis, not about all of them."""
 
     @property
     @abstractmethod
     def client(self) -> VectorClient | SampledClient:
-        """Sends log-likelihoods."""
+        """The client, which sends log-likelihoods."""
 
     @property
     def masses(self) -> Floats:
@@ -167,7 +167,7 @@ class PrivateWMA(LossLearner):
 
     @cached_property
     def client(self) -> VectorClient:
-        """Sends the log-likelihoods of all hypotheses."""
+        """The client, which sends the log-likelihoods of all hypotheses."""
         return VectorClient(self.clipping, self.terms.epsilon, self.terms.delta)
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
@@ -186,7 +186,7 @@ class PrivateEXP3(LossLearner):
 
     @cached_property
     def client(self) -> SampledClient:
-        """Sends the log-likelihood of one random hypothesis."""
+        """The client, which sends the log-likelihood of one random hypothesis."""
         return SampledClient(self.clipping, self.terms.epsilon)
 
     def scores(self, messages: Messages, features: Ints) -> Floats:

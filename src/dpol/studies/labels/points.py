@@ -1,4 +1,4 @@
-"""Which synthetic classes are played: known without any mathematics of learning."""
+"""Synthetic classes that are played: known without any mathematics of learning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpol.studies.labels.settings import Labels
 from dpol.studies.study import Point
 
 COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
-"""What a sweep changes: a field of a setting, a column of the table of risks."""
+"""Columns of the table of risks that a sweep changes, by the field of its setting."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Labels(Settings):
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
-    """What is tried in place of the base, one number at a time."""
+    """Values to try in place of the base, one number at a time."""
     concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
     """Parameter of the Dirichlet distribution; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None

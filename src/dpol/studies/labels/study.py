@@ -40,7 +40,7 @@ COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"]
 """Columns of the table of risks (docs/reference/tables.md)."""
 
 BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
-"""Those with a list in each cell, which a CSV cannot hold."""
+"""Columns with a list in each cell, which a CSV cannot hold."""
 
 
 def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -171,7 +171,7 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
-    """What is proved of the KL risk if a hypothesis is true, and from which T on it says more."""
+    """Proved bound of the KL risk if a hypothesis is true, and the T from which on it says more."""
     name, rule = variant
     bounds: dict[str, Callable[[int], float]] = {
         "wma": lambda T: wma_bound(K, T, terms.epsilon, terms.delta, rule),

@@ -17,7 +17,7 @@ from dpol.studies.labels.study import BY_RUN
 from dpol.studies.study import Facts, Frames
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
-"""How the columns that a setting has are written."""
+"""Signs of the columns that a setting has."""
 _VARIANT = ["algorithm", "sensitivity_rule"]
 _NOTHING = Entry("—")
 _Cell = Callable[[pd.Series], Entry]
@@ -68,7 +68,7 @@ def _groups(
 
 
 def fixed(row: pd.Series, swept: str, show: Callable[[float], str] = value) -> str:
-    """What a sweep of a column leaves as it is: `K = 4, M = 100, ε = 4`."""
+    """Columns that a sweep leaves as they are: `K = 4, M = 100, ε = 4`."""
     return ", ".join(f"{sign} = {show(row[it])}" for it, sign in SIGNS.items() if it != swept)
 
 
@@ -136,7 +136,7 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
 
 
 def _except(risks: pd.DataFrame) -> str:
-    """Which learners have no privacy, and which a delta."""
+    """Exceptions in words: the learners without privacy, and those with a delta."""
     open_ones = risks.loc[risks["guaranteed_epsilon"] == math.inf, "algorithm"].unique()
     titles = [f"“{title_of(name)}”" for name in open_ones]
     sees = "sees" if len(titles) == 1 else "see"

@@ -21,7 +21,7 @@ REGRETS = (
     " randomness of the runs on these losses, not other losses. Means of 0 or less have no marker."
     " All numbers are in the table of measured regret."
 )
-"""What figures of regret draw."""
+"""Caption of the intervals in figures of regret."""
 _FIGURES = (
     FigureSpec(
         name="lazy-rates",

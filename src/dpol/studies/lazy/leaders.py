@@ -77,7 +77,7 @@ NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]
     TREE: tree_noise,
     MATRIX: matrix_noise,
 }
-"""What draws the noise of each leader."""
+"""Generator of the noise of each leader."""
 
 
 def _rounds_and_prefixes(losses: Losses) -> tuple[Floats, Floats]:

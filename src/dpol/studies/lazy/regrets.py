@@ -33,7 +33,7 @@ def regret_row(
     guarantee: Guarantee = NO_PRIVACY,
     parameters: AccountedParameters | None = None,
 ) -> dict[str, object]:
-    """What one algorithm did in one game, without interval (columns: docs/reference/tables.md).
+    """A row on one algorithm in one game, without interval (columns: docs/reference/tables.md).
 
     Columns that say nothing of the algorithm are left out; they are empty in the table.
 

@@ -10,11 +10,11 @@ from dpol.core.settings import Settings
 from dpol.lazy.accounting import Accountant
 
 ADVERSARIES = ("stochastic", "lower-bound")
-"""What makes the losses."""
+"""Names of the adversaries that make the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
 TREE, MATRIX = "tree-ftpl-min-noise", "mf-ftpl"
 LEADERS = (TREE, MATRIX)
-"""Those that hold noise for every expert and round: long games leave them out."""
+"""Algorithms that hold noise for every expert and round: long games leave them out."""
 
 
 class Lazy(Settings):

@@ -44,12 +44,12 @@ TITLES: Mapping[str, str] = {
     "gradient-descent": "gradient descent, no privacy",
     CHANCE: "a random expert",
 }
-"""How algorithms are called, in the order in which they are shown."""
+"""Titles of algorithms, in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """What the games of a study have in common.
+    """The properties that the games of a study share.
 
     Args:
         name: in titles.

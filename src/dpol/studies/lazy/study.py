@@ -97,7 +97,7 @@ _MECHANISMS = {
     TREE: "Gaussian noise on tree-aggregated prefix sums",
     MATRIX: "Gaussian noise on factorised sums (normalised square root)",
 }
-"""What makes each follower of the noisy leader private."""
+"""Mechanism that makes each follower of the noisy leader private."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 def _played(
     settings: Lazy, sequence: _Sequence, games: Sequence[tuple[float, str]], seed: int
 ) -> Iterator[tuple[tuple[float, str], dict[str, object]]]:
-    """What weights and L2P did at an epsilon; those are left out where no parameters reach it."""
+    """Rows of weights and L2P at an epsilon; games that no parameters reach are left out."""
     losses, least = sequence.losses, sequence.least
     d, delta = losses.n_experts, settings.delta
     without = weights_loss(losses) - least if any(it == WEIGHTS for _, it in games) else math.nan
@@ -161,7 +161,7 @@ def _played(
 def _led(
     settings: Lazy, algorithm: str, sequences: Sequence[_Sequence], seed: int
 ) -> Iterator[tuple[tuple[str, float, str], dict[str, object]]]:
-    """What a follower of the noisy leader did on all sequences, at every epsilon."""
+    """Rows of a follower of the noisy leader on all sequences, at every epsilon."""
     games = [(sequence, it) for sequence in sequences for it in sequence.epsilons]
     mus = [mu_of_epsilon(epsilon, settings.delta) for _, epsilon in games]
     key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
@@ -188,7 +188,7 @@ def _generators(
 def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
-    """Those of Theorem 3.10, or the best by our means or the paper's; None where none reach it."""
+    """Parameters of Theorem 3.10, or the best by our or the paper's accounting; None if none."""
     whose: Accountant = "sound" if algorithm in ("l2p-sound", ONE_ROUND) else "published"
     c = NORMALISERS["tight" if whose == "sound" else "published"]
     game = LazyGame(T, delta, normaliser=c)

@@ -1,4 +1,4 @@
-"""What algorithms decide from numbers that were released, of which nobody knows the truth."""
+"""Decisions of algorithms on released numbers, of which nobody knows the truth."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def run(settings: ReleasedGames, point: Point, inputs: Inputs) -> dict[str, pd.D
 
 
 def _reports(releases: Releases) -> pd.DataFrame:
-    """Who reported in each period, with how much noise, and what all of it cost a person."""
+    """Reports of each period, the noise on them, and the cost of all of it to a person."""
     deployment, panel = releases.deployment, releases.panel
     spent, rows = spent_of(deployment, panel), []
     for number, noise in enumerate(panel.noise):
@@ -150,7 +150,7 @@ def _played(
 
 
 def _inside(panel: Panel, number: int, choice: Choice) -> Any:
-    """Which shares of a period lie in the 90% interval of what is reported, noise included.
+    """Flags of the shares of a period in the 90% interval of what is reported, noise included.
 
     Only reports whose noise does not depend on earlier noise: of other noise the algorithm knows
     a part already, and the interval would not be that of the report.

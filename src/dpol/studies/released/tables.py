@@ -18,7 +18,7 @@ _LATEST = 12  # Periods that the table of noise shows.
 
 
 def reports(frames: Frames, settings: ReleasedGames, facts: Facts) -> Table:
-    """Who reported, with how much noise, and what it cost a person."""
+    """Table of the reports, the noise on them, and the cost to a person."""
     frame = frames["released_reports"]
     last, due, there = frame.iloc[-1], frame["entities"].sum(), frame["reported"].sum()
     weeks, stay = int(last["unit_weeks"]), int(last["longest_stay"])
@@ -49,7 +49,7 @@ def reports(frames: Frames, settings: ReleasedGames, facts: Facts) -> Table:
 
 
 def algorithms(frames: Frames, settings: ReleasedGames, facts: Facts) -> Table:
-    """How often algorithms agree, and how often a report falls where it was predicted."""
+    """Table of how often algorithms agree, and how often a report falls where it was predicted."""
     frame = frames["released_algorithms"]
     lines = [(row["algorithm"], _cells(row)) for row in frame.to_dict("records")]
     first = frame.iloc[0]
