@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -31,7 +31,8 @@ from dpol.report.reading import read_fragment, read_image, read_results, reading
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.hospitals.sections import BEYOND, sections_of
+from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, sections_of
 from dpol.studies.released import NO_TRUTH
 from dpol.studies.study import FigureSpec, Section
 
@@ -117,6 +118,9 @@ def build_page(
     costs = shown_costs(summary, config)
     first, *main = sections_of(config.report, config.comparison)
     parts = [_part(folder, section, config) for section in main]
+    gains = gain_data(results, config.report, titles, list(config.privacy.levels.values()))
+    widgets = {GAIN_OVER_TIME.name: gain_widget(gains)}
+    parts = [replace(it, widget=widgets.get(it.key, "")) for it in parts]
     if not costs.empty:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
