@@ -138,6 +138,7 @@ def build_page(
         lead=answers[0].found,
         first=_part(folder, first, config),
         answers=answers,
+        example=config.report.algorithms[0],
         setting=describe_setting(config, summary),
         **fixed,
     )
@@ -153,7 +154,8 @@ def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
 RELEASED = "What can be learned from numbers with noise?"
 """Heading of the page of a run on released numbers."""
 _MANUAL = {
-    "terms": "reference/notation.md",
+    "glossary": "reference/glossary.md",
+    "symbols": "reference/notation.md",
     "columns of the files": "reference/tables.md",
     "privacy": "explanation/privacy.md",
 }

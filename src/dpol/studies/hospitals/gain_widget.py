@@ -68,7 +68,7 @@ def gain_data(
         "levels": [privacy_title(mu).replace(" = ", "\xa0=\xa0") for mu in levels],
         "noises": [name_of(it).marked for it in noises],
         "noise": noises.index(report.noise) if report.noise in noises else 0,
-        "lines": _lines(rows, report, noises) + _range(members, report, noises),
+        "lines": _lines(frames["cumulative"], report, noises) + _range(members, report, noises),
         "streams": [
             _stream(own, report, levels, unit, most)
             | {"title": f"{titles[label]} (n = {_size(frames['summary'], label)})"}
@@ -99,10 +99,9 @@ def _unit(gains: pd.Series) -> float:
     return float(10.0 ** (math.ceil(math.log10(largest)) - 4)) if largest > 0 else 1.0
 
 
-def _lines(rows: pd.DataFrame, report: Report, noises: Sequence[str]) -> list[dict[str, Any]]:
+def _lines(cumulative: pd.DataFrame, report: Report, noises: Sequence[str]) -> list[dict[str, Any]]:
     """Looks of all lines; of an algorithm also its name and its own noise, at each noise."""
-    # Those of the figure are named by what was played, which another stream may lack.
-    choices = [shown_lines(rows, report, noise) for noise in noises]
+    choices = [shown_lines(cumulative, report, noise) for noise in noises]
     lines = [
         {"label": same[0].label}
         | {"names": [it.name for it in same], "noises": [it.noise for it in same]}
