@@ -78,7 +78,7 @@ if (await tab.locator(".gain").count()) {
   const [box, cells] = [tab.locator(".plot svg").first(), ".readout td"];
   const gain = (found.gain = { seen: await seen(), when: [await read(".when")], cells: [await read(cells)] });
   await box.scrollIntoViewIfNeeded();
-  await box.hover({ position: { x: 60, y: 60 } });
+  await box.hover();
   gain.when.push(await read(".when"));
   gain.cells.push(await read(cells));
   await tab.locator(".plot").focus();
@@ -101,9 +101,9 @@ if (await tab.locator(".gain").count()) {
 }
 
 // The filter of the ledger: a verdict, words, together with an order, and back.
-if (await tab.locator("table[data-filter]").count()) {
+if (await tab.locator("#table-claims-open").count()) {
   found.filter = await tab.evaluate(() => {
-    const table = document.querySelector("table[data-filter]");
+    const table = document.querySelector("#table-claims-open").closest("table");
     const bar = table.closest(".block").querySelector(".filter");
     const [search, [all, verdict]] = [bar.querySelector("input"), bar.querySelectorAll("button")];
     const state = () => ({

@@ -2,19 +2,20 @@
 // The interactive figure of gains. Without JavaScript the picture below it is seen instead.
 for (const figure of document.querySelectorAll(".gain")) {
   const data = JSON.parse(figure.querySelector("script").textContent);
-  const scales = ["total gain", "gain above chance", "share of the possible gain"];
   const state = { stream: 0, noise: data.noise, level: -1, scale: 0, round: Infinity };
   const hidden = new Set(); // labels of lines
   let panels = []; // what moves with the round: where it is, its cursor and dots
   let cells = []; // of the table, each with what it shows
 
-  const DRAWN = new Set(["svg", "path", "line", "text", "circle"]);
-  function make(tag, attributes = {}, ...children) {
-    const space = `http://www.w3.org/${DRAWN.has(tag) ? "2000/svg" : "1999/xhtml"}`;
-    const it = document.createElementNS(space, tag);
+  function set(it, attributes) {
     for (const [name, value] of Object.entries(attributes)) it.setAttribute(name, value);
-    it.append(...children);
     return it;
+  }
+  function make(tag, attributes = {}, ...children) {
+    const space = /^(svg|path|line|text|circle)$/.test(tag) ? "2000/svg" : "1999/xhtml";
+    const it = document.createElementNS(`http://www.w3.org/${space}`, tag);
+    it.append(...children);
+    return set(it, attributes);
   }
   const stream = () => data.streams[state.stream];
   const minus = (text) => text.replace(/^-(?=[0.]*%?$)/, "").replace("-", "−");
@@ -49,9 +50,8 @@ for (const figure of document.querySelectorAll(".gain")) {
   function ticks(low, high) { // at most six round numbers
     const power = 10 ** Math.floor(Math.log10((high - low) / 5));
     const step = [1, 2, 5, 10].map((it) => it * power).find((it) => 5 * it >= high - low);
-    const first = Math.ceil(low / step - 1e-9);
-    const count = Math.floor(high / step + 1e-9) - first + 1;
-    return Array.from({ length: count }, (_, it) => Number(((first + it) * step).toPrecision(6)));
+    const all = Array.from({ length: 13 }, (_, it) => (it - 6) * step);
+    return all.filter((it) => it >= low && it <= high).map((it) => Number(it.toPrecision(6)));
   }
   function times() { // new years, or the first and the last round
     const { dates, rounds } = stream();
@@ -61,8 +61,8 @@ for (const figure of document.querySelectorAll(".gain")) {
     return [[0, "start"], [rounds.length - 1, "end"]].map(([at, side]) => [at, dates[at] ?? `${rounds[at]}`, side]);
   }
 
-  function drawPanel(level, lines, [low, high], [width, height], first) {
-    const [left, right, top, bottom] = [first ? 38 : 8, width - 8, 24, height - 22];
+  function drawPanel(level, lines, [low, high], [width, height], margin) {
+    const [left, right, top, bottom] = [margin + 8, width - 8, 24, height - 22];
     const { rounds } = stream();
     const x = (at) => left + ((rounds[at] - rounds[0]) / (rounds.at(-1) - rounds[0] || 1)) * (right - left);
     const y = (value) => bottom - ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (bottom - top);
@@ -72,7 +72,7 @@ for (const figure of document.querySelectorAll(".gain")) {
     for (const tick of ticks(low, high)) {
       svg.append(make("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: tick ? "grid" : "axis" }));
       const text = state.scale === 2 ? `${Math.round(100 * tick)}%` : `${tick}`;
-      if (first) svg.append(make("text", { x: left - 5, y: y(tick) + 4, class: "y" }, minus(text)));
+      if (margin) svg.append(make("text", { x: left - 5, y: y(tick) + 4, class: "y" }, minus(text)));
     }
     for (const [at, text, side] of times()) {
       svg.append(make("line", { x1: x(at), x2: x(at), y1: bottom, y2: bottom + 4, class: "axis" }));
@@ -91,7 +91,7 @@ for (const figure of document.querySelectorAll(".gain")) {
     }
     svg.append(cursor, ...dots.map(([dot]) => dot));
     plot.append(svg);
-    panels.push({ svg, left, right, x, y, cursor, dots });
+    panels.push({ svg, x, y, cursor, dots });
   }
 
   // A row for each line, a column for each panel: legend, switches and numbers in one.
@@ -107,7 +107,8 @@ for (const figure of document.querySelectorAll(".gain")) {
         table.querySelector(`[data-row="${CSS.escape(line.label)}"] input`).focus();
       });
       const shape = line.range ? { d: "M0 1H30V11H0Z", class: "band" } : { d: "M0 6H30", class: "line" };
-      const sample = make("svg", { width: 30, height: 12, "aria-hidden": "true" }, make("path", { ...shape, style: look(line) }));
+      const sample = make("svg", { width: 30, height: 12, "aria-hidden": "true" });
+      sample.append(make("path", { ...shape, style: look(line) }));
       const label = make("label", {}, box, sample, line.names[state.noise]);
       const row = make("tr", { "data-row": line.label }, make("th", { scope: "row" }, label));
       for (const one of found) {
@@ -116,8 +117,8 @@ for (const figure of document.querySelectorAll(".gain")) {
       }
       return row;
     });
-    const corner = make("th", { scope: "col", class: "when" });
-    table.replaceChildren(make("thead", {}, make("tr", {}, corner, ...heads)), make("tbody", {}, ...body));
+    heads.unshift(make("th", { scope: "col", class: "when" }));
+    table.replaceChildren(make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body));
   }
 
   function draw() {
@@ -134,9 +135,9 @@ for (const figure of document.querySelectorAll(".gain")) {
     panels = [];
     plot.replaceChildren();
     levels.forEach((level, place) => {
-      const first = place % columns === 0;
       const lines = seen.map(({ line, found }) => ({ line, ...found[place] }));
-      drawPanel(level, lines, limits, [width + (first ? 30 : 0), height], first);
+      const margin = place % columns ? 0 : 30;
+      drawPanel(level, lines, limits, [width + margin, height], margin);
     });
     drawTable(levels, rows);
     move(state.round);
@@ -147,11 +148,8 @@ for (const figure of document.querySelectorAll(".gain")) {
     const at = (state.round = Math.min(Math.max(wanted, 0), rounds.length - 1));
     const when = `round ${rounds[at]}${dates[at] ? `, ${dates[at]}` : ""}`;
     for (const { x, y, cursor, dots } of panels) {
-      for (const side of ["x1", "x2"]) cursor.setAttribute(side, x(at));
-      for (const [dot, mean] of dots) {
-        dot.setAttribute("cx", x(at));
-        dot.setAttribute("cy", y(mean[at]));
-      }
+      set(cursor, { x1: x(at), x2: x(at) });
+      for (const [dot, mean] of dots) set(dot, { cx: x(at), cy: y(mean[at]) });
     }
     for (const { cell, mean, half, exact, range } of cells) {
       const [low, high] = range?.map((it) => number(it[at])) ?? [];
@@ -159,24 +157,20 @@ for (const figure of document.querySelectorAll(".gain")) {
       cell.replaceChildren(mean ? number(mean[at]) : low ?? "—", make("span", {}, more));
     }
     table.querySelector(".when").textContent = `Up to ${when}`;
-    const now = { min: rounds[0], max: rounds.at(-1), now: rounds[at], text: when };
-    for (const [name, value] of Object.entries(now)) plot.setAttribute(`aria-value${name}`, value);
+    set(plot, { "aria-valuemin": rounds[0], "aria-valuemax": rounds.at(-1) });
+    set(plot, { "aria-valuenow": rounds[at], "aria-valuetext": when });
   }
   function point(event) {
     const panel = panels.find((it) => it.svg.contains(event.target));
-    if (!panel) return;
-    const place = event.clientX - panel.svg.getBoundingClientRect().left;
-    const away = stream().rounds.map((_, at) => Math.abs(panel.x(at) - place));
-    move(away.indexOf(Math.min(...away)));
+    const place = event.clientX - panel?.svg.getBoundingClientRect().left;
+    const away = stream().rounds.map((_, at) => Math.abs(panel?.x(at) - place));
+    if (panel) move(away.indexOf(Math.min(...away)));
   }
 
   function chooser(name, texts, key, start = 0) {
     const select = make("select", {}, ...texts.map((it, place) => make("option", { value: place + start }, it)));
     select.value = state[key];
-    select.addEventListener("change", () => {
-      state[key] = Number(select.value);
-      draw();
-    });
+    select.addEventListener("change", () => draw((state[key] = Number(select.value))));
     return make("label", {}, `${name} `, select);
   }
   const plot = make("div", { class: "plot", role: "slider", tabindex: 0, "aria-label": "Up to which round" });
@@ -185,13 +179,12 @@ for (const figure of document.querySelectorAll(".gain")) {
     chooser("Stream", data.streams.map((it) => it.title), "stream"),
     chooser("Noise", data.noises, "noise"),
     chooser("Privacy", ["all levels", ...data.levels], "level", -1),
-    chooser("Show", scales, "scale")), plot, make("div", { class: "scroll" }, table));
+    chooser("Show", ["total gain", "gain above chance", "share of the possible gain"], "scale")), plot, make("div", { class: "scroll" }, table));
   for (const kind of ["pointermove", "pointerdown"]) plot.addEventListener(kind, point);
   const keys = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -1e9, End: 1e9 };
   plot.addEventListener("keydown", (event) => {
-    if (!(event.key in keys)) return;
-    event.preventDefault();
-    move(state.round + keys[event.key]);
+    if (event.key in keys) event.preventDefault();
+    move(state.round + (keys[event.key] ?? 0));
   });
   figure.hidden = false;
   figure.parentElement.querySelector(".still").open = false;
