@@ -47,9 +47,9 @@ for (const figure of document.querySelectorAll(".gain")) {
     const dashes = line.dashes.map((it) => it * line.width * 1.33).join(" ") || "none";
     return `--line: ${line.colour}; stroke-width: ${line.width * 1.33}; stroke-dasharray: ${dashes}`;
   }
-  function ticks(low, high) { // at most six round numbers
-    const power = 10 ** Math.floor(Math.log10((high - low) / 5));
-    const step = [1, 2, 5, 10].map((it) => it * power).find((it) => 5 * it >= high - low);
+  function ticks(low, high) { // at most seven round numbers
+    const power = 10 ** Math.floor(Math.log10((high - low) / 6));
+    const step = [1, 2, 5, 10].map((it) => it * power).find((it) => 6 * it >= high - low);
     const all = Array.from({ length: 13 }, (_, it) => (it - 6) * step);
     return all.filter((it) => it >= low && it <= high).map((it) => Number(it.toPrecision(6)));
   }

@@ -32,6 +32,14 @@ algorithm's own column); `algorithm`, the numbers and `ours` are empty where not
 """
 OWN_NOISE = "own noise"
 """Note to a number with noise in a row without privacy."""
+_ON_BOUNDS = (
+    "Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight:"
+    " the largest gain of every round."
+)
+_ON_OWN_NOISE = (
+    f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no privacy"
+    " is asked for."
+)
 _KEY = ["stream", "row_noise", "mu", "label"]
 _REPORTED = ["reported_mean_gain", "reported_ci_half_width"]
 
@@ -194,16 +202,10 @@ def _footers(
         " of a stream of n experts. Below it: its share of the possible gain, 0% for chance and"
         " 100% for foresight."
     )
-    yield (
-        "Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight."
-        " Foresight: the largest gain of every round."
-    )
+    yield _ON_BOUNDS
     yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
     if ((cells["mu"] == math.inf) & (cells["guaranteed_mu"] < math.inf)).any():
-        yield (
-            f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no"
-            " privacy is asked for."
-        )
+        yield _ON_OWN_NOISE
     named = columns.set_index("column")
     for title, family in named["best_of"].items():
         if family:
