@@ -94,7 +94,6 @@ if (await tab.locator(".gain").count()) {
   await tab.locator(".readout input").first().press("Space");
   gain.lines.push(await read(".plot [data-line]"));
   gain.focus = await tab.evaluate(() => document.activeElement.type);
-  gain.fits = await tab.evaluate(() => document.querySelector(".readout").offsetWidth <= document.querySelector(".gain").offsetWidth);
   await tab.emulateMedia({ media: "print" });
   gain.printed = await seen();
   await tab.emulateMedia({ media: "screen" });
