@@ -63,7 +63,7 @@ def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
 def assert_flawless(found: dict[str, Any], width: int, scheme: str) -> None:
     assert found["console"] == []
     assert set(found["requests"]) <= {"file", "data"}
-    assert found["requests"].count("file") == 1
+    assert found["requests"].count("file") == 2  # opened twice
     assert found["anchors"] == 0
     assert (found["width"], found["widthOpen"]) == (width, width)
     assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
