@@ -234,6 +234,13 @@ def test_links_lead_to_files_and_to_pages_of_the_manual_that_are_there(
     assert text.index("figure-privacy-utility") < glossary < text.index('class="answers"')
 
 
+def test_a_folded_figure_keeps_its_caption_in_sight(folder: Path) -> None:
+    text = page(folder, labels={"patients_per_week": 1, "sweeps": {"rounds": [10]}})
+    figure = text[text.index('id="figure-labels-hospitals"') :]
+    assert figure.index("</figcaption>") < figure.index("<details>") < figure.index("<img")
+    assert figure.index("<img") < figure.index("</details>") < figure.index("</figure>")
+
+
 def test_the_interactive_figure_has_its_numbers_and_leaves_the_picture(whole: str) -> None:
     section = whole[whole.index('id="cumulative-gain"') : whole.index('id="noise-costs"')]
     figure, still = (

@@ -60,6 +60,16 @@ def test_known_table() -> None:
     assert to_markdown(build()) == KNOWN
 
 
+def test_noise_in_a_row_without_privacy_is_said() -> None:
+    data = rows()
+    data[2] |= {"guaranteed_mu": 0.2}  # of the tree
+    table = build(data)
+    assert column(table, "tree-ftpl-min-noise")[0].notes[-1] == "own noise"
+    assert "own noise" not in column(table, "rw-meta")[0].notes
+    assert has_footer(table, "μ = ∞, not called “no privacy”, and “own noise”: noise")
+    assert not has_footer(build(), "μ = ∞, not called")
+
+
 def test_order_is_the_config_s() -> None:
     table = build(levels={"low": 1.0, "none": INF}, algorithms=["follow-the-leader", "rw-meta"])
     assert [label for _, label, _ in lines(table)] == ["μ = 1", "no privacy (μ = ∞)"]

@@ -55,7 +55,7 @@ def gain_data(
     """
     rows = _shown(frames, report, titles, levels)
     played = set(rows.loc[rows["algorithm"].isin(report.algorithms), "noise"]) - {"none"}
-    noises = [it for it in NOISES if it in played] or [report.noise]
+    noises = [*filter(played.__contains__, NOISES), *sorted(played - set(NOISES))] or [report.noise]
     unit = _unit(rows["mean_cumulative_gain"])
     family = rows["family"] == report.envelope
     members = rows.loc[family, "algorithm"].nunique()
