@@ -93,7 +93,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     assert answer.found.replace("\xa0", " ") == (
         "One person in one round is protected. At μ = 1 an even guess becomes right at most 69.2%"
         " of the time (ε ≤ 4.89), at μ = 0.5 an even guess becomes right at most 59.9% of the time"
-        " (ε ≤ 2.25), at δ = 10⁻⁶."
+        " (ε ≤ 2.25), at δ = 1e-06."
     )
     assert "Taken as public, and not covered by any μ: the list." in answer.more
     text = "\n".join(answer.more)

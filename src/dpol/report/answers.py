@@ -12,7 +12,7 @@ from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess
 from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
-from dpol.show.words import counted, each, joint_confidence, mu_title, power, proved
+from dpol.show.words import counted, each, joint_confidence, mu_title, proved
 from dpol.studies.claims.table import count_verdicts
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
@@ -145,7 +145,7 @@ def _levels(private: pd.DataFrame) -> str:
             bound = f"an even guess becomes right at most {guess}% of the time ({bound})"
         texts.append(f"at {_mu(mu)} {bound}")
     found = ", ".join(texts)
-    delta = each(map(power, private["delta"]))
+    delta = each(f"{value:g}" for value in private["delta"])
     return f"{found[0].upper()}{found[1:]}, at δ = {delta}"
 
 
