@@ -73,6 +73,30 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
+def cumulative(n_rounds: int = 4) -> pd.DataFrame:
+    """Curves of these runs: each gains the same in every round, from the last days of a year."""
+    played = [
+        ("chance", "none", math.nan, 0.25, 0.0),
+        ("best-static-expert", "none", math.nan, 0.5, 0.0),
+        ("foresight", "none", math.nan, 1.0, 0.0),
+        ("rw-meta", "isotropic", INF, 0.75, 0.126),
+        ("rw-meta", "isotropic", 1.0, 0.625, INF),
+        ("rw-meta", "capacity", 1.0, 0.7, 0.0001),
+        ("tree-ftpl-min-noise", "isotropic", 1.0, 0.5, 0.25),
+        ("follow-the-leader", "none", INF, 0.5, 0.0),
+        ("ridge-w8-weak", "isotropic", 1.0, 0.375, 0.1),
+        ("ridge-w64-strong", "isotropic", 1.0, 0.875, 0.1),
+    ]
+    rounds = range(1, n_rounds + 1)
+    whole = {"round": rounds, "period": pd.date_range("2020-12-20", periods=n_rounds, freq="7D")}
+    return pd.concat(
+        pd.DataFrame({"stream": "nm", "algorithm": label, "noise": noise, "mu": mu, **whole})
+        .assign(family=label.split("-w")[0] if "ridge" in label else label, ci_half_width=half)
+        .assign(mean_cumulative_gain=[gain * number for number in rounds])
+        for label, noise, mu, gain, half in played
+    )
+
+
 def main(*, stream: Stream = STREAM, levels: dict[str, float] = LEVELS, **report: Any) -> Hospitals:
     algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
     asked = Report(**{"algorithms": algorithms} | report)

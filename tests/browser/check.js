@@ -68,5 +68,69 @@ found.sorted = await tab.evaluate(() =>
       return [texts, head.getAttribute("aria-sort"), new Set(rows.map((it) => it.cells.length)).size];
     });
   }));
+
+// As a reader finds it: the interactive figure, by pointer, keys and switches.
+await tab.reload();
+if (await tab.locator(".gain").count()) {
+  const read = (selector) => tab.evaluate((it) =>
+    [...document.querySelectorAll(it)].map((one) => one.getAttribute("d") ?? one.textContent), selector);
+  const seen = () => tab.evaluate(() => [".gain", ".still .panel"].map((it) => document.querySelector(it).checkVisibility()));
+  const [box, cells] = [tab.locator(".plot svg").first(), ".readout td"];
+  const gain = (found.gain = { seen: await seen(), when: [await read(".when")], cells: [await read(cells)] });
+  await box.scrollIntoViewIfNeeded();
+  await box.hover();
+  gain.when.push(await read(".when"));
+  gain.cells.push(await read(cells));
+  await tab.locator(".plot").focus();
+  for (const key of ["Home", "ArrowRight", "End"]) {
+    await tab.keyboard.press(key);
+    gain.when.push(await read(".when"));
+  }
+  gain.lines = [await read(".plot [data-line]")];
+  for (const place of [1, 3]) { // the noise, and what is shown
+    await tab.locator(".controls select").nth(place).selectOption({ index: 1 });
+    gain.lines.push(await read(".plot [data-line]"));
+  }
+  await tab.locator(".readout input").first().press("Space");
+  gain.lines.push(await read(".plot [data-line]"));
+  gain.focus = await tab.evaluate(() => document.activeElement.type);
+  await tab.emulateMedia({ media: "print" });
+  gain.printed = await seen();
+  await tab.emulateMedia({ media: "screen" });
+}
+
+// The filter of the ledger: a verdict, words, together with an order, and back.
+if (await tab.locator("#table-claims-open").count()) {
+  found.filter = await tab.evaluate(() => {
+    const table = document.querySelector("#table-claims-open").closest("table");
+    const bar = table.closest(".block").querySelector(".filter");
+    const [search, [all, verdict]] = [bar.querySelector("input"), bar.querySelectorAll("button")];
+    const state = () => ({
+      marks: [...table.querySelectorAll("tbody tr")].map((row) => row.querySelector("[data-mark]")?.dataset.mark ?? ""),
+      count: bar.querySelector("output").textContent,
+      labels: new Set([...table.querySelectorAll("tbody tr")].map((row) => row.cells.length)).size,
+      pressed: [...bar.querySelectorAll("[aria-pressed=true]")].map((it) => it.textContent),
+    });
+    const steps = [state()];
+    verdict.click();
+    steps.push(state());
+    table.tHead.querySelector("button").click();
+    steps.push(state());
+    search.value = "no such words";
+    search.dispatchEvent(new Event("input"));
+    steps.push(state());
+    search.value = "";
+    all.click();
+    [0, 1].forEach(() => table.tHead.querySelector("button").click());
+    return [...steps, state()];
+  });
+}
+// The section that is read is marked in the list of contents.
+found.present = [];
+for (const place of ["provenance", "answers"]) {
+  await tab.evaluate((it) => document.getElementById(it)?.scrollIntoView(), place);
+  await tab.waitForTimeout(100);
+  found.present.push(await tab.evaluate(() => document.querySelector("nav [aria-current]")?.hash));
+}
 console.log(JSON.stringify(found));
 await browser.close();

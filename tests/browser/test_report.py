@@ -63,7 +63,7 @@ def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
 def assert_flawless(found: dict[str, Any], width: int, scheme: str) -> None:
     assert found["console"] == []
     assert set(found["requests"]) <= {"file", "data"}
-    assert found["requests"].count("file") == 1
+    assert found["requests"].count("file") == 2  # opened twice
     assert found["anchors"] == 0
     assert (found["width"], found["widthOpen"]) == (width, width)
     assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
@@ -115,6 +115,48 @@ def test_on_a_phone_a_column_of_numbers_is_seen(report: Path) -> None:
     found = look(report, 400, "light")
     assert found["number"] in (True, None)
     assert found["loose"] == 0
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_the_gains_answer_to_pointer_keys_and_switches(
+    report: Path, width: int, scheme: str
+) -> None:
+    found = look(report, width, scheme)
+    if "gain" not in found:  # a page of an older run
+        pytest.skip("has no interactive figure")
+    gain = found["gain"]
+    assert (gain["seen"], gain["printed"]) == ([True, False], [False, True])
+    last, hovered, first, second, end = gain["when"]
+    assert last == end
+    assert hovered not in (first, last)
+    assert second not in (first, last)
+    assert gain["cells"][0] != gain["cells"][1]
+    assert not any("NaN" in cell for cells in gain["cells"] for cell in cells)
+    start, *switched, without = gain["lines"]
+    assert start != switched[0]
+    assert switched[0] != switched[1]
+    assert len(without) < len(switched[1])
+    assert gain["focus"] == "checkbox"
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_the_ledger_is_filtered_by_verdict_and_words(by_hand: Path, width: int) -> None:
+    before, verdict, ordered, none, after = look(by_hand, width, "light")["filter"]
+    (chosen,) = verdict["pressed"]
+    assert chosen != "all"
+    assert set(verdict["marks"]) == {chosen} != set(before["marks"])
+    assert verdict["count"] == f"{len(verdict['marks'])} of {len(before['marks'])} lines"
+    assert verdict["labels"] == 1, "each row has all labels"
+    assert (ordered["marks"], ordered["count"]) == (verdict["marks"], verdict["count"])
+    assert (none["marks"], none["count"]) == ([], f"0 of {len(before['marks'])} lines")
+    assert after == before
+
+
+def test_the_present_section_is_marked(report: Path) -> None:
+    first = "#answers" if "#answers" in report.read_text() else None
+    last, opening = look(report, 1300, "light")["present"]
+    assert last == "#provenance"
+    assert first in (opening, None)
 
 
 def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:

@@ -22,7 +22,7 @@ from dpol.studies.claims.table import build_open as open_claims
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
-from tables_by_hand import LEVELS, STREAM, build, summary
+from tables_by_hand import LEVELS, STREAM, build, cumulative, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
@@ -159,6 +159,7 @@ def write_run(folder: Path) -> None:
     made = summary()
     for name, frame, schema in (
         ("summary", made, hospitals.schema("summary")),
+        ("cumulative", cumulative(), hospitals.schema("cumulative")),
         ("ranking", rank_meta(made), hospitals.schema("ranking")),
         ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
         ("audits", audits(), schemas_of(load_study("audits"))["audits"]),

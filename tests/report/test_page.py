@@ -86,9 +86,10 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
-    captions = re.findall(r"<figcaption><b>(.+?)\.</b> (.+?)</figcaption>", whole)
-    assert len(images) == len(captions) == 11
-    assert [it["alt"] for it in images] == [title for title, _ in captions]
+    captions = re.findall(r"<figcaption><b>(.+?)</b> (.+?)</figcaption>", whole)
+    assert len(images) == len(captions) - 1 == 11  # the interactive figure is no image
+    titles = [title.strip(".") for title, _ in captions]
+    assert [it["alt"] for it in images] == titles[:1] + titles[2:]
     assert all(len(text) > 80 for _, text in captions)
     for attrs in images:
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
@@ -121,7 +122,8 @@ def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
     assert ODD not in whole
-    assert whole.count("<script") == 1
+    assert len(re.findall("<script", whole)) == 2  # the numbers of a figure, and what draws it
+    assert Elements(whole).of("script")[0] == {"type": "application/json"}
     assert "&lt;script&gt;alert" in whole
 
 
@@ -156,7 +158,13 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 
 NEEDED = (
-    *("summary.parquet", "ranking.parquet", "claims.parquet", "audits.parquet"),
+    *(
+        "summary.parquet",
+        "cumulative.parquet",
+        "ranking.parquet",
+        "claims.parquet",
+        "audits.parquet",
+    ),
     *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
     *("figures/cumulative-gain.svg", "figures/labels-hospitals.svg"),
 )
@@ -213,10 +221,30 @@ def test_links_lead_to_files_and_to_pages_of_the_manual_that_are_there(
     folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "reference").mkdir()
-    (tmp_path / "reference/notation.md").write_text("terms")
+    for name in ("glossary", "notation"):
+        (tmp_path / f"reference/{name}.md").write_text("terms")
     text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
     links = {it for it in Elements(text).values("href", "a") if not it.startswith("#")}
     for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
         assert f"../{name}" in links
-    (manual,) = (it for it in links if it.endswith(".md"))
-    assert (folder / "report" / manual).resolve() == tmp_path / "reference/notation.md"
+    manual = {(folder / "report" / it).resolve() for it in links if it.endswith(".md")}
+    assert manual == {tmp_path / f"reference/{name}.md" for name in ("glossary", "notation")}
+    # The first figure names algorithms: what the names mean is one click away.
+    glossary = text.index("glossary.md")
+    assert text.index("figure-privacy-utility") < glossary < text.index('class="answers"')
+
+
+def test_a_folded_figure_keeps_its_caption_in_sight(folder: Path) -> None:
+    text = page(folder, labels={"patients_per_week": 1, "sweeps": {"rounds": [10]}})
+    figure = text[text.index('id="figure-labels-hospitals"') :]
+    assert figure.index("</figcaption>") < figure.index("<details>") < figure.index("<img")
+    assert figure.index("<img") < figure.index("</details>") < figure.index("</figure>")
+
+
+def test_the_interactive_figure_has_its_numbers_and_leaves_the_picture(whole: str) -> None:
+    section = whole[whole.index('id="cumulative-gain"') : whole.index('id="noise-costs"')]
+    figure, still = (
+        section.index('<figure class="gain" hidden>'),
+        section.index('class="still" open'),
+    )
+    assert figure < section.index("application/json") < still < section.index("<img")

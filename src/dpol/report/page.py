@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
 import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
 from dpol.data.settings import ReleasedSource
-from dpol.report.answers import answer_on_cost, answer_on_papers, answer_on_privacy
+from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
 from dpol.report.crate import write_crate
 from dpol.report.data import cleaning_table, dropped_table, read_source, source_facts
@@ -31,7 +32,8 @@ from dpol.report.reading import read_fragment, read_image, read_results, reading
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.hospitals.sections import BEYOND, sections_of
+from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, sections_of
 from dpol.studies.released import NO_TRUTH
 from dpol.studies.study import FigureSpec, Section
 
@@ -113,30 +115,43 @@ def build_page(
         return _rendered(config, parts, title=RELEASED, lead=NO_TRUTH, **fixed)
     titles = {label: stream.title or label for label, stream in config.streams.items()}
     results = read_results(folder, config)
-    summary, claims = results["summary"], results.get("claims")
+    summary = results["summary"]
     costs = shown_costs(summary, config)
     first, *main = sections_of(config.report, config.comparison)
     parts = [_part(folder, section, config) for section in main]
+    gains = gain_data(results, config.report, titles, list(config.privacy.levels.values()))
+    parts = _with_widgets(parts, {GAIN_OVER_TIME.name: gain_widget(gains)})
     if not costs.empty:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
     parts += [_part(folder, study, block) for study, block in config.studies()]
     parts += [_data_part(folder, config, titles), last]
     answers = [answer_on_cost(costs), answer_on_privacy(summary, results.get("audits"))]
-    title = choice_of(config)
-    if claims is not None or summary["reported_mean_gain"].notna().any():
-        answers.insert(0, answer_on_papers(claims, summary, results["ranking"]))
-        title = answers[0].question
+    on_papers = _on_papers(results)
     return _rendered(
         config,
         parts,
-        title=title,
-        lead=answers[0].found,
+        title=on_papers[0].question if on_papers else choice_of(config),
+        lead=[*on_papers, *answers][0].found,
         first=_part(folder, first, config),
-        answers=answers,
+        answers=[*on_papers, *answers],
+        example=config.report.algorithms[0],
         setting=describe_setting(config, summary),
         **fixed,
     )
+
+
+def _on_papers(results: Mapping[str, pd.DataFrame]) -> list[Answer]:
+    """The answer on the papers; none where nothing can be compared with them."""
+    summary, claims = results["summary"], results.get("claims")
+    if claims is None and summary["reported_mean_gain"].isna().all():
+        return []
+    return [answer_on_papers(claims, summary, results["ranking"])]
+
+
+def _with_widgets(parts: Sequence[Part], widgets: Mapping[str, str]) -> list[Part]:
+    """The parts, with their interactive figures by key."""
+    return [replace(it, widget=widgets.get(it.key, "")) for it in parts]
 
 
 def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
@@ -149,7 +164,8 @@ def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
 RELEASED = "What can be learned from numbers with noise?"
 """Heading of the page of a run on released numbers."""
 _MANUAL = {
-    "terms": "reference/notation.md",
+    "glossary": "reference/glossary.md",
+    "symbols": "reference/notation.md",
     "columns of the files": "reference/tables.md",
     "privacy": "explanation/privacy.md",
 }

@@ -24,10 +24,10 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
     """A half width as it is written behind its number.
 
     >>> [plus_minus(half) for half in (0.125, 0.001, 0.0, float("inf"))]
-    [' ± 0.12', ' ± <0.01', ' (all equal)', ' ± ∞']
+    [' ± 0.12', ' ± <0.01', ' exact', ' ± ∞']
     """
     if half_width in (0.0, float("inf")):
-        return " ± ∞" if half_width else " (all equal)"
+        return " ± ∞" if half_width else " exact"
     text = f"{half_width:,.{digits}f}"
     return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
 
@@ -57,7 +57,7 @@ def describe_interval(
     """
     return (
         f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
-        f" Bonferroni-corrected over {comparisons:,} {intervals}. (all equal): all runs give the"
+        f" Bonferroni-corrected over {comparisons:,} {intervals}. exact: all runs give the"
         f" same number. {covers}"
     )
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import jinja2
 
+from dpol.show.words import typeset
+
 # Braces and percent signs are LaTeX's own.
 _DELIMITERS: Any = {
     "block_start_string": "<%",
@@ -38,6 +40,7 @@ def load_template(
         keep_trailing_newline=True,
         **(_DELIMITERS if escape else {}),
     )
+    environment.filters["typeset"] = typeset
     if escape:
         environment.filters["e"] = escape
     return environment.get_template(name)

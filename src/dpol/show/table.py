@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dpol.core.files import write_text
 from dpol.show.pages import load_template
@@ -65,12 +65,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell: text, notes printed smaller, what it is sorted by, a note that HTML has as a hint."""
+    """A cell of a table.
+
+    Args:
+        text: what it says.
+        notes: printed smaller below it.
+        order: what it is sorted by, if not its text.
+        hint: a note that HTML has under the pointer.
+        mark: its kind among the kinds of verdicts, which a page filters by and gives a colour.
+    """
 
     text: str
     notes: tuple[str, ...] = ()
     order: float | None = None
     hint: str = ""
+    mark: Literal["", "does not hold", "open", "holds", "says nothing", "refuted", "stands"] = ""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -121,6 +130,7 @@ class Table:
         sections: at least one, each with at least one group, each with at least one line.
         footers: remarks below the table.
         numbers: what the table shows, in full precision.
+        filtered: what its lines are, where a page lets its reader filter them.
     """
 
     caption: str
@@ -130,6 +140,7 @@ class Table:
     sections: tuple[Section, ...]
     footers: tuple[str, ...] = ()
     numbers: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    filtered: str = ""
 
     @property
     def columns(self) -> tuple[Column, ...]:

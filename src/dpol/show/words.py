@@ -52,6 +52,23 @@ def power(value: float) -> str:
     return raised if lead == 1 else f"{lead:g}·{raised}"
 
 
+def typeset(text: str) -> str:
+    """A text with the signs that print has: minus, at most, at least, powers of ten.
+
+    >>> typeset("-0.5 <= 1e-06, 2.5e+08, T^(-1/4) at 10^8, mf-window-8, 2021-01-15")
+    '−0.5 ≤ 10⁻⁶, 2.5·10⁸, T^(−1/4) at 10⁸, mf-window-8, 2021-01-15'
+    """
+    text = re.sub(r"(?<![\w.])(\d[\d.]*)e([-+]?)0*(\d+)\b", _as_power, text)
+    text = re.sub(r"\b10\^(-?\d+)", lambda found: f"10{found[1].translate(_RAISED)}", text)
+    text = re.sub(r"(?<![\w.)\]-])-(?=\d)", "−", text)
+    return text.replace("<=", "≤").replace(">=", "≥")
+
+
+def _as_power(found: re.Match[str]) -> str:
+    raised = (found[2].strip("+") + found[3]).translate(_RAISED)
+    return f"10{raised}" if found[1] == "1" else f"{found[1]}·10{raised}"
+
+
 def each(texts: Iterable[str]) -> str:
     """Texts that differ, in their order.
 

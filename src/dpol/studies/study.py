@@ -75,12 +75,14 @@ class FigureSpec:
         title: what it shows, in a few words.
         description: what is drawn where, for those who cannot see it.
         draw: "module:function" that takes (frames, settings, facts) and returns the figure.
+        folded: whether only those see it on the page who open it; its caption is always seen.
     """
 
     name: str
     title: str
     description: str
     draw: str
+    folded: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from dpol.studies.claims.settings import Claims
 from dpol.studies.claims.table import build, build_open, count_verdicts
 from dpol.studies.study import Facts
 
+FAILS: Any = "does not hold"
 NASTY = "a & b_<c>% [d] #1"
 SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
 CLAIMS = (
@@ -64,7 +66,7 @@ def test_in_short_what_holds_is_one_line_and_the_counts_are_the_same() -> None:
     assert [it.note for it in short.sections] == [it.note for it in whole.sections]
     assert lines(short)[0] == lines(whole)[0]
     label, cells = lines(short)[1]
-    assert (label, cells[0].text) == ("2 others", "Theorem 1, Lemma 2 †")
+    assert (label, cells[0].notes) == ("2 others", ("Theorem 1, Lemma 2 †",))
     assert cells[-1].text == "2 hold (1 loosely)"
     assert len(lines(short)) == 2
 
@@ -77,27 +79,27 @@ def test_every_cell() -> None:
         Entry("≤ 2"),
         Entry("1.5"),
         Entry("0.75"),
-        Entry("holds", ("Note: n = 2.",)),
+        Entry("holds", ("Note: n = 2.",), mark="holds"),
     )
     assert found["Lemma 2 †"] == (
         Entry(NASTY, ("Computed: by hand.",)),
         Entry("≥ 12,346"),
         Entry("30,000"),
         Entry("2.43"),
-        Entry("holds loosely: measured is 2.43 times claimed"),
+        Entry("holds loosely: measured is 2.43 times claimed", mark="holds"),
     )
     assert lines(table, 1)[0][1][1:] == (
         Entry("≤ 0"),
         Entry("0.25"),
         Entry("—"),
-        Entry("does not hold as stated", ("Counterexample: x = 1.", "Note: why.")),
+        Entry("does not hold as stated", ("Counterexample: x = 1.", "Note: why."), mark=FAILS),
     )
     # A sampled number has its interval; a note is not said twice.
     assert found["Theorem 4"][1:] == (
         Entry("≤ 127.1"),
         Entry("526", ("511.1 to 541",)),
         Entry("4.14"),
-        Entry("does not hold as stated", ("Counterexample: n = 2: mean 526.",)),
+        Entry("does not hold as stated", ("Counterexample: n = 2: mean 526.",), mark=FAILS),
     )
 
 

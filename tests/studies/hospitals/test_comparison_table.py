@@ -51,14 +51,14 @@ def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "") -> pd.Series:
 COMPARED = r"""
 | stream | privacy | the paper's | ours † | difference | verdict |
 | --- | --- | ---: | ---: | ---: | --- |
-| **New Mexico** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50) | no privacy (μ = ∞) | 14.00 (all equal) | 18.00 (all equal) | +4.00 (all equal) | above the paper's way |
+| **New Mexico** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50) | no privacy (μ = ∞) | 14.00 exact | 18.00 exact | +4.00 exact | above the paper's way |
 |  | μ = 1 | 12.00 ± 0.02 | 17.00 ± 0.02 | +5.00 ± 0.04 | above the paper's way; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
 |  | μ = 0.25 | 8.00 ± 0.02 | 15.00 ± 0.02 | +7.00 ± 0.04 | above the paper's way; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
 |  | Aim: ours at μ = 0.25 is at or above the paper's way at μ = 1 | 12.00 ± 0.02 | 15.00 ± 0.02 | +3.00 ± 0.04 | reached |
-|  | Aim: ours at μ = 1 is at or above the best of 4 learners without privacy | 18.50 (all equal) kalman-a | 17.00 ± 0.02 | -1.50 ± 0.02 | not reached |
+|  | Aim: ours at μ = 1 is at or above the best of 4 learners without privacy | 18.50 exact kalman-a | 17.00 ± 0.02 | -1.50 ± 0.02 | not reached |
 
 - The paper's way: meta, isotropic noise. Ours: bayes, capacity noise. Means over 100 runs of the gain summed over all T rounds; same seeds, data and privacy level in both.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). (all equal): all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 """  # noqa: E501
 
 
@@ -138,19 +138,19 @@ def test_common_noise_of_the_two_ways_is_said(made) -> None:
 ABLATED = r"""
 | stream | system | gain | noise | learner | selection | total loss | own noise | oracle |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
-| **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 (all equal) | 0.00 (all equal) | 3.00 (all equal) | 3.00 (all equal) | 0.00 (all equal) | ridge-a |
-|  | bayes, isotropic noise | 18.00 | 0.00 (all equal) | -1.50 (all equal) | 0.50 (all equal) | -1.00 (all equal) | 0.00 (all equal) | kalman-a |
-|  | bayes, capacity noise (ours) | 18.00 | 0.00 (all equal) | -1.50 (all equal) | 0.50 (all equal) | -1.00 (all equal) | 0.00 (all equal) | kalman-a |
-| **New Mexico, μ = 1** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 12.00 | 2.00 ± 0.03 | 0.00 (all equal) | 3.00 ± 0.02 | 5.00 ± 0.02 | 2.00 ± 0.02 | ridge-a |
+| **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 exact | 0.00 exact | 3.00 exact | 3.00 exact | 0.00 exact | ridge-a |
+|  | bayes, isotropic noise | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
+|  | bayes, capacity noise (ours) | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
+| **New Mexico, μ = 1** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 12.00 | 2.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 5.00 ± 0.02 | 2.00 ± 0.02 | ridge-a |
 |  | bayes, isotropic noise | 16.00 | 2.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 1.00 ± 0.02 | 2.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 17.00 | 1.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 0.00 ± 0.02 | 1.00 ± 0.02 | kalman-a |
-| **New Mexico, μ = 0.25** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 8.00 | 6.00 ± 0.03 | 0.00 (all equal) | 3.00 ± 0.02 | 9.00 ± 0.02 | 6.00 ± 0.02 | ridge-a |
+| **New Mexico, μ = 0.25** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 8.00 | 6.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 9.00 ± 0.02 | 6.00 ± 0.02 | ridge-a |
 |  | bayes, isotropic noise | 12.00 | 6.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 5.00 ± 0.02 | 6.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 15.00 | 3.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 2.00 ± 0.02 | 3.00 ± 0.02 | kalman-a |
 
 - Noise + learner + selection = total loss; negative: a gain. Noise: what the best of the paper's learners loses to the noise of the system; for noise with memory, to independent noise of its kind, as they know no other. Learner: what the best of the system's learners, the oracle selector, loses to it under the same noise. Selection: what the system loses to the oracle; an average of learners can be above it. Own noise: what the system itself loses to noise; not part of the sum.
 - The best of several learners is chosen in hindsight, by stream, μ and noise, on the runs that it is scored on: its mean is biased upwards, so that selection is rather overstated, and noise understated.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). (all equal): all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - Means over 100 runs. What is guaranteed at each μ: below the table of the comparison, and in summary.parquet for every system.
 """  # noqa: E501
 

@@ -81,12 +81,12 @@ def test_every_cell_has_its_own_number_and_all_others_a_dash() -> None:
     large, small = (("stochastic losses", "d = 300", T) for T in ("1,000", "20"))
     bound, few = ("lower-bound losses", "d = 300", "20"), ("stochastic losses", "d = 7", "20")
     assert cells_of(build(frame())) == {
-        (*large, "ε = 4", NONE): Entry("37 (all equal)"),
+        (*large, "ε = 4", NONE): Entry("37 exact"),
         (*large, "ε = 4", SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
         (*large, "ε = 0.5", SOUND): Entry("4,322 ± 99", ("accounted ε = 0.5",)),
         (*large, "ε = 0.5", PUBLISHED): Entry("5,555 ± 1", ("accounted ε = 0.5",)),
-        (*large, "ε = 0.5", NONE): Entry("37 (all equal)"),
-        (*small, "ε = 0.5", NONE): Entry("4 (all equal)"),
+        (*large, "ε = 0.5", NONE): Entry("37 exact"),
+        (*small, "ε = 0.5", NONE): Entry("4 exact"),
         (*small, "ε = 0.5", TREE): Entry("-2 ± 2"),
         (*bound, "ε = 0.5", SOUND): Entry("9 ± <1", ("accounted ε = 0.123",)),
         (*few, "ε = 0.5", SOUND): Entry("8 ± 1", ("accounted ε = 0.000123",)),
@@ -98,7 +98,7 @@ def test_convex_regrets_have_one_kind_of_losses() -> None:
     key = ("linear losses", "d = 300", "1,000", "ε = 4")
     assert cells_of(table) == {
         (*key, SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
-        (*key, NONE): Entry("37 (all equal)"),
+        (*key, NONE): Entry("37 exact"),
     }
 
 

@@ -1,6 +1,7 @@
 "use strict";
 // Tables stay as they are where there is no JavaScript.
 const COLLATOR = new Intl.Collator("en", { numeric: true });
+const VIEWS = new WeakMap(); // of each table: which rows match, how they are sorted, how to show them
 
 // The number that a cell begins with, if it does.
 function order(cell) {
@@ -43,6 +44,17 @@ function flattened(bodies) {
 
 for (const table of document.querySelectorAll(".block table")) {
   const [bodies, heads] = [[...table.tBodies], [...table.tHead.rows[0].cells]];
+  const view = { matches: null, column: 0, sign: 0 };
+  view.show = () => {
+    for (const body of [...table.tBodies]) body.remove();
+    if (!view.matches && !view.sign) return void table.append(...bodies);
+    const flat = flattened(bodies);
+    const rows = [...flat.rows].filter(view.matches ?? (() => true));
+    if (view.sign) rows.sort((a, b) => view.sign * compare(a.cells[view.column], b.cells[view.column]));
+    flat.replaceChildren(...rows);
+    table.append(flat);
+  };
+  VIEWS.set(table, view);
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -50,17 +62,11 @@ for (const table of document.querySelectorAll(".block table")) {
     head.append(button);
     button.addEventListener("click", () => {
       // Up, down, and back to the order of the page.
-      const next = { ascending: "descending", descending: null }[head.getAttribute("aria-sort")];
-      const direction = next === undefined ? "ascending" : next;
+      const sign = { ascending: -1, descending: 0 }[head.getAttribute("aria-sort")] ?? 1;
       for (const other of heads) other.removeAttribute("aria-sort");
-      for (const body of [...table.tBodies]) body.remove();
-      if (!direction) return void table.append(...bodies);
-      head.setAttribute("aria-sort", direction);
-      const [flat, sign] = [flattened(bodies), direction === "ascending" ? 1 : -1];
-      const rows = [...flat.rows];
-      rows.sort((a, b) => sign * compare(a.cells[column], b.cells[column]));
-      flat.append(...rows);
-      table.append(flat);
+      if (sign) head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+      Object.assign(view, { column, sign });
+      view.show();
     });
   });
 }

@@ -46,6 +46,7 @@ def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
             *dict.fromkeys(ran),
         ),
         numbers=audits,
+        filtered="audits",
     )
 
 
@@ -55,7 +56,7 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     record = f", recorded: {row['recorded']:.3g}" if admitted else ""
     claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
     runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
-    share = share_of_claim(row)
+    share, verdict = share_of_claim(row), name_of(row["verdict"]).short
     return row["mechanism"], (
         Entry(row["variant"]),
         Entry(row["unit"]),
@@ -63,5 +64,5 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
         Entry(f"{name_of(row['method']).short}{runs}"),
-        Entry(name_of(row["verdict"]).short),
+        Entry(verdict, mark="refuted" if verdict == "refuted" else "stands"),
     )

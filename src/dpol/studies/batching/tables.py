@@ -68,7 +68,8 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
         cells = [Entry(f"{plain['ftpl_regret']:.1f}{half}")]
         for _, found in rows.set_index("bound").loc[bounds].iterrows():
             half = footers.plus_minus(found["extra_half_width"], 3)
-            extra = f"{round(found['extra_regret'], 3) + 0.0:+.3f}{half}"
+            none = found["extra_regret"] == found["extra_half_width"] == 0
+            extra = "none" if none else f"{round(found['extra_regret'], 3) + 0.0:+.3f}{half}"
             cells.append(Entry(extra, (f"mean batch {found['mean_batch']:.1f}",)))
         cells.append(Entry(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
         return tuple(cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -22,6 +22,15 @@ _COUNTED = {
     Verdict.SILENT: ("says nothing here", "say nothing here"),
 }
 """Verdicts other than that a claim holds, of one and of several."""
+_MARKS: Mapping[str, Any] = {
+    Verdict.FAILS: "does not hold",
+    Verdict.NOT_PROVED: "open",
+    Verdict.UNDECIDED: "open",
+    Verdict.HOLDS: "holds",
+    Verdict.LOOSE: "holds",
+    Verdict.SILENT: "says nothing",
+}
+"""The kinds of verdicts."""
 
 
 def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
@@ -45,7 +54,7 @@ def _open_lines(rows: pd.DataFrame) -> list[Line]:
     lines = [_line(row) for row in ordered[: len(ordered) - len(held)]]
     if held:
         names = ", ".join(_name(row) for row in held)
-        cells = (Entry(names), *[Entry("")] * 3, Entry(count_verdicts(pd.DataFrame(held))))
+        cells = (Entry("", (names,)), *[Entry("")] * 3, Entry(count_verdicts(pd.DataFrame(held))))
         lines.append((f"{len(held)} others", cells))
     return lines
 
@@ -85,6 +94,7 @@ def _ledger(
             "†: ours, not in the paper.",
         ),
         numbers=frame,
+        filtered="statements" if name == "claims" else "lines",
     )
 
 
@@ -145,7 +155,11 @@ def _line(row: dict[Any, Any]) -> Line:
         Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         Entry(_number(row["measured"]), tuple(below)),
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
-        Entry(_verdict(row), tuple(f"{of}: {it}." for of, it in reasons.items() if it)),
+        Entry(
+            _verdict(row),
+            tuple(f"{of}: {it}." for of, it in reasons.items() if it),
+            mark=_MARKS[row["verdict"]],
+        ),
     )
 
 

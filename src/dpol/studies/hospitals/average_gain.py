@@ -30,6 +30,16 @@ CSV_COLUMNS = (
 `column` is the heading in the table, `best_of` the family whose best member it shows (empty for an
 algorithm's own column); `algorithm`, the numbers and `ours` are empty where nothing was run.
 """
+OWN_NOISE = "own noise"
+"""Note to a number with noise in a row without privacy."""
+_ON_BOUNDS = (
+    "Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight:"
+    " the largest gain of every round."
+)
+_ON_OWN_NOISE = (
+    f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no privacy"
+    " is asked for."
+)
 _KEY = ["stream", "row_noise", "mu", "label"]
 _REPORTED = ["reported_mean_gain", "reported_ci_half_width"]
 
@@ -160,17 +170,19 @@ def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
     """A privacy level; "no privacy" only if noise was switched off: one noise never does so."""
     mu, guaranteed = float(cells["mu"].iloc[0]), cells["guaranteed_mu"].max()
     title = mu_title(mu) if guaranteed < math.inf else privacy_title(mu)
-    entries = {cell["label"]: _entry(cell) for cell in cells.to_dict("records")}
+    entries = {cell["label"]: _entry(cell, title) for cell in cells.to_dict("records")}
     return title, tuple(entries.get(label, Entry("")) for label in labels)
 
 
-def _entry(cell: Mapping[Any, Any]) -> Entry:
+def _entry(cell: Mapping[Any, Any], title: str) -> Entry:
     if pd.isna(cell["mean_gain"]):
         return Entry("—")
     notes = [] if pd.isna(cell["gain_share"]) else [f"{100 * cell['gain_share']:.0f}%"]
     if pd.notna(cell["reported_mean_gain"]):
         reported = footers.amount(cell["reported_mean_gain"], cell["reported_ci_half_width"])
         notes.append(f"[paper: {reported}]")
+    if title == privacy_title(math.inf) and cell["guaranteed_mu"] < math.inf:
+        notes.append(OWN_NOISE)
     gain = cell["mean_gain"]
     member = cell["algorithm"] if cell["best_of"] else ""
     return Entry(footers.amount(gain, cell["ci_half_width"]), tuple(notes), gain, member)
@@ -190,11 +202,10 @@ def _footers(
         " of a stream of n experts. Below it: its share of the possible gain, 0% for chance and"
         " 100% for foresight."
     )
-    yield (
-        "Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight."
-        " Foresight: the largest gain of every round."
-    )
+    yield _ON_BOUNDS
     yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
+    if ((cells["mu"] == math.inf) & (cells["guaranteed_mu"] < math.inf)).any():
+        yield _ON_OWN_NOISE
     named = columns.set_index("column")
     for title, family in named["best_of"].items():
         if family:

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -31,13 +31,19 @@ _BOLD_CHARACTERS_PER_INCH = 12.5
 
 
 @dataclass(frozen=True)
-class _Line:
-    """One algorithm of the figure: which runs are drawn, and how."""
+class Line:
+    """One algorithm of the figure: which runs are drawn, under which name, and how."""
 
     label: str
     noise: str
     name: str
-    look: dict[str, Any]
+    look: style.LineStyle
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """The look, as matplotlib takes it."""
+        look = self.look
+        return {"color": look.colour, "linestyle": look.linestyle, "linewidth": look.width}
 
 
 def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
@@ -53,9 +59,9 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
     cumulative = frames["cumulative"]
     sizes = frames["summary"].groupby("stream")["n_experts"].first()
     titles = [f"{facts.streams[it]} (n = {sizes[it]})" for it in main.streams]
-    lines = _lines(cumulative, main)
+    lines = shown_lines(cumulative, report, report.noise)
     rows = cumulative[cumulative["stream"].isin(main.streams)]
-    noisy = _noisy_without_privacy(frames["summary"])
+    noisy = noisy_without_privacy(frames["summary"])
     keys = rows.set_index(["algorithm", "noise", "mu"]).index
     rows = rows[~keys.isin([(*it, math.inf) for it in noisy])]
     dated = bool(rows["period"].notna().all())
@@ -85,32 +91,27 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
     return figure
 
 
-def _noisy_without_privacy(summary: pd.DataFrame) -> set[tuple[str, str]]:
+def noisy_without_privacy(summary: pd.DataFrame) -> set[tuple[str, str]]:
     """Algorithms and noises with a guarantee though none is asked for, by noise of their own."""
     noisy = (summary["mu"] == math.inf) & (summary["guaranteed_mu"] < math.inf)
     return set(summary.loc[noisy, ["algorithm", "noise"]].itertuples(index=False, name=None))
 
 
-def _lines(cumulative: pd.DataFrame, main: Hospitals) -> list[_Line]:
-    """The algorithms at the report's noise; at another, named, where there is no such run."""
-    asked, styles = main.report.noise, style.algorithm_styles(main.report.algorithms)
+def shown_lines(cumulative: pd.DataFrame, report: Report, noise: str) -> list[Line]:
+    """The algorithms of the report at one noise; at another, named, where there is no such run."""
+    styles = style.algorithm_styles(report.algorithms)
     scale = 1.0 if len(styles) <= 6 else 0.75  # many lines must be thin
     lines = []
     for label, look in styles.items():
         found = sorted(set(cumulative.loc[cumulative["algorithm"] == label, "noise"]))
-        noise = asked if asked in found else found[0]
-        name = label if noise in (asked, "none") else f"{label} ({noise})"
-        drawn = {
-            "color": look.colour,
-            "linestyle": look.linestyle,
-            "linewidth": look.width * scale,
-        }
-        lines.append(_Line(label, noise, name, drawn))
+        own = noise if noise in found else found[0]
+        name = label if own in (noise, "none") else f"{label} ({own})"
+        lines.append(Line(label, own, name, replace(look, width=look.width * scale)))
     return lines
 
 
 def _draw_panel(
-    axes: Axes, rows: pd.DataFrame, members: pd.DataFrame, lines: Sequence[_Line], mu: float
+    axes: Axes, rows: pd.DataFrame, members: pd.DataFrame, lines: Sequence[Line], mu: float
 ) -> None:
     if not members.empty:
         values = members.groupby("x")["mean_cumulative_gain"]
@@ -127,14 +128,14 @@ def _draw_panel(
         axes.plot(bound["x"], bound["mean_cumulative_gain"], zorder=4, label=label, **look)
 
 
-def _draw_line(axes: Axes, runs: pd.DataFrame, line: _Line) -> None:
+def _draw_line(axes: Axes, runs: pd.DataFrame, line: Line) -> None:
     """A line with its interval; no markers, which would look like measured points."""
     x, mean = runs["x"], runs["mean_cumulative_gain"]
     # A single run has no interval, so no band.
     half = runs["ci_half_width"].where(runs["ci_half_width"] < math.inf, 0.0)
-    colour = line.look["color"]
+    colour = line.look.colour
     axes.fill_between(x, mean - half, mean + half, color=colour, alpha=0.22, linewidth=0, zorder=2)
-    axes.plot(x, mean, zorder=3, label=line.label, **line.look)
+    axes.plot(x, mean, zorder=3, label=line.label, **line.drawn)
 
 
 def _add_titles(
@@ -164,8 +165,8 @@ def _set_scales(axes: Axes, most: int, *, dated: bool) -> None:
     axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
 
 
-def _legend_handles(lines: Sequence[_Line], members: pd.DataFrame, family: str) -> list[Artist]:
-    handles: list[Artist] = [Line2D([], [], label=line.name, **line.look) for line in lines]
+def _legend_handles(lines: Sequence[Line], members: pd.DataFrame, family: str) -> list[Artist]:
+    handles: list[Artist] = [Line2D([], [], label=line.name, **line.drawn) for line in lines]
     for label, look in bounds.LOOKS.items():
         handles.append(Line2D([], [], label=bounds.NAMES[label], **look))
     if count := members["algorithm"].nunique():
@@ -189,7 +190,7 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 def _subtitle(
     rows: pd.DataFrame,
-    lines: Sequence[_Line],
+    lines: Sequence[Line],
     noisy: set[tuple[str, str]],
     report: Report,
     facts: Facts,

@@ -28,6 +28,7 @@ _SELECTION = FigureSpec(
     " line for the mean of each algorithm, a dot for each run, black lines for the slopes T^(−1/4)"
     " and T^(−1/2).",
     draw=f"{_HERE}.figures:selection",
+    folded=True,
 )
 _HOSPITALS = FigureSpec(
     name="labels-hospitals",
@@ -37,6 +38,7 @@ _HOSPITALS = FigureSpec(
     " a dot for each run. The runs differ in their noise only; they do not cover other states or"
     " years.",
     draw=f"{_HERE}.figures:hospitals",
+    folded=True,
 )
 
 

@@ -1,0 +1,17 @@
+"use strict";
+// Marks the section that is read in the list of contents.
+{
+  const links = [...document.querySelectorAll("nav a")];
+  const sections = links.map((it) => document.getElementById(it.hash.slice(1)));
+  const mark = () => {
+    const passed = sections.filter((it) => it.getBoundingClientRect().top < innerHeight / 3).length;
+    const end = scrollY > 0 && innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const present = links[end ? links.length - 1 : Math.max(passed - 1, 0)];
+    for (const it of links) {
+      if (it === present) it.setAttribute("aria-current", "true");
+      else it.removeAttribute("aria-current");
+    }
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
+}
