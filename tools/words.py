@@ -27,6 +27,7 @@ INSTEAD = {
     r"(give|gives|given|giving)( it| them)? away": "share, reveal",
     r"lies? as|stands? (above|below|in(?! for))": "is, is saved",
     r"below `": "in `",
+    r"(tree|matrix) FTPL|tree baseline|baseline of least noise": "tree, least noise",
 }
 """What to write instead, by a pattern of what is not written."""
 WORDS = [(re.compile(rf"\b(?:{it})(?!\w)", re.I), instead) for it, instead in INSTEAD.items()]

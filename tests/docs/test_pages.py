@@ -187,7 +187,7 @@ def test_picture_of_the_workflow_is_new_and_legible() -> None:
         for text, ground in (("ink", "box"), ("ink", "paper"), ("edge", "paper")):
             both = sorted((contrast(colours[text]), contrast(colours[ground])))  # each with white
             assert both[1] / both[0] >= 4.5
-    # A letter of sans serif is at most 0.6 of its size wide on average, one of monospace is 0.602.
+    # Letters of sans serif are half of their size wide on average, those of monospace 0.602.
     for box in workflow.BOXES:
         names = ", ".join(it for it in box.rules if it not in workflow.TARGETS)
         assert max(len(box.says) * 14 * 0.5, len(names) * 12 * 0.602) <= box.width - 20
