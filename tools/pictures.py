@@ -13,7 +13,7 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import workflow
+import workflow_picture as workflow
 
 IMAGES = workflow.PICTURE.parent
 FIGURES = {

@@ -1,4 +1,4 @@
-"""The picture of the workflow: `python tools/workflow.py` writes docs/images/workflow.svg.
+"""The picture of the workflow: docs/images/workflow.svg, drawn by `python tools/workflow_picture.py`.
 
 Every rule of workflow/ is in a box. A test compares the arrows with Snakemake's graph of rules, and
 the file with a fresh drawing.
@@ -143,7 +143,11 @@ def _box(box: Box) -> Iterator[str]:
         f' height="{HEIGHT}" rx="6"/>'
     )
     names = ", ".join(it for it in box.rules if it not in TARGETS)
-    for down, kind, text in ((22, "title", box.title), (43, "says", box.says), (63, "rules", names)):
+    for down, kind, text in (
+        (22, "title", box.title),
+        (43, "says", box.says),
+        (63, "rules", names),
+    ):
         yield (
             f'<text class="{kind}" x="{box.left + 10:g}" y="{box.top + down:g}">'
             f"{escape(text)}</text>"
