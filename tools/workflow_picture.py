@@ -1,4 +1,4 @@
-"""The picture of the workflow: docs/images/workflow.svg, drawn by `python tools/workflow_picture.py`.
+"""Draw docs/images/workflow.svg, the picture of the workflow: `python tools/workflow_picture.py`.
 
 Every rule of workflow/ is in a box. A test compares the arrows with Snakemake's graph of rules, and
 the file with a fresh drawing.
