@@ -6,7 +6,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel verify bench bench-full sbom lint format clean
+.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel verify bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/
 docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
+
+pictures: $(VENV)/.dev ## renew docs/images from finished runs: make pictures RUNS="demo panel beyond"
+	$(VENV)/bin/python tools/pictures.py $(addprefix results/,$(RUNS))
 
 verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (2 to 3 minutes, no network)
 	$(VENV)/bin/python verify/verify.py

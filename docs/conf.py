@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages: `make docs`. A warning is an error."""
+"""Configuration of Sphinx, which builds these pages: `make docs`. A warning is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which modules a page of the library reference describes."""
+"""Modules that a page of the library reference describes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODULES = re.compile(r"^<!-- modules: ([\w.]+) -->$", re.MULTILINE)
 
 
 def named() -> list[str]:
-    """What the pages name, page by page."""
+    """Names on the pages, page by page."""
     return [
         name for page in sorted(PAGES.glob("*.md")) for name in MODULES.findall(page.read_text())
     ]

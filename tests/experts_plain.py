@@ -140,7 +140,7 @@ def most_nodes_of_a_round(rounds: int) -> tuple[int, list[int]]:
 def tree_ftpl(
     gains: np.ndarray, total_scale: float, levels: int, rng: np.random.Generator
 ) -> list[int]:
-    """Tree FTPL: noise of a node drawn when it is first needed, then fresh padding."""
+    """The tree leader: noise of a node drawn when it is first needed, then fresh padding."""
     n = gains.shape[1]
     node_scale = total_scale / math.sqrt(levels) if levels else 0.0
     noise: dict[tuple[int, int], np.ndarray] = {}

@@ -32,7 +32,7 @@ a; b; c; d; e   # whoever
     [
         *("Mend the table.", "It is told at once.", "It begins anew.", "Ours beside theirs."),
         *("It is no table.", "These are no counts.", "Whoever reads it.", "Ten persons."),
-        *("Counts are noised.", "Never give it away.", "It stands in the log."),
+        *("Counts are noised.", "Never give it away.", "It stands in the log.", "The tree FTPL."),
         *("It lies as a file here.", "All is below `results/`.", "a; b; c; d; e"),
     ],
 )

@@ -87,7 +87,7 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
     captions = re.findall(r"<figcaption><b>(.+?)</b> (.+?)</figcaption>", whole)
-    assert len(images) == len(captions) - 1 == 11  # the interactive figure is no image
+    assert len(images) == len(captions) - 1 == 11  # the interactive figure is not an image
     titles = [title.strip(".") for title, _ in captions]
     assert [it["alt"] for it in images] == titles[:1] + titles[2:]
     assert all(len(text) > 80 for _, text in captions)

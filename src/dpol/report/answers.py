@@ -65,7 +65,7 @@ def _checks(rows: pd.DataFrame) -> str:
 
 
 def _table_two(beside: pd.DataFrame) -> str:
-    """How many numbers of the paper's Table 2 lie where ours do."""
+    """Sentence on the numbers of the paper's Table 2 that agree with ours."""
     if beside.empty:
         return (
             "Table 2: no number of the paper is comparable (other streams or periods, or a single"
@@ -112,7 +112,7 @@ _RIVALS = {
 
 
 def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Answer:
-    """How private is it? `audits` is None if there were none."""
+    """Answer to "How private is it?"; `audits` is None if there were none."""
     private = summary[(summary["epsilon"] < _INFINITE) & (summary["mu"] < _INFINITE)]
     more: list[str] = []
     if private.empty:
@@ -203,13 +203,13 @@ def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
 
 
 def _admitted(audit: Mapping[Hashable, Any]) -> str:
-    """What the record of a mechanism admits beyond the claim, if it does."""
+    """Note on a record that admits more than the claim; empty if it does not."""
     recorded, claimed = audit["recorded"], audit["claimed"]
     return f" (its record says {recorded:.4g})" if exceeds(recorded, claimed) else ""
 
 
 def answer_on_cost(costs: pd.DataFrame) -> Answer:
-    """What does it cost? `costs` are those that the page shows."""
+    """Answer to "What does it cost?"; `costs` are those that the page shows."""
     question = "What does it cost?"
     if costs.empty:
         text = "This run cannot tell: no private algorithm was played both with and without noise."

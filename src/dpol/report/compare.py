@@ -47,7 +47,7 @@ Verdicts that follow from the summary are left out: its numbers are compared the
 difference between `above` and `undecided` may be noise.
 """
 _ROUNDING = 1e-9
-"""What floating point adds or takes, relative to a mean."""
+"""Rounding error of a mean, relative to it."""
 
 Cell = tuple[str, str, float, str]
 """Stream, noise, mu, and label of the algorithm."""
@@ -64,7 +64,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """What differs between two finished runs.
+    """Differences between two finished runs.
 
     Args:
         old: folder of the run that comes first; a difference is new minus old.
@@ -85,7 +85,7 @@ class RunComparison:
 
     @property
     def differs(self) -> bool:
-        """Whether a number or a verdict of the old run is not what it was, beyond noise.
+        """True if a number or a verdict of the old run changed beyond noise.
 
         Numbers on other data, and those that the new run lacks, count; new numbers do not.
         """
@@ -155,7 +155,7 @@ class _Run:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What it was made from: the config by dotted keys, and what the crate knows."""
+        """Origin of the run: the config by dotted keys, and the facts of the crate."""
         crate = self.crate  # first, because it says whether the run is finished
         found = dict(_flat({key: it for key, it in self.config.items() if key != "run"}))
         for key, it in crate.items():
@@ -228,7 +228,7 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """What is not the same in both, in the order of the old one."""
+    """Entries that differ, in the order of the old run."""
     for name in {**old, **new}:
         one, two = old.get(name, NOT_SET), new.get(name, NOT_SET)
         if one == two:
@@ -284,7 +284,7 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
 
 
 def _same_data(one: GainStream, two: GainStream) -> bool:
-    """Whether the same game is played: gains, and what scales the noise."""
+    """True if the same game is played: equal gains, and equal scales of the noise."""
     parts = ("gains", "capacity", "given_sensitivity")
     # What a stream does not have is None, and equal to None.
     return all(np.array_equal(getattr(one, it), getattr(two, it)) for it in parts)

@@ -35,7 +35,7 @@ _MEANING = {
     OTHER_DATA: "{} on other data: the streams differ, so that no interval says whether the"
     " algorithm changed.",
 }
-"""What to know of differences with such an interval, or such a verdict."""
+"""Notes on differences with such an interval, or such a verdict."""
 
 
 def describe_comparison(found: RunComparison) -> str:
@@ -101,7 +101,7 @@ def _number(value: float, digits: int, sign: str = "") -> Entry:
 
 
 def _counts(cells: pd.DataFrame) -> str:
-    """How many numbers have each verdict."""
+    """Number of rows with each verdict."""
     found = cells["verdict"].tolist()
     kinds = (HIGHER, LOWER, WITHIN, SAME, OTHER_DATA, ONLY_OLD, ONLY_NEW)
     parts = [f"{found.count(it):,} {it}" for it in kinds if it in found]
@@ -109,7 +109,7 @@ def _counts(cells: pd.DataFrame) -> str:
 
 
 def _notes(cells: pd.DataFrame) -> Iterator[str]:
-    """What the intervals are, and what they are about."""
+    """Notes on the intervals: their kind, and the randomness that they cover."""
     for kind, text in _MEANING.items():
         if found := int((cells[["interval", "verdict"]] == kind).any(axis=1).sum()):
             yield text.format(counted(found, "difference"))

@@ -1,4 +1,4 @@
-"""What noise costs: which rows of the summary the page shows, and the table of them."""
+"""Costs of noise: the rows of the summary that the page shows, and their table."""
 
 from __future__ import annotations
 

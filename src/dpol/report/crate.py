@@ -49,7 +49,7 @@ def write_crate(
         config: of the run.
         provenance: from what the run was made.
         snakefile: text of the main file of the workflow.
-        files: outputs of the run; those that are not below `folder` are left out.
+        files: outputs of the run; those that are not in `folder` are left out.
 
     Raises:
         DataError: a file that tells where the data came from cannot be read.
@@ -193,7 +193,7 @@ def _workflow(folder: Path, provenance: Provenance, packages: list[Entity]) -> I
 
 
 def _frame() -> Iterator[Entity]:
-    """What is the same in every crate."""
+    """Entities that every crate has."""
     yield {
         "@id": CRATE,
         "@type": "CreativeWork",
@@ -213,7 +213,7 @@ def _frame() -> Iterator[Entity]:
 
 
 def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:
-    """When the jobs of the run began and ended; the time of the page if none was measured."""
+    """Times at which the jobs began and ended; that of the page if none was measured."""
     stages = provenance.stages
     moment = (folder / "report/index.html").stat().st_mtime
     span = (moment, moment)

@@ -1,4 +1,4 @@
-"""What the page says about the data: where they came from, and what cleaning did to them."""
+"""Section on the data: their origin, and the changes that cleaning made."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_source(folder: Path, config: Config) -> dict[str, Any]:
 
 
 def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Where a table came from, as terms and texts; of `dpol.data.panel.provenance_of`."""
+    """Origin of a table as terms and texts; of `dpol.data.panel.provenance_of`."""
     facts = [
         ("table", str(provenance["file"])),
         ("data", "simulated, not measured" if provenance["simulated"] else "real"),
@@ -53,7 +53,7 @@ def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table:
-    """What cleaning did, rule by rule and stream by stream.
+    """Changes that cleaning made, rule by rule and stream by stream.
 
     Args:
         cleaning: report of `dpol.data.panel.report_as_dict`.
@@ -86,7 +86,7 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Ta
 
 
 def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
-    """How the entities that play were chosen; streams chosen in the same way share a sentence."""
+    """Sentences on the choice of entities; streams with the same choice share one."""
     for kind, text in cleaning["selections"].items():
         names = [titles[it["stream"]] for it in cleaning["streams"] if it["selection"] == kind]
         if names:
@@ -107,7 +107,7 @@ def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterat
 
 
 def dropped_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table | None:
-    """Which entities cleaning dropped; None if it kept all."""
+    """Table of the entities that cleaning dropped; None if it kept all."""
     facts = ("entity", "name", "reason")
     lines = [
         (titles[it["stream"]], tuple(Entry(found[fact]) for fact in facts))

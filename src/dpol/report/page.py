@@ -102,7 +102,7 @@ def build_page(
     Args:
         folder: results/<run>.
         config: of the run; it says what the run has made.
-        provenance: from what the page is made beside the files.
+        provenance: origin of the run, which its files do not tell.
         docs: the folder of the documentation; the page leads to what is there.
 
     Raises:
@@ -232,7 +232,7 @@ def _cost_part(table: Table) -> Part:
 
 
 def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
-    """Where the data came from, and what cleaning did; a table of gains is taken as it is."""
+    """The part on the origin of the data and on cleaning; a table of gains is not cleaned."""
     facts = source_facts(read_source(folder, config))
     if config.dataset.source.kind == "gains":
         intro = "The table of gains was used as it is. Nothing was cleaned."

@@ -1,4 +1,4 @@
-"""Where a private system loses: to noise, in its learners, or by how it selects among them."""
+"""Losses of a private system: to noise, in its learners, and by its choice among them."""
 
 from __future__ import annotations
 

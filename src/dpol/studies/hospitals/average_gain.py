@@ -71,7 +71,7 @@ def average_gain_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
 def _runs(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     """The runs of each column (`label`), at all levels, with the noise of their rows.
 
-    The column of a family has all of its members. Runs without noise of their own stand in the
+    The column of a family has all of its members. Runs without noise of their own are in the
     first rows (`row_noise`). `used`: of a stream and a level that are shown.
     """
     report = main.report

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "foresight_gain"}
 """Columns of the summary with their total gains, by label."""
 NAMES = {CHANCE: "chance", BEST_STATIC: "best fixed expert", FORESIGHT: "foresight"}
-"""What a reader sees."""
+"""Names that readers see."""
 LOOKS: Mapping[str, Mapping[str, Any]] = {
     FORESIGHT: {"color": style.GREY, "ls": (0, (1.0, 3.0)), "lw": 1.1},
     BEST_STATIC: {"color": style.STATIC, "ls": ":", "lw": 1.3},

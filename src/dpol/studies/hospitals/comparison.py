@@ -21,7 +21,7 @@ from dpol.studies.hospitals.settings import Comparison, Hospitals, System
 from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 
 _Pair = tuple[str, Played, Played]
-"""What kind of row it is (`kind` in docs/reference/tables.md), ours, and the other."""
+"""Kind of the row (`kind` in docs/reference/tables.md), ours, and the other."""
 
 
 def compare(cells: Sequence[Played], comparison: Comparison, main: Hospitals) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def by_stream(cells: Sequence[Played]) -> list[list[Played]]:
 
 
 def count_replicates(cells: Sequence[Played]) -> int:
-    """How many replicates every cell has. Raises ValueError if they differ."""
+    """Number of replicates of every cell. Raises ValueError if they differ."""
     counts = {len(cell.gains) for cell in cells}
     if len(counts) != 1:
         raise ValueError(

@@ -73,7 +73,7 @@ def _size(summary: pd.DataFrame, stream: str) -> str:
 
 
 def _level(rows: pd.DataFrame, mu: float) -> Line:
-    """Both ways at one level, and ours against all other rows there."""
+    """Comparison of both ways at one level, and of ours with all other rows there."""
     paper = rows[rows["kind"] == "paper"].to_dict("records")[0]
     others = rows[rows["kind"] == "other"]
     text = f"{_BESIDE.get(paper['verdict'], paper['verdict'])} the paper's way"
@@ -85,7 +85,7 @@ def _level(rows: pd.DataFrame, mu: float) -> Line:
 
 
 def _rivals(others: pd.DataFrame) -> Iterator[str]:
-    """How many other private rows ours is above, and which not."""
+    """Number of other private rows below ours, and names of those that are not."""
     for of_whom, rows in (
         ("rows of the papers", others[~others["other_ours"]]),
         ("rows with parts of ours", others[others["other_ours"]]),
@@ -166,7 +166,7 @@ def _footers(
 
 
 def ablation_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
-    """What each system loses to noise, in its learners and by selection, and in total.
+    """Table of losses of each system: to noise, in its learners, by selection, in total.
 
     Args:
         frames: the summary and the ablation.
@@ -214,7 +214,7 @@ def _losses(row: _Row, comparison: Comparison | None) -> Line:
 
 
 def _intervals(frame: pd.DataFrame) -> str:
-    """What the half widths are, in a table with `confidence` and `ci_comparisons`."""
+    """Note on the half widths of a table with `confidence` and `ci_comparisons`."""
     return footers.describe_interval(
         frame["confidence"].iloc[0],
         frame["ci_comparisons"].iloc[0],

@@ -1,4 +1,4 @@
-"""What follows from the summary: best learners, the cost of noise, the paper's numbers and ours.
+"""Findings of the summary: best learners, cost of noise, agreement with the paper.
 
 Half widths of two means add up here: the intervals of the differences then hold together wherever
 those of the summary do.
@@ -78,13 +78,13 @@ def conclude(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
 
     Args:
         summary: table of `dpol.studies.hospitals.summary.summarize`.
-        main: the streams, and what is shown: beside it stand the paper's numbers.
+        main: of the run; rows that it shows get the numbers of the paper.
     """
     return with_reported(with_costs(with_best(with_shares(summary))), main)
 
 
 def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
-    """Adds gains as shares of the possible gain: 0 for chance, 1 for the best of every round.
+    """Add gains as shares of the possible gain: 0 for chance, 1 for the best of every round.
 
     Empty where all experts have the same gain in every round.
     """
@@ -98,14 +98,14 @@ def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_best(summary: pd.DataFrame) -> pd.DataFrame:
-    """Adds `best_of_family`: the largest mean of its setting; of equal ones the first by label."""
+    """Add `best_of_family`: the largest mean of its setting; of equal ones the first by label."""
     ordered = summary.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
     best = ordered.drop_duplicates(["stream", "family", "noise", "mu"]).index
     return summary.assign(best_of_family=summary.index.isin(best))
 
 
 def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
-    """Adds what noise costs: total gain against that of the same algorithm without noise.
+    """Add the cost of noise: total gain minus that of the same algorithm without noise.
 
     Empty where the algorithm was never played without noise, or to no gain.
     """
@@ -126,7 +126,7 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_reported(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
-    """Adds the paper's numbers for what the report shows, and whether ours agree with them.
+    """Add the paper's numbers for the rows of the report, and verdicts of agreement.
 
     `reported_as` is what the paper calls the row. Where it has no number of the stream, its
     periods, the algorithm and the noise, the columns are empty.
@@ -176,7 +176,7 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """Adds by how much, and by what factor, the first of two gains exceeds the other."""
+    """Add difference and ratio of two gains, the first over the other."""
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
     difference, reach = mean - other, half + other_half

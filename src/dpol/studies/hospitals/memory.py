@@ -1,4 +1,4 @@
-"""How many replicates a job plays at a time, so that its memory stays bounded."""
+"""Number of replicates that a job plays at a time, so that its memory stays bounded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def parts(
 ) -> Iterator[Sequence[int]]:
     """The replicates of a job in parts of nearly equal size that are played one after another.
 
-    The largest parts whose estimated memory, all results included, is below `memory_mb`
+    The largest parts whose estimated memory, all results included, is less than `memory_mb`
     megabytes; if not even one replicate fits, parts of one.
 
     Raises:

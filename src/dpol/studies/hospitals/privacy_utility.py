@@ -139,7 +139,7 @@ def _reported(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _set_axes(ax: Axes, main: Hospitals, rows: pd.DataFrame, width: float) -> None:
-    """Both axes from 0 to 100% and from 50 to 100%; numbers where the privacy levels are."""
+    """Set the axes: 0 to 100% and 50 to 100%, with numbers at the privacy levels."""
     levels = sorted(main.levels.values(), reverse=True)
     ticks = levels[:1]
     for mu in (*levels[1:], 0.0):  # what is too close to another has no number

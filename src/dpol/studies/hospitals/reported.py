@@ -25,13 +25,13 @@ def load_reported() -> pd.DataFrame:
 
 
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
-    """Which rows of a summary are of the periods of the paper."""
+    """Mask of the rows of a summary that are of the paper's periods."""
     ends = (summary["first_period"] == _FIRST) & (summary["last_period"] == _LAST)
     return ends & (summary["n_rounds"] == _WEEKS)
 
 
 def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: bool) -> list[str]:
-    """What the paper's numbers are.
+    """Note on the paper's numbers.
 
     Args:
         experts: streams (by title) with numbers of the paper: experts here, label in the paper.

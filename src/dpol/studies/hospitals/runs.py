@@ -65,13 +65,13 @@ class Played:
 
     @property
     def ours(self) -> bool:
-        """Whether the algorithm or its noise is not in the papers."""
+        """True if the algorithm or its noise is not in the papers."""
         return self.origin == "ours" or is_ours(self.noise)
 
 
 @dataclass(frozen=True)
 class RunBlock:
-    """What one job plays: a suite on a stream, for consecutive replicates."""
+    """Part of a run that one job plays: a suite on a stream, for consecutive replicates."""
 
     replicates: tuple[int, ...]
     played: tuple[Played, ...]

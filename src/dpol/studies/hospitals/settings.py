@@ -13,7 +13,7 @@ from dpol.noise import ISOTROPIC, NOISES
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"
-"""Where the paper's numbers stand."""
+"""Table of the paper with the numbers."""
 BEST_STATIC = "best-static-expert"
 """Label of the best single expert in hindsight, in the curves of cumulative gain."""
 CHANCE = "chance"
@@ -62,14 +62,14 @@ class Suite(Settings):
     noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
         ISOTROPIC.name
     ]
-    """How the noise is scaled, one run each; ignored by algorithms without privacy."""
+    """Scalings of the noise, one run each; ignored by algorithms without privacy."""
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
     """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
     All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
 
 
 class Report(Settings):
-    """What the table and the figure show."""
+    """Rows and columns of the table and the figure."""
 
     algorithms: Annotated[list[Label], Field(min_length=1)]
     """Labels of the algorithms, in the order of the columns and of the legend."""
@@ -90,7 +90,7 @@ class System(Settings):
     algorithm: Label
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
-    """How its noise is scaled."""
+    """Scaling of its noise."""
     learners: Label
     """Family of the learners that it selects from or averages. The best of them in hindsight is
     the oracle selector, with which its own selection is compared."""
@@ -122,7 +122,7 @@ class Comparison(Settings):
 
 
 class Hospitals(Settings):
-    """What a config says of the main experiment: what is compared, shown, and in which order."""
+    """Part of a config on the main experiment: rows to compare and to show, in order."""
 
     streams: dict[Label, Stream]
     """Gain streams by label."""

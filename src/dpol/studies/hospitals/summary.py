@@ -113,7 +113,7 @@ def _bounds(stream: GainStream) -> dict[str, Floats]:
 
 
 def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:
-    """What was played, and under which noise."""
+    """Suite that was played, and its noise."""
     return {
         "algorithm": cell.label,
         "family": cell.family,

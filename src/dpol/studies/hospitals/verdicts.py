@@ -22,7 +22,7 @@ def verdict_on(difference: float, half: float) -> str:
 
 
 def verdict_of_aim(verdicts: Collection[str]) -> str:
-    """Whether ours is at or above everything that an aim names, all intervals together.
+    """Verdict on an aim: ours is at or above everything it names, all intervals together.
 
     >>> verdict_of_aim([ABOVE, EQUAL]), verdict_of_aim([ABOVE, BELOW])
     ('reached', 'not reached')

@@ -1,0 +1,196 @@
+"""The pages agree with each other, with the workflow and with the figures that runs make."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+from code_blocks import ROOT, pages
+from dpol.config.experiment import parse_experiment
+from dpol.show.style import contrast
+from dpol.studies.hospitals.sections import sections_of
+from pipeline import run, succeed
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import pictures
+import workflow_picture as workflow
+
+DOCS = ROOT / "docs"
+PROSE = re.compile(r"^```.*?^```", re.M | re.S)
+KINDS = ("figures", "tables")
+TERMS = (
+    "`rw-meta`", "`rw-ftpl`", "`l2p`", "`tree-ftpl-min-noise`", "`tree-ftpl-min-regret`",
+    "`mf-ftpl`", "`isotropic`", "`isotropic-worst-case`", "`capacity`", "`capacity-memory`",
+    "`ridge-w8-weak`", "capacity", "foresight", "chance", "best fixed expert", "mu", "epsilon",
+    "delta", "adjacency", "replicate", "stream", "suite", "level", "unit", "game", "run",
+)  # fmt: skip
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+\.md)\)")
+
+
+def prose(page: Path) -> str:
+    """A page without its code blocks; what it includes is the page."""
+    text = page.read_text(encoding="utf-8")
+    if included := re.match(r"```\{include\} (\S+)", text):
+        return prose(page.parent / included[1])
+    return PROSE.sub("", text)
+
+
+def title(page: Path) -> str:
+    """Name of a page in the menu."""
+    return prose(page).partition("# ")[2].partition("\n")[0]
+
+
+def misnamed(page: Path) -> Iterator[tuple[str, str]]:
+    """Texts of links to whole pages of the documentation that are not the page's title."""
+    for text, target in LINK.findall(prose(page)):
+        path = (page.parent / target).resolve()
+        if path in pages() and text.casefold() != title(path).casefold():
+            yield text, title(path)
+
+
+def unlinked(page: Path) -> list[str]:
+    """Pages that a page names as code, where nobody can follow them."""
+    named = re.findall(r"`([\w/.-]+\.md)`", prose(page))
+    return [
+        it for it in named if any(f"/{known}".endswith(f"/{it}") for known in map(str, pages()))
+    ]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_pages_have_their_titles(page: Path) -> None:
+    assert list(misnamed(page)) == []
+    assert unlinked(page) == []
+
+
+def test_other_names_of_a_page_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    home = (DOCS / "how-to/one-cell.md").as_posix()
+    page.write_text(f"[Reproduce one cell]({home}), [there]({home}#the-seed), `docs/tutorial.md`")
+    assert list(misnamed(page)) == [("Reproduce one cell", "Reproduce one cell of a table")]
+    assert unlinked(page) == ["docs/tutorial.md"]
+
+
+def test_glossary_defines_what_reports_say() -> None:
+    page = (DOCS / "reference/glossary.md").read_text(encoding="utf-8")
+    cells = re.findall(r"\*\*(.+?)\*\*", page) + re.findall(r"^\| \*\*.+?\| (`[\w-]+`)", page, re.M)
+    defined = {part.strip() for cell in cells for part in re.split(r"[,()]", cell)}
+    assert [term for term in TERMS if term not in defined] == []
+
+
+def test_every_page_leads_to_the_glossary() -> None:
+    """The menu of the first page is in the margin of all."""
+    menu = (DOCS / "index.md").read_text().partition("```{toctree}")[2]
+    assert "\nreference/glossary\n" in menu
+    assert "docs/reference/glossary.md" in (ROOT / "README.md").read_text()
+
+
+def shown(name: str, kind: str) -> set[str]:
+    """The names of the figures or tables of the run of a config."""
+    path = ROOT / f"config/{name}.yaml"
+    experiment = parse_experiment(yaml.safe_load(path.read_text()), path.name)
+    config, main = experiment.config, experiment.main()
+    sections = [(it, main) for it in sections_of(config.report, config.comparison)]
+    sections += config.studies()
+    if kind == "figures":
+        return {figure.name for section, block in sections for figure in section.figures(block)}
+    return {table.name for section, _ in sections for table in section.tables}
+
+
+def test_gallery_shows_every_figure() -> None:
+    drawn = {run: shown(run, "figures") for run in pictures.FIGURES}
+    chosen = {run: set(names) for run, names in pictures.FIGURES.items()}
+    assert all(chosen[run] <= drawn[run] for run in drawn)
+    assert set().union(*chosen.values()) == set().union(*drawn.values())
+    found = set(re.findall(r"\]\(images/([\w-]+\.png)\)", (DOCS / "gallery.md").read_text()))
+    wanted = {f"{run}-{name}.png" for run, names in chosen.items() for name in names}
+    assert found == wanted
+    assert {it.name for it in pictures.IMAGES.iterdir()} == {*wanted, workflow.PICTURE.name}
+
+
+def test_results_that_pages_name_are_made() -> None:
+    made = {(it, kind): shown(it, kind) for it in ("demo", "panel") for kind in KINDS}
+    made |= {("paper", kind): shown("config", kind) for kind in KINDS}
+    found = [
+        (page.name, run, kind, name)
+        for page in [*pages(), ROOT / "ARTIFACT.md"]
+        for run, kind, name in re.findall(r"results/(\w+)/(\w+)/([\w-]+)\.\w+", page.read_text())
+        if (run, kind) in made
+    ]
+    assert len(found) > 5
+    assert [it for it in found if it[3] not in made[it[1], it[2]]] == []
+
+
+def test_pictures_fit_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figure = tmp_path / "figure.png"
+    Image.new("RGBA", (2_940, 1_000), "white").save(figure)
+    pictures.copied(figure, tmp_path / "picture.png")
+    with Image.open(tmp_path / "picture.png") as picture:
+        assert (picture.size, picture.mode) == ((1_470, 500), "P")
+    assert pictures.main([tmp_path / "demo"]) == 1
+    assert "demo/figures/rivals.png" in capsys.readouterr().err
+    assert pictures.main([tmp_path / "other"]) == 1
+    assert "known are demo, panel, beyond" in capsys.readouterr().err
+
+
+def condensed(graph: str) -> set[tuple[str, str]]:
+    """Snakemake's graph of rules, with boxes of the picture for rules."""
+    of_rule = {rule: box.title for box in workflow.BOXES for rule in box.rules}
+    numbered = {}
+    for number, name in re.findall(r'^\s*(\d+)\[label = "(\w+)"', graph, re.M):
+        name = re.sub(r"^\w+_(point|results)$", r"STUDY_\1", name)
+        name = re.sub(r"^\w+_shown$", "SECTION_shown", name)
+        numbered[number] = of_rule["results" if name == "all" else name]
+    edges = re.findall(r"(\d+) -> (\d+)", graph)
+    return {(numbered[a], numbered[b]) for a, b in edges if numbered[a] != numbered[b]}
+
+
+def reachable(arrows: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """All pairs of boxes with a way between them."""
+    while more := {(a, d) for a, b in arrows for c, d in arrows if b == c} - arrows:
+        arrows = arrows | more
+    return arrows
+
+
+def test_arrows_of_the_workflow_are_those_of_snakemake(tmp_path: Path) -> None:
+    config = str(ROOT / "config/demo.yaml")
+    words = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    graph = succeed(
+        run(*words, "--directory", str(tmp_path), "--configfile", config, "--rulegraph")
+    )
+    edges, arrows = condensed(graph), set(workflow.ARROWS)
+    assert arrows <= edges
+    assert edges <= reachable(arrows)
+    assert not edges <= reachable(arrows - {("Summary", "Studies")})
+
+
+def test_every_rule_is_in_the_picture(tmp_path: Path) -> None:
+    boxed = [rule for box in workflow.BOXES for rule in box.rules]
+    assert sorted(boxed) == sorted(workflow.rules(ROOT / "workflow"))
+    (tmp_path / "Snakefile").write_text("rule one:\n    input: []\n")
+    (tmp_path / "more.smk").write_text("if x:\n\n    rule two:\n        input: []\n")
+    assert workflow.rules(tmp_path) == {"one", "two"}
+    (tmp_path / "more.smk").write_text('rule:\n    name:\n        f"{x}_new"\n')
+    with pytest.raises(KeyError, match="_new"):
+        workflow.rules(tmp_path)
+
+
+def test_picture_of_the_workflow_is_new_and_legible() -> None:
+    picture = workflow.PICTURE.read_text(encoding="utf-8")
+    assert picture == workflow.drawn()
+    assert picture != workflow.drawn((*workflow.BOXES, replace(workflow.BOXES[0], row=6)))
+    for colours in (workflow.LIGHT, workflow.DARK):
+        for text, ground in (("ink", "box"), ("ink", "paper"), ("edge", "paper")):
+            both = sorted((contrast(colours[text]), contrast(colours[ground])))  # each with white
+            assert both[1] / both[0] >= 4.5
+    # Letters of sans serif are half of their size wide on average, those of monospace 0.602.
+    for box in workflow.BOXES:
+        names = ", ".join(it for it in box.rules if it not in workflow.TARGETS)
+        assert max(len(box.says) * 14 * 0.5, len(names) * 12 * 0.602) <= box.width - 20
