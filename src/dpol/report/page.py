@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
 import yaml
 
 from dpol.config.experiment import parse_experiment
@@ -28,10 +29,11 @@ from dpol.report.provenance import (
     stage_table,
 )
 from dpol.report.reading import read_fragment, read_image, read_results, reading
+from dpol.report.replay import period_of, replay_widget
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.studies.hospitals.sections import BEYOND, sections_of
+from dpol.studies.hospitals.sections import BEYOND, REPLAY, sections_of
 from dpol.studies.released import NO_TRUTH
 from dpol.studies.study import FigureSpec, Section
 
@@ -117,6 +119,7 @@ def build_page(
     costs = shown_costs(summary, config)
     first, *main = sections_of(config.report, config.comparison)
     parts = [_part(folder, section, config) for section in main]
+    parts[0] = _replay_part(parts[0], results["replay"], config, summary)
     if not costs.empty:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
@@ -139,11 +142,19 @@ def build_page(
     )
 
 
+def _replay_part(part: Part, replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> Part:
+    """The replay, under the name of its periods."""
+    period = period_of(config, replay)
+    widget = replay_widget(replay, config, summary)
+    return replace(part, title=f"{period.capitalize()} by {period}", widget=widget)
+
+
 def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
     """The page with its first screen, and all its parts."""
     empty: Mapping[str, Any] = {"first": None, "answers": (), "setting": ()}
+    replayed = any(it.key == REPLAY.name for it in parts)
     page = load_template("report.html.j2", "dpol.report")
-    return page.render(run=config.run, parts=parts, **{**empty, **opening})
+    return page.render(run=config.run, parts=parts, replayed=replayed, **{**empty, **opening})
 
 
 RELEASED = "What can be learned from numbers with noise?"

@@ -18,14 +18,14 @@ from dpol.studies.study import schemas_of
 
 
 def read_results(folder: Path, config: Config) -> dict[str, pd.DataFrame]:
-    """The tables of a run that the answers are computed from, by name.
+    """The tables of a run that the page is computed from, by name.
 
-    They are `summary`, `ranking`, and `claims` and `audits` if the config asks for them.
+    They are `summary`, `ranking`, `replay`, and `claims` and `audits` if the config asks for them.
 
     Raises:
         DataError: a table is missing, cannot be read, or is not what its schema says.
     """
-    schemas = {name: hospitals.schema(name) for name in ("summary", "ranking")}
+    schemas = {name: hospitals.schema(name) for name in ("summary", "ranking", "replay")}
     for name in ("claims", "audits"):
         if config.block(name) is not None:
             schemas[name] = schemas_of(load_study(name))[name]
