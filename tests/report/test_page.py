@@ -18,7 +18,7 @@ from dpol.report.page import build_page
 from dpol.studies.registry import load_studies
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
-ALWAYS = ["answers", "setting", "average-gain", "cumulative-gain", "noise-costs"]
+ALWAYS = ["answers", "setting", "replay", "average-gain", "cumulative-gain", "noise-costs"]
 
 
 @pytest.fixture
@@ -50,7 +50,12 @@ def test_figures_of_a_study_are_those_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
     found = Elements(page(folder, **asked)).values("id", "figure")
-    assert found == ["figure-privacy-utility", "figure-cumulative-gain", *figures]
+    assert found == [
+        "figure-privacy-utility",
+        "figure-decisions",
+        "figure-cumulative-gain",
+        *figures,
+    ]
 
 
 def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
@@ -87,7 +92,7 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
     captions = re.findall(r"<figcaption><b>(.+?)\.</b> (.+?)</figcaption>", whole)
-    assert len(images) == len(captions) == 11
+    assert len(images) == len(captions) == 12
     assert [it["alt"] for it in images] == [title for title, _ in captions]
     assert all(len(text) > 80 for _, text in captions)
     for attrs in images:

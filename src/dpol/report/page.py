@@ -29,7 +29,7 @@ from dpol.report.provenance import (
     stage_table,
 )
 from dpol.report.reading import read_fragment, read_image, read_results, reading
-from dpol.report.replay import period_of, replay_widget
+from dpol.report.replay import period_of, replay_intro, replay_widget
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
@@ -143,10 +143,11 @@ def build_page(
 
 
 def _replay_part(part: Part, replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> Part:
-    """The replay, under the name of its periods."""
+    """The section of the replay, which its periods name."""
     period = period_of(config, replay)
     widget = replay_widget(replay, config, summary)
-    return replace(part, title=f"{period.capitalize()} by {period}", widget=widget)
+    intro = replay_intro(replay, config, summary)
+    return replace(part, title=f"{period.capitalize()} by {period}", intro=intro, widget=widget)
 
 
 def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from dpol.show.style import algorithm_styles, text_colour
 from dpol.show.words import privacy_title
 
 _PERIODS = {1: "day", 7: "week"}
+_KEPT = 2  # words of a name, at least
 _EDGE = 0.01  # share of the noisy gains that may lie beyond either edge of the drawing
 
 
@@ -27,6 +29,29 @@ def period_of(config: Config, replay: pd.DataFrame) -> str:
     if replay["period"].isna().any() or config.dataset.columns is None:
         return "round"
     return _PERIODS.get(config.dataset.periods.days, "period")
+
+
+def replay_intro(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> str:
+    """What is replayed, and what of it has no place.
+
+    Args:
+        replay: table of `dpol.studies.hospitals.replay`.
+        config: of the run.
+        summary: of the run.
+    """
+    own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
+    title = config.streams[own["stream"]].title or own["stream"]
+    period, entity = period_of(config, replay), _words(config, replay)["entity"]
+    parts = [
+        f"{title}, first of {own['replicates']} runs. Every choice is made before the {period} is"
+        " seen."
+    ]
+    shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
+    if shown < own["n_experts"]:
+        parts.append(f"{shown} of {own['n_experts']} {entity}s have a row: those chosen most.")
+    if rounds < own["n_rounds"]:
+        parts.append(f"The first {rounds} of {own['n_rounds']} {period}s are here.")
+    return " ".join(parts)
 
 
 def replay_widget(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> str:
@@ -49,18 +74,18 @@ def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> 
     """What the script needs; gains are whole numbers of which `one` make 1.
 
     Arrays of shown experts have the length rounds x shown, round by round. Experts are numbered in
-    the order of `names`: first those shown, by mean gain, then those that were merely chosen.
+    the order of `names`: first those shown, as in the stream, then those that were merely chosen.
     """
     first = replay[(replay["noise"] == replay["noise"][0]) & (replay["mu"] == replay["mu"][0])]
-    shown = first[first["shown"]].groupby("expert")["gain"].mean().sort_values(ascending=False)
-    experts = [*shown.index, *sorted(set(replay["expert"]) - set(shown.index))]
+    shown = sorted(set(first.loc[first["shown"], "expert"]))
+    # Not by gain: before a choice the order must tell nothing.
+    experts = [*shown, *sorted(set(replay["expert"]) - set(shown))]
     place = {expert: number for number, expert in enumerate(experts)}
     one = 1000 if config.dataset.columns else 1000 / max(first["gain"].max(), 1e-300)
     rows = replay.assign(at=replay["expert"].map(place), unseen=~replay["shown"])
     rows = rows.sort_values(["round", "at"], kind="stable")
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
-    own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
     models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
     labels = [it for it in config.report.algorithms if it in models.index]
     colours = algorithm_styles(config.report.algorithms)
@@ -69,8 +94,6 @@ def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> 
         "words": _words(config, replay),
         "one": one,
         "shown": len(shown),
-        "experts": int(own["n_experts"]),
-        "of": int(own["n_rounds"]),
         "rounds": [f"{it:%Y-%m-%d}" if pd.notna(it) else "" for it in rounds["period"]],
         "names": _names(rows.drop_duplicates("at").sort_values("at")),
         "truth": _whole(one * first.loc[first["shown"], "gain"]),
@@ -91,14 +114,18 @@ def _words(config: Config, replay: pd.DataFrame) -> dict[str, str]:
         columns = config.dataset.columns
         words |= {"entity": columns.called("entity"), "count": columns.called("count")}
         words |= {"capacity": columns.called("capacity")}
-    return words | {"stream": config.streams[replay["stream"][0]].title or replay["stream"][0]}
+    return words
 
 
 def _names(experts: pd.DataFrame) -> list[str]:
-    """Names to show, with the identifier where two are equal."""
+    """Names to show, with the identifier where two are equal, without words that begin them all."""
     twice = experts["name"].duplicated(keep=False)
     both = experts["name"] + " (" + experts["entity"] + ")"
-    return experts["name"].where(~twice, both).tolist()
+    names = experts["name"].where(~twice, both).tolist()
+    words = [it.split(" ") for it in names]
+    alike = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*words, strict=False)))
+    start = max(0, min(alike, *(len(it) - _KEPT for it in words)))
+    return [" ".join(it[start:]) for it in words]
 
 
 def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, Any]:

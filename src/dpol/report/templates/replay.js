@@ -17,8 +17,9 @@
   let timer = null;
 
   const gain = (t, i) => (i < shown ? truth[t * shown + i] : unseen.get(`${t} ${i}`));
-  const number = (value) => words.capacity
-    ? ((100 * value) / data.one).toFixed(0) : (value / data.one).toPrecision(2);
+  const signed = (text) => text.replace(/^-/, "−").replace(/^−0$/, "0");
+  const number = (value) => signed(words.capacity
+    ? ((100 * value) / data.one).toFixed(0) : String(+(value / data.one).toPrecision(2)));
   const actions = () => state.setting.actions[state.algorithm];
   const named = () => algorithms[state.algorithm][0];
   const upper = (text) => text[0].toUpperCase() + text.slice(1);
@@ -47,9 +48,8 @@
 
   // A noisy gain, with the whisker of its noise if it is wanted.
   function dot(svg, t, i, faded, whisker) {
-    if (!state.setting.noisy) return;
-    const value = state.setting.noisy[t * shown + i];
-    if (whisker) {
+    const value = (state.setting.noisy ?? truth)[t * shown + i];
+    if (whisker && state.setting.noisy) {
       const halves = data.halves[state.setting.noise];
       const half = state.setting.factor * (halves.length > last + 1 ? halves[t * shown + i] : halves[t]);
       const [x1, x2] = [where(value - half), where(value + half)];
@@ -80,7 +80,7 @@
       const kind = `truth ${actions()[t] === i ? "chosen" : ""} ${data.best[t] === i ? "best" : ""}`;
       const width = `${where(gain(t, i)) - where(0)}%`;
       draw(svg, "rect", { x: `${where(0)}%`, width, y: "18%", height: "64%", class: kind });
-      if (i < shown) dot(svg, t, i, 0, true);
+      if (i < shown && state.setting.noisy) dot(svg, t, i, 0, true);
     } else if (i < shown) {
       for (let s = Math.max(0, t - PAST); s < t; s++) dot(svg, s, i, t - 1 - s, s === t - 1);
     }
@@ -103,40 +103,39 @@
   // What was chosen in a round, in words.
   function tell() {
     const { t } = state;
+    const mine = picked(t);
     const when = data.rounds[t] ? `${upper(words.period)} of ${data.rounds[t]}` : `Round ${t + 1}`;
+    const you = mine === undefined ? "" : ` You chose ${data.names[mine]}.`;
     if (!open(t)) {
-      const mine = picked(t);
-      if (mine !== undefined) return `${when}. You chose ${data.names[mine]}.`;
-      const past = state.setting.noisy ? "the noisy numbers" : "nothing";
-      const see = t ? `You see ${past} of up to ${PAST} ${words.period}s before` : "You know nothing yet";
-      return `${when}. Which ${words.entity} will be best? ${see}.`;
+      const kind = state.setting.noisy ? "with noise" : "without noise";
+      const see = t ? `Large dot: last ${words.period}, ${kind}. Small dots: before.` : "Nothing is known yet.";
+      return `${when}.${you || ` Which ${words.entity} will be best? ${see}`}`;
     }
     const [own, best] = [actions()[t], data.best[t]];
-    const of = (i, first) => `${data.names[i]} (${words.capacity ? "" : "gain "}${number(gain(t, i))}${
-      words.capacity && first ? ` of 100 ${words.capacity}` : ""})`;
-    const start = `${when}. ${upper(named())} chose ${of(own, true)}`;
+    const of = (i, unit) => `${data.names[i]} (${words.capacity ? "" : "gain "}${number(gain(t, i))}${unit})`;
+    const start = `${when}.${you} ${named()} chose `
+      + of(own, words.capacity && ` of 100 ${words.capacity}`);
     const lost = gain(t, best) - gain(t, own);
     if (!lost) return `${start}: there was no better choice.`;
     const loss = words.capacity ? `${number(lost)} per 100 ${words.capacity}` : number(lost);
-    return `${start}. The best was ${of(best, false)}. Lost: ${loss}.`;
+    return `${start}. The best was ${of(best, "")}. Lost: ${loss}.`;
   }
 
   // Totals up to the round: what was gained, as a share of what foresight has above chance.
   function total() {
-    const [from, end] = [state.picks.length ? state.from : 0, state.t];
-    const rounds = [];
-    for (let t = from; t <= end; t++) if (open(t)) rounds.push(t);
-    if (!rounds.length || (state.picks.length && state.mode === "watch" && picked(end) === undefined)) {
-      return state.picks.length ? "" : state.mode === "blind" ? "The truth comes at the end." : "";
-    }
+    const game = state.picks.length > 0;
+    if (game ? picked(state.t) === undefined : !open(state.t)) return "";
+    if (!open(state.t)) return `You have chosen ${state.picks.length} times. The truth comes when you watch.`;
+    const from = game ? state.from : 0;
+    const rounds = [...Array(state.t + 1 - from).keys()].map((it) => it + from);
     const sum = (value) => rounds.reduce((whole, t) => whole + value(t), 0) / data.one;
     const chance = sum((t) => data.chance[t]);
     const possible = sum((t) => gain(t, data.best[t])) - chance;
     const part = (name, value) => `${name} ${value.toFixed(2)} (${
-      possible > 0 ? Math.round((100 * (value - chance)) / possible) : 0}%)`.replace("-", "−");
+      signed(String(possible > 0 ? Math.round((100 * (value - chance)) / possible) : 0))}%)`;
     const all = [part(named(), sum((t) => gain(t, actions()[t])))];
-    if (state.picks.length) all.unshift(part("you", sum((t) => gain(t, picked(t)))));
-    return `Gained in ${rounds.length} ${words.period}${rounds.length > 1 ? "s" : ""}, with the share of the possible gain: `
+    if (game) all.unshift(part("you", sum((t) => gain(t, picked(t)))));
+    return `Gain of ${rounds.length} ${words.period}${rounds.length > 1 ? "s" : ""} (share of the possible gain so far): `
       + `${all.join(", ")}, chance ${chance.toFixed(2)} (0%), foresight ${(chance + possible).toFixed(2)} (100%).`;
   }
 
@@ -198,7 +197,9 @@
     }
     Object.assign(state, { setting: found, mode });
     control("level").value = found.level;
-    options("algorithm", algorithms.map(([label], i) => [i, label]).filter(([i]) => found.actions[i]));
+    const sees = { local: "", central: " (curator sees the truth)", none: " (no privacy)" };
+    const played = algorithms.map(([label, model], i) => [i, label + sees[model]]);
+    options("algorithm", played.filter(([i]) => found.actions[i]));
     state.algorithm = +control("algorithm").value;
     stop();
     show();
@@ -227,9 +228,8 @@
     stop();
     go(state.t + step);
   });
-  const rest = data.experts - shown;
-  if (rest > 0) find(".rest").textContent = ` ${shown} of ${data.experts} ${words.entity}s have a row.`;
   root.style.setProperty("--high", `${Math.max(13, Math.min(20, 460 / shown))}px`);
+  root.style.setProperty("--name", `${Math.max(...data.names.map((it) => it.length)) + 2}ch`);
   root.hidden = false;
   const figure = root.parentElement.querySelector("figure");
   if (figure) { // all decisions at once, for those who open it

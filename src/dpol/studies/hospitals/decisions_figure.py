@@ -1,4 +1,4 @@
-"""The strip of decisions: every choice of an algorithm in one run, on the true shares."""
+"""The strip of decisions: every choice of an algorithm in one run, on the true gains."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
             noisy = f", {name_of(noise).long or f'{noise} noise'}" if mu < math.inf else ""
             ax.set_title(privacy_title(mu) + noisy, loc="left", fontweight="bold")
         _set_rounds(panels[-1], own)
-        figure.colorbar(shares, ax=panels, label="true share", aspect=40, pad=0.01, fraction=0.02)
+        figure.colorbar(shares, ax=panels, label="true gain", aspect=40, pad=0.01, fraction=0.02)
         handles = [
             Line2D([], [], **_DOT, color=look.colour, label=f"chosen by {label}"),
             Line2D([], [], **_CIRCLE, label="best (foresight)"),
@@ -86,7 +86,7 @@ def _chose(replay: pd.DataFrame, label: str) -> pd.Series:
 def _draw_panel(
     ax: Axes, rows: pd.DataFrame, experts: pd.Index, label: str, colour: str
 ) -> AxesImage:
-    """True shares in grey, with the decisions on them."""
+    """True gains in grey, with the decisions on them."""
     shown = rows[rows["shown"]]
     places = experts.get_indexer(shown["expert"])
     grid = np.full((len(experts), int(rows["round"].max())), np.nan)

@@ -52,8 +52,8 @@ _DECISIONS = FigureSpec(
     "decisions",
     "All decisions at once",
     "The first run on the first stream: a row for each expert that is shown, a column for each"
-    " round. The darker, the larger the true share. Circles: the best expert of the round"
-    " (foresight). Dots: what the algorithm chose from noisy shares of earlier rounds, in a panel"
+    " round. The darker, the larger the true gain. Circles: the best expert of the round"
+    " (foresight). Dots: what the algorithm chose from noisy gains of earlier rounds, in a panel"
     " for each privacy level. A round without a dot or a circle was spent on an expert that is not"
     " shown.",
     f"{_HERE}.decisions_figure:draw_decisions",
@@ -81,8 +81,7 @@ REPLAY = Section(
     **_SHARED,
     name="replay",
     title="Week by week",
-    about="One run, decision by decision. An algorithm decides on a round before it sees anything"
-    " of it.",
+    about="One run, choice by choice. Every choice is made before the round is seen.",
     results=("replay",),
     figures=lambda main: (_DECISIONS,),
 )
