@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -34,11 +34,14 @@ def stream_of(rounds: int, n: int, label: str = "nm", names: Sequence[str] = ())
 
 
 def games(
-    stream: GainStream, noises: Sequence[str] = ("isotropic", "capacity"), replicates: int = 2
+    stream: GainStream,
+    noises: Sequence[str] = ("isotropic", "capacity"),
+    replicates: int = 2,
+    levels: Mapping[str, float] = LEVELS,
 ) -> list[Played]:
     """The runs of local algorithms and of one without privacy."""
     found = []
-    for specs, kinds, levels in ((LOCAL, noises, LEVELS.values()), (FREE, ("none",), (math.inf,))):
+    for specs, kinds, levels in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
         members = [member for spec in specs for member in make_members(spec)]
         for noise in kinds:
             for mu in levels:
@@ -47,15 +50,21 @@ def games(
     return found
 
 
-def main_of(stream: GainStream, algorithms: Sequence[str] = (*LOCAL, *FREE)) -> Hospitals:
+def main_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Hospitals:
     return Hospitals(
         streams={stream.label: Stream(groups=["all"], title="New Mexico")},
-        levels=LEVELS,
-        report=Report(algorithms=list(algorithms)),
+        levels=dict(levels),
+        report=Report(algorithms=[*LOCAL, *FREE]),
     )
 
 
-def replay_of(stream: GainStream, cells: Sequence[Played] | None = None) -> pd.DataFrame:
+def replay_of(
+    stream: GainStream,
+    cells: Sequence[Played] | None = None,
+    levels: Mapping[str, float] = LEVELS,
+) -> pd.DataFrame:
     """The table of a game."""
     cells = games(stream) if cells is None else cells
-    return replay_rows(cells, {stream.label: stream}, main_of(stream), seed=SEED, memory="designed")
+    return replay_rows(
+        cells, {stream.label: stream}, main_of(stream, levels), seed=SEED, memory="designed"
+    )

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from dpol.config.models import Config
-from dpol.noise import privatize
 from dpol.report.replay import period_of, replay_data, replay_intro, replay_widget
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay
@@ -36,39 +34,37 @@ def gains_config() -> Config:
 def test_the_data_of_the_page_are_those_of_the_table() -> None:
     frame = replay()
     data = data_of(frame)
-    shape = len(data["rounds"]), data["shown"]
-    assert shape == (6, 3)
-    order = [(noise, mu) for noise in ("isotropic", "capacity") for mu in (math.inf, 1.0)]
-    for (noise, mu), found in zip(order, data["settings"], strict=True):
-        own = frame[(frame["noise"] == noise) & (frame["mu"] == mu)]
-        wanted = own.sort_values(["round", "expert"])
-        assert data["truth"] == np.rint(1000 * wanted["gain"]).tolist()
-        assert data["best"] == wanted.loc[wanted["foresight"], "expert"].tolist()
-        chose = wanted["chosen_by"].str.contains("rw-meta")
-        rw_meta, tree, leader = found["actions"]
-        assert rw_meta == wanted.loc[chose, "expert"].tolist()
+    assert (len(data["rounds"]), data["shown"]) == (6, 3)
+    for setting, (_, own) in zip(
+        data["settings"], frame.groupby(["noise", "mu"], sort=False), strict=True
+    ):
+        assert data["truth"] == np.rint(1000 * own["gain"]).tolist()
+        assert data["best"] == own.loc[own["foresight"], "expert"].tolist()
+        rw_meta, tree, leader = setting["actions"]
+        assert rw_meta == own.loc[own["chosen_by"].str.contains("rw-meta"), "expert"].tolist()
         assert tree is None, "it did not play"
         assert len(leader) == 6
-        if mu == math.inf:
-            assert (found["noisy"], found["factor"]) == (None, 0)
-        else:
-            assert found["noisy"] == np.rint(1000 * wanted["noisy_gain"]).tolist()
-            half = 1000 * 1.96 * wanted["noise_scale"].to_numpy()
-            own_half = np.array(data["halves"][noise], dtype=float).reshape(6, -1)
-            shown = np.broadcast_to(found["factor"] * own_half, (6, 3)).ravel()
-            np.testing.assert_allclose(shown, half, atol=0.5)
-    assert [len(data["halves"][it]) for it in ("isotropic", "capacity")] == [6, 18]
     assert data["algorithms"][0][:2] == ["rw-meta", "local"]
     assert data["words"] == {"period": "week", "entity": "e", "count": "c", "capacity": "k"}
 
 
-@pytest.mark.parametrize("noise", ["isotropic", "capacity", "capacity-memory"])
-def test_scales_of_a_noise_are_proportional(noise: str) -> None:
-    # The page has the half-widths of one level, and a factor for each other.
-    low, high = (
-        privatize(stream_of(6, 3), noise, mu, seed=1, replicates=1).noise_scale for mu in (1.0, 0.1)
-    )
-    np.testing.assert_allclose(high, 10.0 * low)
+def test_noise_and_its_whiskers_are_those_of_the_table() -> None:
+    levels = {"none": math.inf, "low": 1.0, "high": 0.25}
+    stream = stream_of(6, 3)
+    cells = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
+    frame = replay_of(stream, cells, levels=levels)
+    data = data_of(frame, privacy={"levels": levels})
+    groups = frame.groupby(["noise", "mu"], sort=False)
+    for setting, ((_, mu), own) in zip(data["settings"], groups, strict=True):
+        if mu == math.inf:
+            assert (setting["noisy"], setting["half"]) == (None, None)
+            continue
+        assert setting["noisy"] == np.rint(1000 * own["noisy_gain"]).tolist()
+        half = np.array(data["halves"][setting["half"]]).reshape(6, -1)
+        drawn = np.broadcast_to(setting["factor"] * half, (6, 3)).ravel()
+        np.testing.assert_allclose(drawn, 1960 * own["noise_scale"], atol=0.5 * setting["factor"])
+    # A memory changes with the level; other scales are in proportion to 1/mu.
+    assert [len(it) for it in data["halves"]] == [6, 18, 18, 18]
 
 
 def test_no_name_ends_the_script_or_is_markup() -> None:

@@ -129,35 +129,37 @@ def _names(experts: pd.DataFrame) -> list[str]:
 
 
 def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, Any]:
-    """Noisy gains, edges of the drawing and actions of each setting; half-widths of each noise.
+    """Noisy gains, edges of the drawing and actions of each setting, and half-widths.
 
-    Scales of one noise are proportional: its half-widths are given once, and a factor for each mu.
+    Half-widths in proportion to others, as those of most noises are at another mu, are a factor.
     """
-    settings, halves = [], {}
+    settings, halves = [], list[Floats]()
     for (noise, mu), own in rows.groupby(["noise", "mu"], sort=False):
         shown = own[own["shown"]]
         noisy, half = one * shown["noisy_gain"], one * NORMAL_95 * shown["noise_scale"].to_numpy()
         private = bool(half.any())
-        if private and noise not in halves:
-            halves[noise] = half
+        if private and not any(_in_proportion(half, it) for it in halves):
+            halves.append(half)
+        like = [k for k, it in enumerate(halves) if private and _in_proportion(half, it)][:1]
         edges = np.quantile(noisy, [_EDGE, 1 - _EDGE])
-        top = one * shown["gain"].max()
         settings.append(
             {
                 "noise": noise,
                 "title": name_of(noise).long or f"{noise} noise",
                 "level": privacy_title(mu),
                 "noisy": _whole(noisy) if private else None,
-                "factor": float(f"{half.sum() / halves[noise].sum():.6g}") if private else 0,
-                "edges": _whole([min(0.0, edges[0]), max(top, edges[1])]),
+                "half": like[0] if like else None,
+                "factor": float(f"{half.sum() / halves[like[0]].sum():.6g}") if like else 0,
+                "edges": _whole([min(0.0, edges[0]), max(one * shown["gain"].max(), edges[1])]),
                 "actions": _actions(own, labels),
             }
         )
-    n_rounds = rows["round"].max()
-    return {
-        "settings": settings,
-        "halves": {noise: _packed(half.reshape(n_rounds, -1)) for noise, half in halves.items()},
-    }
+    n_rounds = int(rows["round"].max())
+    return {"settings": settings, "halves": [_packed(it.reshape(n_rounds, -1)) for it in halves]}
+
+
+def _in_proportion(half: Floats, other: Floats) -> bool:
+    return np.allclose(half * other.sum(), other * half.sum(), rtol=1e-6)
 
 
 def _packed(half: Floats) -> list[int]:

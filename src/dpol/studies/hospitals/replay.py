@@ -55,11 +55,8 @@ def replay_rows(
     settings = _settings(played, main)
     actions = {it: _actions(played, *it) for it in settings}
     best = stream.gains.argmax(axis=1)
-    shown = _shown(
-        stream,
-        [best, *(own for it in settings for own in actions[it].values())],
-        sum(mu < math.inf for _, mu in settings),
-    )
+    chosen = [best, *(own for it in settings for own in actions[it].values())]
+    shown = _shown(stream, chosen, _most_shown(stream, settings))
     rows = []
     for noise, mu in settings:
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
@@ -98,14 +95,21 @@ def _actions(
     }
 
 
+def _most_shown(stream: GainStream, settings: Sequence[Setting]) -> int:
+    """How many experts are drawn; a noise with a memory has scales of its own at each level."""
+    noisy = [NOISES[noise] for noise, mu in settings if mu < math.inf and noise in NOISES]
+    arrays = 2 + len(noisy) + sum(it.memory != "none" for it in noisy)
+    room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
+    return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
+
+
 def _shown(
-    stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], n_noisy: int
+    stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
 ) -> NDArray[np.bool_]:
     """(n,) whether an expert is drawn: those most often chosen, then those of the largest gain."""
-    rounds = min(stream.n_rounds, MOST_ROUNDS)
-    room = _MOST_NUMBERS // (rounds * (n_noisy + 2))
-    most = min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
-    times = np.bincount(np.concatenate([it[:rounds] for it in chosen]), minlength=stream.n_experts)
+    times = np.zeros(stream.n_experts, dtype=int)
+    for actions in chosen:
+        np.add.at(times, actions[:MOST_ROUNDS], 1)
     order = np.lexsort((-stream.gains.mean(axis=0), -times))
     return np.isin(np.arange(stream.n_experts), order[:most])
 
