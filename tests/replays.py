@@ -41,10 +41,10 @@ def games(
 ) -> list[Played]:
     """The runs of local algorithms and of one without privacy."""
     found = []
-    for specs, kinds, levels in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
+    for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
         members = [member for spec in specs for member in make_members(spec)]
         for noise in kinds:
-            for mu in levels:
+            for mu in mus:
                 facts = {"noise": noise, "mu": mu, "seed": SEED, "replicates": range(replicates)}
                 found += play_suite(stream, members, **facts).played
     return found
