@@ -67,6 +67,17 @@ def test_noise_and_its_whiskers_are_those_of_the_table() -> None:
     assert [len(it) for it in data["halves"]] == [6, 18, 18, 18]
 
 
+def test_without_any_noise_the_truth_alone_is_replayed() -> None:
+    levels = {"none": math.inf}
+    stream = stream_of(6, 3)
+    frame = replay_of(stream, games(stream, levels=levels), levels=levels)
+    data = data_of(frame, privacy={"levels": levels})
+    assert [it["noisy"] for it in data["settings"]] == [None, None]
+    assert data["halves"] == []
+    told = [replay_widget(it, config(), summary()) for it in (frame, replay())]
+    assert ["standard deviations" in it for it in told] == [False, True]
+
+
 def test_no_name_ends_the_script_or_is_markup() -> None:
     widget = replay_widget(replay(), config(), summary())
     assert widget.count("</script>") == 1

@@ -118,8 +118,7 @@ def build_page(
     summary, claims = results["summary"], results.get("claims")
     costs = shown_costs(summary, config)
     first, *main = sections_of(config.report, config.comparison)
-    parts = [_part(folder, section, config) for section in main]
-    parts[0] = _replay_part(parts[0], results["replay"], config, summary)
+    parts = [_main_part(folder, section, config, results) for section in main]
     if not costs.empty:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
@@ -142,12 +141,21 @@ def build_page(
     )
 
 
-def _replay_part(part: Part, replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> Part:
-    """The section of the replay, which its periods name."""
+def _main_part(
+    folder: Path, section: Section, config: Config, results: Mapping[str, pd.DataFrame]
+) -> Part:
+    """A section of the main experiment; that of the replay is named by its periods."""
+    part = _part(folder, section, config)
+    if section is not REPLAY:
+        return part
+    replay, summary = results["replay"], results["summary"]
     period = period_of(config, replay)
-    widget = replay_widget(replay, config, summary)
-    intro = replay_intro(replay, config, summary)
-    return replace(part, title=f"{period.capitalize()} by {period}", intro=intro, widget=widget)
+    return replace(
+        part,
+        title=f"{period.capitalize()} by {period}",
+        intro=replay_intro(replay, config, summary),
+        widget=replay_widget(replay, config, summary),
+    )
 
 
 def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:

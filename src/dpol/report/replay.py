@@ -67,7 +67,13 @@ def replay_widget(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     template = load_template("replay.html.j2", "dpol.report")
     covered = round(100 * math.erf(NORMAL_95 / math.sqrt(2)))
-    return template.render(data=text, words=data["words"], factor=NORMAL_95, covered=covered)
+    return template.render(
+        data=text,
+        words=data["words"],
+        noisy=any(it["noisy"] for it in data["settings"]),
+        factor=NORMAL_95,
+        covered=covered,
+    )
 
 
 def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> dict[str, Any]:

@@ -117,15 +117,16 @@
       + of(own, words.capacity && ` of 100 ${words.capacity}`);
     const lost = gain(t, best) - gain(t, own);
     if (!lost) return `${start}: there was no better choice.`;
-    const loss = words.capacity ? `${number(lost)} per 100 ${words.capacity}` : number(lost);
+    const rounded = number(lost) === "0" ? "less than 1" : number(lost);
+    const loss = words.capacity ? `${rounded} per 100 ${words.capacity}` : rounded;
     return `${start}. The best was ${of(best, "")}. Lost: ${loss}.`;
   }
 
   // Totals up to the round: what was gained, as a share of what foresight has above chance.
   function total() {
-    const game = state.picks.length > 0;
-    if (game ? picked(state.t) === undefined : !open(state.t)) return "";
-    if (!open(state.t)) return `You have chosen ${state.picks.length} times. The truth comes when you watch.`;
+    const [game, number] = [picked(state.t) !== undefined, state.picks.length];
+    if (state.mode === "blind" && number) return `Choices so far: ${number}. The truth comes when you watch.`;
+    if (!open(state.t)) return "";
     const from = game ? state.from : 0;
     const rounds = [...Array(state.t + 1 - from).keys()].map((it) => it + from);
     const sum = (value) => rounds.reduce((whole, t) => whole + value(t), 0) / data.one;
