@@ -48,7 +48,9 @@ def replay_intro(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) ->
     ]
     shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
     if shown < own["n_experts"]:
-        parts.append(f"{shown} of {own['n_experts']} {entity}s have a row: those chosen most.")
+        parts.append(
+            f"{shown} of {own['n_experts']} {entity}s have a row: those chosen most often."
+        )
     if rounds < own["n_rounds"]:
         parts.append(f"The first {rounds} of {own['n_rounds']} {period}s are here.")
     return " ".join(parts)
