@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
@@ -142,7 +142,8 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
     Half-widths in proportion to others, as those of most noises are at another mu, are a factor.
     """
     settings, halves = [], list[Floats]()
-    for (noise, mu), own in rows.groupby(["noise", "mu"], sort=False):
+    groups: Iterable[tuple[Any, pd.DataFrame]] = rows.groupby(["noise", "mu"], sort=False)
+    for (noise, mu), own in groups:
         shown = own[own["shown"]]
         noisy, half = one * shown["noisy_gain"], one * NORMAL_95 * shown["noise_scale"].to_numpy()
         private = bool(half.any())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,8 +69,8 @@ def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     return figure
 
 
-_DOT = {"marker": "o", "markersize": 2.6, "linestyle": "none", "markeredgewidth": 0.0}
-_CIRCLE = {
+_DOT: Any = {"marker": "o", "markersize": 2.6, "linestyle": "none", "markeredgewidth": 0.0}
+_CIRCLE: Any = {
     "marker": "o",
     "markersize": 4.2,
     "linestyle": "none",
@@ -88,7 +89,7 @@ def _draw_panel(
 ) -> AxesImage:
     """True gains in grey, with the decisions on them."""
     shown = rows[rows["shown"]]
-    places = experts.get_indexer(shown["expert"])
+    places = experts.get_indexer(pd.Index(shown["expert"]))
     grid = np.full((len(experts), int(rows["round"].max())), np.nan)
     grid[places, shown["round"] - 1] = shown["gain"]
     image = ax.imshow(
