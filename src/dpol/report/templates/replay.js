@@ -91,11 +91,14 @@
   }
 
   function axis() {
-    const [svg, [low, high]] = [find(".axis svg"), state.setting.edges];
+    const svg = find(".axis svg");
     svg.replaceChildren();
+    const unit = words.capacity ? data.one / 100 : data.one;
+    const [low, high] = state.setting.edges.map((it) => it / unit);
     const power = 10 ** Math.floor(Math.log10((high - low) / 4));
     const step = power * [1, 2, 5, 10].find((it) => it * power >= (high - low) / 6);
-    for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
+    for (let k = Math.ceil(low / step); k * step <= high; k++) {
+      const value = k * step * unit;
       draw(svg, "text", { x: `${where(value)}%`, y: "80%", "text-anchor": "middle" }, number(value));
     }
   }
