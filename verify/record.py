@@ -29,6 +29,10 @@ RECORDED = {
         "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
         "verdict",
     ],
+    "replay": [
+        "mu", "round", "period", "name", "gain", "noisy_gain", "noise_scale", "chosen_by",
+        "foresight", "chance_gain",
+    ],
     "lazy": ["adversary", "T", "d", "epsilon", "algorithm", "mean_regret", "ci_half_width"],
     "claims": ["paper", "statement", "claim", "claimed", "measured", "verdict", "ours"],
 }  # fmt: skip
@@ -36,8 +40,13 @@ RECORDED = {
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
     "comparison": "aim_verdict != ''",
+    "replay": "noise == 'isotropic' and 61 <= round <= 70 and mu in [0.25, 1] and"
+    " (foresight or chosen_by.str.contains('rw-meta'))",
 }
-"""Queries that keep a few rows: of single learners the best, of comparisons the aims."""
+"""Queries that keep a few rows.
+
+Of single learners the best, of comparisons the aims, of the replay the ten weeks of docs/teach.md.
+"""
 
 
 def main(base: Path) -> None:

@@ -159,6 +159,28 @@ def test_the_present_section_is_marked(report: Path) -> None:
     assert first in (opening, None)
 
 
+def test_the_replay_tells_each_week_and_hides_it_from_who_chooses_first(report: Path) -> None:
+    found = look(report, *VIEWS[0])["replay"]
+    if found is None:
+        return  # of released numbers
+    first, second, hidden, chosen, later = (
+        found[it] for it in ("first", "second", "hidden", "chosen", "next")
+    )
+    assert " chose " in first["told"]
+    assert first["told"] != second["told"]
+    assert "share of the possible gain so far" in second["score"]
+    assert second["bars"] == second["rows"] + 2, "a bar in each row, and two marks"
+    assert second["numbers"]
+    assert (hidden["bars"], hidden["numbers"], hidden["score"]) == (0, "", "")
+    assert 0 < hidden["dots"] <= hidden["buttons"], "one round has been, and no more is seen"
+    assert "You chose" in chosen["told"]
+    assert "you " in chosen["score"]
+    assert (chosen["buttons"], chosen["bars"]) == (0, chosen["rows"] + 3)
+    assert later["told"] != chosen["told"], "the button for the next week has the focus"
+    assert later["bars"] == 0
+    assert found["folded"]
+
+
 def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:
     stages, gains = look(by_hand, *VIEWS[0])["sorted"]
     up, down, back = stages

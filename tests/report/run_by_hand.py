@@ -22,6 +22,7 @@ from dpol.studies.claims.table import build_open as open_claims
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
+from replays import replay_of, stream_of
 from tables_by_hand import LEVELS, STREAM, build, cumulative, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
@@ -152,6 +153,12 @@ def audits() -> pd.DataFrame:
     return frame.assign(verdict=broken.map({True: "violated", False: "consistent"}))
 
 
+def replay() -> pd.DataFrame:
+    """Six weeks of three hospitals; what rw-ftpl chose stands for rw-meta."""
+    found = replay_of(stream_of(6, 3, names=(ODD, "South", "North")))
+    return found.assign(chosen_by=found["chosen_by"].str.replace("rw-ftpl", "rw-meta"))
+
+
 def write_run(folder: Path) -> None:
     """All files that a page with every section is made of."""
     for name in ("tables", "figures", "data"):
@@ -161,6 +168,7 @@ def write_run(folder: Path) -> None:
         ("summary", made, hospitals.schema("summary")),
         ("cumulative", cumulative(), hospitals.schema("cumulative")),
         ("ranking", rank_meta(made), hospitals.schema("ranking")),
+        ("replay", replay(), hospitals.schema("replay")),
         ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
         ("audits", audits(), schemas_of(load_study("audits"))["audits"]),
     ):
@@ -168,7 +176,7 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
     figures = [it.name for study, block in studies for it in study.figures(block)]
-    for name in ("privacy-utility", "cumulative-gain", "comparison", *figures):
+    for name in ("privacy-utility", "decisions", "cumulative-gain", "comparison", *figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))

@@ -18,7 +18,7 @@ from dpol.report.page import build_page
 from dpol.studies.registry import load_studies
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
-ALWAYS = ["answers", "setting", "average-gain", "cumulative-gain", "noise-costs"]
+ALWAYS = ["answers", "setting", "replay", "average-gain", "cumulative-gain", "noise-costs"]
 
 
 @pytest.fixture
@@ -50,7 +50,12 @@ def test_figures_of_a_study_are_those_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
     found = Elements(page(folder, **asked)).values("id", "figure")
-    assert found == ["figure-privacy-utility", "figure-cumulative-gain", *figures]
+    assert found == [
+        "figure-privacy-utility",
+        "figure-decisions",
+        "figure-cumulative-gain",
+        *figures,
+    ]
 
 
 def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
@@ -87,9 +92,9 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
     captions = re.findall(r"<figcaption><b>(.+?)</b> (.+?)</figcaption>", whole)
-    assert len(images) == len(captions) - 1 == 11  # the interactive figure is not an image
+    assert len(images) == len(captions) - 1 == 12  # the interactive figure is not an image
     titles = [title.strip(".") for title, _ in captions]
-    assert [it["alt"] for it in images] == titles[:1] + titles[2:]
+    assert [it["alt"] for it in images] == titles[:2] + titles[3:]
     assert all(len(text) > 80 for _, text in captions)
     for attrs in images:
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
@@ -105,7 +110,7 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
 
 def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
     regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
-    assert len(regions) == 11 + len(Elements(whole).of("table"))
+    assert len(regions) == 12 + len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
         assert attrs.get("aria-label") or attrs.get("aria-labelledby")
@@ -122,8 +127,9 @@ def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
     assert ODD not in whole
-    assert len(re.findall("<script", whole)) == 2  # the numbers of a figure, and what draws it
-    assert Elements(whole).of("script")[0] == {"type": "application/json"}
+    # The numbers of two figures, what draws them, and what sorts tables.
+    assert len(re.findall("<script", whole)) == 4
+    assert {"type": "application/json"} in Elements(whole).of("script")
     assert "&lt;script&gt;alert" in whole
 
 

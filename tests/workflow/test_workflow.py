@@ -160,7 +160,8 @@ def jobs_of(*studies: str) -> set[str]:
 # l2p is played by a suite of the config.
 MAIN = {
     *("run_suite", "aggregate_runs"),
-    *("privacy_utility_shown", "average_gain_shown", "cumulative_gain_shown", "beyond_shown"),
+    *("privacy_utility_shown", "replay_shown", "average_gain_shown", "cumulative_gain_shown"),
+    "beyond_shown",
 }
 
 

@@ -41,6 +41,7 @@ rule aggregate_runs:
             "summary",
             "ranking",
             "cumulative",
+            "replay",
             *(["comparison", "ablation"] if settings.comparison else []),
         ),
     log:
@@ -51,6 +52,8 @@ rule aggregate_runs:
         code=code_of_script("aggregate_runs"),
         main=dump(MAIN),
         delta=settings.privacy.delta,
+        seed=settings.seed,
+        noise_memory=settings.privacy.memory,
     message:
         "Summing up all runs"
     script:

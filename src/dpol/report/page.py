@@ -29,11 +29,12 @@ from dpol.report.provenance import (
     stage_table,
 )
 from dpol.report.reading import read_fragment, read_image, read_results, reading
+from dpol.report.replay import period_of, replay_intro, replay_widget
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, sections_of
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, REPLAY, sections_of
 from dpol.studies.released import NO_TRUTH
 from dpol.studies.study import FigureSpec, Section
 
@@ -53,6 +54,7 @@ class Part:
         code: a title and a text that is shown as it is.
         files: texts of links to its files, and where they lead.
         widget: HTML of its interactive figure, which a script of the page brings to life.
+        still: title of its pictures where they are folded below that figure.
     """
 
     key: str
@@ -65,6 +67,7 @@ class Part:
     code: tuple[str, str] | None = None
     files: tuple[tuple[str, str], ...] = ()
     widget: str = ""
+    still: str = "All streams as one picture"
 
 
 def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Path) -> None:
@@ -118,9 +121,7 @@ def build_page(
     summary = results["summary"]
     costs = shown_costs(summary, config)
     first, *main = sections_of(config.report, config.comparison)
-    parts = [_part(folder, section, config) for section in main]
-    gains = gain_data(results, config.report, titles, list(config.privacy.levels.values()))
-    parts = _with_widgets(parts, {GAIN_OVER_TIME.name: gain_widget(gains)})
+    parts = [_main_part(folder, section, config, results, titles) for section in main]
     if not costs.empty:
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
@@ -149,16 +150,37 @@ def _on_papers(results: Mapping[str, pd.DataFrame]) -> list[Answer]:
     return [answer_on_papers(claims, summary, results["ranking"])]
 
 
-def _with_widgets(parts: Sequence[Part], widgets: Mapping[str, str]) -> list[Part]:
-    """The parts, with their interactive figures by key."""
-    return [replace(it, widget=widgets.get(it.key, "")) for it in parts]
+def _main_part(
+    folder: Path,
+    section: Section,
+    config: Config,
+    results: Mapping[str, pd.DataFrame],
+    titles: Mapping[str, str],
+) -> Part:
+    """A section of the main experiment, with its interactive figure if it has one."""
+    part = _part(folder, section, config)
+    if section is GAIN_OVER_TIME:
+        gains = gain_data(results, config.report, titles, list(config.privacy.levels.values()))
+        return replace(part, widget=gain_widget(gains))
+    if section is not REPLAY:
+        return part
+    replay, summary = results["replay"], results["summary"]
+    period = period_of(config, replay)
+    return replace(
+        part,
+        title=f"{period.capitalize()} by {period}",
+        intro=replay_intro(replay, config, summary),
+        widget=replay_widget(replay, config, summary),
+        still=f"All {period}s at once",
+    )
 
 
 def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
     """The page with its first screen, and all its parts."""
     empty: Mapping[str, Any] = {"first": None, "answers": (), "setting": ()}
+    replayed = any(it.key == REPLAY.name for it in parts)
     page = load_template("report.html.j2", "dpol.report")
-    return page.render(run=config.run, parts=parts, **{**empty, **opening})
+    return page.render(run=config.run, parts=parts, replayed=replayed, **{**empty, **opening})
 
 
 RELEASED = "What can be learned from numbers with noise?"

@@ -264,11 +264,14 @@ def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, mon
     runs, stream = tmp_path / "runs.parquet", tmp_path / "stream.parquet"
     write_runs(RunBlock((0, 1), (cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)), runs)
     write_stream(streams["test"], stream)
-    params = SimpleNamespace(main=MAIN.model_dump(mode="json"), delta=1e-6)
-    paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative")}
+    params = SimpleNamespace(
+        main=MAIN.model_dump(mode="json"), delta=1e-6, seed=1, noise_memory="designed"
+    )
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
     write_results([runs], [stream], params, paths)
-    summary, curves = (read_frame(path, schema(name)) for name, path in paths.items())
+    summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
     assert summary["mean_gain"].tolist() == [1.5]
+    assert set(replay["stream"]) == {"test"}
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()

@@ -19,6 +19,7 @@ from dpol.data.stream import read_stream
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
+from dpol.studies.hospitals.replay import replay_rows
 from dpol.studies.hospitals.reported import (
     BEST_LINEAR,
     PAPER_NOISE,
@@ -49,7 +50,8 @@ def write_results(
     Args:
         runs: files of all runs.
         streams: files of the gain streams.
-        params: plain values of the config: main (a block of `Hospitals`) and delta.
+        params: plain values of the config: main (a block of `Hospitals`), delta, seed and
+            noise_memory.
         files: where the tables are written, by name; `comparison` and `ablation` only if the
             config compares the paper's way with ours.
 
@@ -65,6 +67,7 @@ def write_results(
         "summary": conclude(summary, main),
         "ranking": rank_meta(summary),
         "cumulative": cumulative_curves(cells, played, main),
+        "replay": replay_rows(cells, played, main, seed=params.seed, memory=params.noise_memory),
     }
     if main.comparison:
         found["comparison"] = compare(cells, main.comparison, main)

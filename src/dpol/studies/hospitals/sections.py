@@ -48,6 +48,16 @@ _COMPARISON = FigureSpec(
     f"{_HERE}.comparison_figure:draw_comparison",
 )
 
+_DECISIONS = FigureSpec(
+    "decisions",
+    "All decisions at once",
+    "The first run on the first stream: a row for each expert that is shown, a column for each"
+    " round. The darker, the larger the true gain. Circles: the best expert of the round"
+    " (foresight). Dots: what the algorithm chose from noisy gains of earlier rounds, in a panel"
+    " for each privacy level. A round without a dot or a circle was spent on an expert that is not"
+    " shown.",
+    f"{_HERE}.decisions_figure:draw_decisions",
+)
 _RIVALS = FigureSpec(
     "rivals",
     "Local algorithms and central rivals",
@@ -66,6 +76,14 @@ PRIVACY_UTILITY = Section(
     about="Share of the possible gain that is left at each level of privacy.",
     results=("summary",),
     figures=lambda main: (_PRIVACY_UTILITY,),
+)
+REPLAY = Section(
+    **_SHARED,
+    name="replay",
+    title="Week by week",
+    about="One run, choice by choice. Every choice is made before the round is seen.",
+    results=("replay",),
+    figures=lambda main: (_DECISIONS,),
 )
 TOTAL_GAIN = Section(
     **_SHARED,
@@ -110,7 +128,7 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-SECTIONS = (PRIVACY_UTILITY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
+SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
 
 
 def sections_of(report: Report, comparison: Comparison | None) -> tuple[Section, ...]:

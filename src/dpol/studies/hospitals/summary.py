@@ -90,15 +90,15 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "stream": stream.label,
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
-        "first_period": _dates(stream)[0],
-        "last_period": _dates(stream)[-1],
+        "first_period": dates(stream)[0],
+        "last_period": dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
         **{TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()},
     }
 
 
-def _dates(stream: GainStream) -> NDArray[np.datetime64]:
-    """(T,) periods; NaT where rounds have numbers only."""
+def dates(stream: GainStream) -> NDArray[np.datetime64]:
+    """The (T,) periods; NaT where rounds have numbers only."""
     undated = stream.provenance.get("undated", False)
     return np.full_like(stream.periods, "NaT") if undated else stream.periods
 
@@ -154,7 +154,7 @@ def _curve(
             "stream": stream.label,
             **setting,
             "round": np.arange(1, stream.n_rounds + 1, dtype=np.int32),
-            "period": _dates(stream).astype("datetime64[ms]"),
+            "period": dates(stream).astype("datetime64[ms]"),
             "mean_cumulative_gain": mean,
             "ci_half_width": half,
         }

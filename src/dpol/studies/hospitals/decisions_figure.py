@@ -1,0 +1,117 @@
+"""The strip of decisions: every choice of an algorithm in one run, on the true gains."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+
+from dpol.show import style
+from dpol.show.names import name_of
+from dpol.show.titles import add_title, data_title
+from dpol.show.words import privacy_title
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.study import Facts, Frames
+
+_PUBLISHED = "rw-meta"
+_WIDTH, _ROW, _AROUND = 7.0, 0.122, 0.5  # inches: of the figure, of an expert, around a panel
+_MOST_ROWS = 60
+_LONGEST = 26
+
+# Marks stand out from the darkest grey.
+_GREYS = ListedColormap(colormaps["Greys"](np.linspace(0, 0.6, 256)))
+
+
+def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
+    """A panel for the weakest and for the strongest privacy, if there is room for two.
+
+    Args:
+        frames: the replay.
+        main: the algorithms of the report; RW-Meta is drawn, or else the first of them.
+        facts: titles of the streams, and whether they are simulated.
+    """
+    replay = frames["replay"]
+    label = next(it for it in (_PUBLISHED, *main.report.algorithms) if _chose(replay, it).any())
+    noise = replay.loc[_chose(replay, label), "noise"].iloc[0]
+    own = replay[replay["noise"] == noise]
+    experts = own[own["shown"]].groupby("expert")["gain"].mean().sort_values(ascending=False).index
+    levels = sorted(own["mu"].unique(), reverse=True)
+    finite = [mu for mu in levels if mu < math.inf] or levels
+    ends = list(dict.fromkeys([finite[0], finite[-1]]))
+    ends = ends if len(experts) * len(ends) <= _MOST_ROWS else ends[-1:]
+    with style.figure_style():
+        height = len(ends) * max(_ROW * len(experts) + _AROUND, 1.0) + 0.6
+        figure = style.new_figure(_WIDTH, height)
+        panels = list(figure.subplots(len(ends), 1, sharex=True, squeeze=False).flat)
+        look = style.algorithm_styles(main.report.algorithms)[label]
+        for ax, mu in zip(panels, ends, strict=True):
+            shares = _draw_panel(ax, own[own["mu"] == mu], experts, label, look.colour)
+            noisy = f", {name_of(noise).long or f'{noise} noise'}" if mu < math.inf else ""
+            ax.set_title(privacy_title(mu) + noisy, loc="left", fontweight="bold")
+        _set_rounds(panels[-1], own)
+        figure.colorbar(shares, ax=panels, label="true gain", aspect=40, pad=0.01, fraction=0.02)
+        handles = [
+            Line2D([], [], **_DOT, color=look.colour, label=f"chosen by {label}"),
+            Line2D([], [], **_CIRCLE, label="best (foresight)"),
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=2)
+        title = facts.streams[str(own["stream"].iloc[0])]
+        add_title(figure, [data_title(facts.simulated), title, "one run (the first)"])
+        style.freeze_layout(figure)
+    return figure
+
+
+_DOT: Any = {"marker": "o", "markersize": 2.6, "linestyle": "none", "markeredgewidth": 0.0}
+_CIRCLE: Any = {
+    "marker": "o",
+    "markersize": 4.2,
+    "linestyle": "none",
+    "color": style.BLACK,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.5,
+}
+
+
+def _chose(replay: pd.DataFrame, label: str) -> pd.Series:
+    return replay["chosen_by"].str.split().map(lambda chosen: label in chosen)
+
+
+def _draw_panel(
+    ax: Axes, rows: pd.DataFrame, experts: pd.Index, label: str, colour: str
+) -> AxesImage:
+    """True gains in grey, with the decisions on them."""
+    shown = rows[rows["shown"]]
+    places = experts.get_indexer(pd.Index(shown["expert"]))
+    grid = np.full((len(experts), int(rows["round"].max())), np.nan)
+    grid[places, shown["round"] - 1] = shown["gain"]
+    image = ax.imshow(
+        grid, cmap=_GREYS, vmin=0, aspect="auto", interpolation="nearest",
+        extent=(0.5, grid.shape[1] + 0.5, len(experts) - 0.5, -0.5),
+    )  # fmt: skip
+    for chosen, mark in (
+        (shown["foresight"], _CIRCLE),
+        (_chose(shown, label), {**_DOT, "color": colour}),
+    ):
+        ax.plot(shown.loc[chosen, "round"], places[chosen], **mark)
+    names = shown.drop_duplicates("expert").set_index("expert")["name"].loc[experts]
+    short = [it if len(it) <= _LONGEST else f"{it[: _LONGEST - 1]}…" for it in names]
+    ax.set_yticks(range(len(experts)), short, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False)
+    return image
+
+
+def _set_rounds(ax: Axes, rows: pd.DataFrame) -> None:
+    """Dates below some rounds; numbers where rounds have no dates."""
+    days = rows.drop_duplicates("round").set_index("round")["period"]
+    ticks = np.unique(np.linspace(1, len(days), min(8, len(days))).round().astype(int))
+    dated = days.notna().all()
+    ax.set_xticks(ticks, [f"{days[t]:%Y-%m-%d}" if dated else str(t) for t in ticks])

@@ -1,0 +1,70 @@
+"""A small game that is replayed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpol.data.settings import Stream
+from dpol.data.stream import GainStream
+from dpol.experts.registry import make_members
+from dpol.studies.hospitals.replay import replay_rows
+from dpol.studies.hospitals.runs import Played, play_suite
+from dpol.studies.hospitals.settings import Hospitals, Report
+
+LEVELS = {"none": math.inf, "low": 1.0}
+LOCAL, FREE = ("rw-ftpl", "persistence"), ("follow-the-leader",)
+SEED = 7
+
+
+def stream_of(rounds: int, n: int, label: str = "nm", names: Sequence[str] = ()) -> GainStream:
+    """Random gains of as many experts, each with capacities of its own."""
+    rng = np.random.default_rng(3)
+    return GainStream(
+        label,
+        rng.random((rounds, n)),
+        rng.integers(5, 50, (rounds, n)).astype(float),
+        tuple(f"e{i}" for i in range(n)),
+        np.datetime64("2021-01-01") + 7 * np.arange(rounds),
+        tuple(names),
+    )
+
+
+def games(
+    stream: GainStream,
+    noises: Sequence[str] = ("isotropic", "capacity"),
+    replicates: int = 2,
+    levels: Mapping[str, float] = LEVELS,
+) -> list[Played]:
+    """The runs of local algorithms and of one without privacy."""
+    found = []
+    for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
+        members = [member for spec in specs for member in make_members(spec)]
+        for noise in kinds:
+            for mu in mus:
+                facts = {"noise": noise, "mu": mu, "seed": SEED, "replicates": range(replicates)}
+                found += play_suite(stream, members, **facts).played
+    return found
+
+
+def main_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Hospitals:
+    return Hospitals(
+        streams={stream.label: Stream(groups=["all"], title="New Mexico")},
+        levels=dict(levels),
+        report=Report(algorithms=[*LOCAL, *FREE]),
+    )
+
+
+def replay_of(
+    stream: GainStream,
+    cells: Sequence[Played] | None = None,
+    levels: Mapping[str, float] = LEVELS,
+) -> pd.DataFrame:
+    """The table of a game."""
+    cells = games(stream) if cells is None else cells
+    return replay_rows(
+        cells, {stream.label: stream}, main_of(stream, levels), seed=SEED, memory="designed"
+    )
