@@ -216,7 +216,7 @@ def test_the_first_screen_asks_what_its_reader_asks(folder: Path, copy: Path) ->
     assert "Does the paper hold up?" in opening(page(folder))  # numbers of Table 2 are comparable
     path = copy / "summary.parquet"
     pd.read_parquet(path).assign(reported_mean_gain=float("nan")).to_parquet(path)
-    assert "Does the paper hold up?" in opening(page(copy, "claims"))
+    assert "Do the papers hold up?" in opening(page(copy, "claims"))
     text = page(copy)
     assert "In which e will c take the largest share of k next week?" in opening(text)
     assert "paper" not in text[text.index("<header") : text.index('id="setting"')]

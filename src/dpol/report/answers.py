@@ -33,7 +33,7 @@ class Answer:
 def answer_on_papers(
     claims: pd.DataFrame | None, summary: pd.DataFrame, ranking: pd.DataFrame
 ) -> Answer:
-    """Does the paper hold up?
+    """Answer to "Does the paper hold up?", or all papers if their claims were checked.
 
     Args:
         claims: the ledger; None if it was not made.
@@ -57,7 +57,8 @@ def answer_on_papers(
     if claims is None:
         found, *more = more
         more.append("No statement of the papers was checked: the config has no block audit.")
-    return Answer("Does the paper hold up?", found, tuple(more), ("average-gain", "claims"))
+    question = "Does the paper hold up?" if claims is None else "Do the papers hold up?"
+    return Answer(question, found, tuple(more), ("average-gain", "claims"))
 
 
 def _checks(rows: pd.DataFrame) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pandas as pd
 
 from dpol.config.models import Config
@@ -55,15 +57,20 @@ def choice_of(config: Config) -> str:
     )
 
 
+_COLUMNS: tuple[Literal["entity", "count", "capacity"], ...] = ("entity", "count", "capacity")
+
+
 def _question(config: Config) -> str:
     lower = "How much lower is its score when it sees only noisy numbers?"
     if config.dataset.source.kind == "gains":
         return f"Each round an algorithm picks one expert and scores that expert’s gain. {lower}"
     columns = config.dataset.needed_columns
+    entity, count, capacity = map(columns.called, _COLUMNS)
+    read = ", ".join(getattr(columns, it) for it in _COLUMNS)
     return (
-        f"Each period an algorithm picks one entity ({columns.entity}) and scores its count"
-        f" ({columns.count}) divided by its capacity ({columns.capacity}). {lower} The entities"
-        " are the experts, the scores are the gains, and a period is a round."
+        f"Each period an algorithm picks one {entity} and scores its {count} divided by its"
+        f" {capacity} (columns {read}). {lower} Each {entity} is an expert, its score is a gain,"
+        " and a period is a round."
     )
 
 
