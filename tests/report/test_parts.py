@@ -119,7 +119,7 @@ def test_the_setting_is_five_sentences_about_this_run() -> None:
     sentences = describe_setting(config(), summary())
     assert len(sentences) == 5
     assert all(text[-1] in ".?" for text in sentences)
-    assert "scores its count (c) divided by its capacity (k)" in sentences[0]
+    assert "picks one e and scores its c divided by its k (columns e, c, k)" in sentences[0]
     assert sentences[1] == (
         "The data are real: New Mexico (24 experts, 148 rounds), from 2020-08-09 to 2023-06-04."
     )
