@@ -33,7 +33,10 @@ RECORDED = {
         "mu", "round", "period", "name", "gain", "noisy_gain", "noise_scale", "chosen_by",
         "foresight", "chance_gain",
     ],
-    "lazy": ["adversary", "T", "d", "epsilon", "algorithm", "mean_regret", "ci_half_width"],
+    "lazy": [
+        *("adversary", "T", "d", "epsilon", "algorithm"),
+        *("mean_regret", "ci_half_width", "chance_regret"),
+    ],
     "claims": ["paper", "statement", "claim", "claimed", "measured", "verdict", "ours"],
 }  # fmt: skip
 
@@ -47,6 +50,8 @@ KEPT = {
 
 Of single learners the best, of comparisons the aims, of the replay the ten weeks of docs/teach.md.
 """
+RUNS_OF = {"replay": "demo"}
+"""The run of a result that pages quote of one run only."""
 
 
 def main(base: Path) -> None:
@@ -54,7 +59,8 @@ def main(base: Path) -> None:
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, columns in RECORDED.items():
-        if (path := base / f"{name}.parquet").exists():
+        path = base / f"{name}.parquet"
+        if path.exists() and base.name == RUNS_OF.get(name, base.name):
             frame = pd.read_parquet(path)
             frame = frame.query(KEPT[name])[columns] if name in KEPT else frame[columns]
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
