@@ -120,7 +120,9 @@ if (await tab.locator(".gain").count()) {
   }
   gain.lines = [await read(".plot [data-line]")];
   for (const place of [1, 3]) { // the noise, and what is shown
-    await tab.locator(".controls select").nth(place).selectOption({ index: 1 });
+    const select = tab.locator(".gain .controls select").nth(place);
+    const now = await select.evaluate((it) => it.selectedIndex);
+    await select.selectOption({ index: now ? 0 : 1 });
     gain.lines.push(await read(".plot [data-line]"));
   }
   await tab.locator(".readout input").first().press("Space");
