@@ -107,12 +107,18 @@ def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFr
     return rows[list(names)].rename(columns=names).assign(place=places).sort_values("place")
 
 
+_MANY = 5
+"""Number of levels above which their names at the axis lose the leading zero."""
+
+
 def set_levels(ax: Axes, levels: Sequence[float]) -> None:
     """Privacy levels from left to right, that without privacy on a shade of its own."""
     for number, mu in enumerate(levels):
         if mu == math.inf:
             ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
     names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
+    if len(levels) > _MANY:
+        names = [name.removeprefix("0") for name in names]
     ax.set_xticks(range(len(levels)), names)
     ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.grid(visible=False, axis="x")
