@@ -168,9 +168,13 @@ MAIN = {
 def test_changed_config_reruns_only_what_it_affects(copied: Path) -> None:
     write_config(copied, DEMO, report={**DEMO["report"], "algorithms": ["rw-ftpl"]})
     rules = rules_to_run(copied)
+    columns = {**DEMO["dataset"]["columns"], "titles": {"entity": "clinic"}}
+    write_config(copied, DEMO, dataset={**DEMO["dataset"], "columns": columns})
+    titled = rules_to_run(copied)
     write_config(copied, DEMO)
     assert "aggregate_runs" in rules
     assert "run_suite" not in rules
+    assert titled == {"render_report"}, "titles are words of the report"
 
 
 @pytest.mark.parametrize("config", UNPLAYED, ids=lambda path: path.stem)

@@ -17,7 +17,7 @@ else:
         priority: DATA_FIRST
         params:
             code=code_of_script("clean_panel"),
-            dataset=dump(settings.dataset),
+            dataset=dump(settings.dataset.untitled),
             streams=STREAMS,
         message:
             "Cleaning {input.table}"

@@ -12,7 +12,7 @@ if settings.dataset.source.kind == "web" and table_must_be_fetched():
         # Compute nodes of a cluster often have no network.
         localrule: True
         params:
-            dataset=dump(settings.dataset),
+            dataset=dump(settings.dataset.untitled),
             groups=wanted_groups(),
             query=table_query().soql,
         message:

@@ -75,14 +75,15 @@ class Query:
             )
         there = {
             key: [names[it] for it in name] if isinstance(name, list) else names[name]
-            for key, name in self.named.model_dump(exclude_none=True).items()
+            for key, name in self.named.model_dump(exclude={"titles"}, exclude_none=True).items()
         }
         return replace(self, named=Columns(**there))
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """The query for a dataset's part of its table, with these values of the group column."""
-    columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
+    columns = dataset.untitled.needed_columns
+    first, last = dataset.periods.first, dataset.periods.last
     if dataset.periods.align:  # weeks that are moved into the periods
         first, last = first and first - _MOVED, last and last + _MOVED
     wanted = tuple(sorted(groups)) if columns.group else ()

@@ -270,6 +270,14 @@ class Dataset(Settings):
     cleaning: Cleaning = Cleaning()
 
     @property
+    def untitled(self) -> Dataset:
+        """The dataset without titles, on which no number depends."""
+        if self.columns is None:
+            return self
+        columns = self.columns.model_copy(update={"titles": Titles()})
+        return self.model_copy(update={"columns": columns})
+
+    @property
     def needed_columns(self) -> Columns:
         """The columns of a table of counts. Raises ValueError for a table of gains."""
         if self.columns is None:

@@ -128,7 +128,7 @@ ALGORITHM_STYLES: Mapping[str, LineStyle] = {
     "follow-the-leader": LineStyle(GREY, _SHORT, "X"),
     "multiplicative-weights": LineStyle(GREY, _DASHED, "P"),
     "gradient-descent": LineStyle(GREY, _DASH_DOT, "X"),
-    "random-expert": LineStyle(BLACK, _SHORT, "_"),
+    "random-expert": LineStyle(GREY, _DASH_DOT_DOT, "_"),
 }
 """Styles of the labels that the configs and studies of the project use, in every figure."""
 
