@@ -108,21 +108,25 @@
     const { t } = state;
     const mine = picked(t);
     const when = data.rounds[t] ? `${upper(words.period)} of ${data.rounds[t]}` : `Round ${t + 1}`;
-    const you = mine === undefined ? "" : ` You chose ${data.names[mine]}.`;
+    const gained = open(t) && mine !== undefined ? ` (${number(gain(t, mine))})` : "";
+    const you = mine === undefined ? "" : ` You chose ${data.names[mine]}${gained}.`;
     if (!open(t)) {
       const kind = state.setting.noisy ? "with noise" : "without noise";
       const see = t ? `Large dot: last ${words.period}, ${kind}. Small dots: before.` : "Nothing is known yet.";
-      return `${when}.${you || ` Which ${words.entity} will be best? ${see}`}`;
+      return `${when}.${you || ` Which ${words.entity} will be best? Click its name. ${see}`}`;
     }
     const [own, best] = [actions()[t], data.best[t]];
     const of = (i, unit) => `${data.names[i]} (${words.capacity ? "" : "gain "}${number(gain(t, i))}${unit})`;
     const start = `${when}.${you} ${named()} chose `
       + of(own, words.capacity && ` of 100 ${words.capacity}`);
-    const lost = gain(t, best) - gain(t, own);
-    if (!lost) return `${start}: there was no better choice.`;
-    const rounded = number(lost) === "0" ? "less than 1" : number(lost);
-    const loss = words.capacity ? `${rounded} per 100 ${words.capacity}` : rounded;
-    return `${start}. The best was ${of(best, "")}. Lost: ${loss}.`;
+    const lost = (i) => {
+      const loss = gain(t, best) - gain(t, i);
+      return loss && number(loss) === "0" ? "less than 1" : number(loss);
+    };
+    if (own === best && !you) return `${start}: there was no better choice.`;
+    const losses = you ? `you ${lost(mine)}, ${named()} ${lost(own)}` : lost(own);
+    const per = words.capacity ? ` per 100 ${words.capacity}` : "";
+    return `${start}. The best was ${of(best, "")}. Lost: ${losses}${per}.`;
   }
 
   // Totals up to the round: what was gained, as a share of what foresight has above chance.
