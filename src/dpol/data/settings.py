@@ -178,9 +178,15 @@ class Columns(Settings):
     """Titles of entity, count and capacity in the report."""
 
     def called(self, column: Literal["entity", "count", "capacity"]) -> str:
-        """A column's name for readers: its title, or its name without underscores."""
+        """A column's name for readers: its title, or its name as words.
+
+        >>> columns = Columns(entity="hospital_pk", period="week", count="in_use", capacity="beds")
+        >>> columns.called("entity"), columns.called("count")
+        ('hospital', 'in use')
+        """
         title: str | None = getattr(self.titles, column)
-        return title or str(getattr(self, column)).replace("_", " ")
+        name = str(getattr(self, column))
+        return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
 
     def needed(self) -> list[str]:
         """All columns that are read from the table, each once."""
