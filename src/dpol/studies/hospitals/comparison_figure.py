@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
+from dpol.show.words import mu_tick
 from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
@@ -116,9 +117,8 @@ def set_levels(ax: Axes, levels: Sequence[float]) -> None:
     for number, mu in enumerate(levels):
         if mu == math.inf:
             ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
-    names = ["∞\nno privacy" if mu == math.inf else f"{mu:g}" for mu in levels]
-    if len(levels) > _MANY:
-        names = [name.removeprefix("0") for name in names]
+    tick = mu_tick if len(levels) > _MANY else "{:g}".format
+    names = ["∞\nno privacy" if mu == math.inf else tick(mu) for mu in levels]
     ax.set_xticks(range(len(levels)), names)
     ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.grid(visible=False, axis="x")

@@ -18,6 +18,7 @@ from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show import style
 from dpol.show.names import name_of
 from dpol.show.titles import add_title, data_title
+from dpol.show.words import mu_tick
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
@@ -146,8 +147,7 @@ def _set_axes(ax: Axes, main: Hospitals, rows: pd.DataFrame, width: float) -> No
         distances = [abs(best_guess(mu) - best_guess(tick)) / 0.53 * width for tick in ticks]
         ticks += [mu] if min(distances) > _APART else []
     places = [best_guess(mu) for mu in ticks]
-    levels_as_text = ["∞" if mu == math.inf else f"{mu:g}".replace("0.", ".") for mu in ticks]
-    pairs = zip(places, levels_as_text, strict=True)
+    pairs = zip(places, map(mu_tick, ticks), strict=True)
     ax.set_xticks(places, [f"{100 * place:.0f}\n{mu}" for place, mu in pairs])
     ax.set_xlim(0.49, 1.02)
     lowest = (rows["gain_share"] - 0.02).min()
