@@ -65,7 +65,7 @@ def test_an_entity_and_period_cannot_be_there_twice_in_one_version():
     with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
         ask(
             "INSERT INTO release SELECT NULL, run, name, entity, period, version, noisy_count,"
-            " capacity, noisy_share, mu, chain, noise_sd FROM release"
+            " capacity, noisy_share, mu, noise_sd, chain FROM release"
         )
 
 
@@ -87,7 +87,7 @@ def test_what_is_no_ledger_is_refused_and_left_alone(make):
 
 def test_a_ledger_of_another_version_is_refused():
     put(A1)
-    ask("PRAGMA user_version = 5")
+    ask("PRAGMA user_version = 4")
     refuse("was written by another version of dpol", A2, append=True)
 
 

@@ -7,10 +7,8 @@ import itertools
 import math
 import shutil
 import sqlite3
-from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from scipy import linalg, special
 
 from dpol.core.errors import DataError
 from dpol.privacy.chains import designed, squared_norm
-from dpol.release import ledger as ledger_module
 from dpol.release.chains import Chain
 from dpol.release.memory import Memory, released, terms_of
 from dpol.release.noise import INTERVAL, CountNoise
@@ -33,7 +30,6 @@ from releases import (
     LEDGER,
     NOISY,
     RECORD,
-    TWICE,
     ask,
     output,
     put,
@@ -358,23 +354,6 @@ def test_an_entity_has_one_state_at_most():
             "INSERT INTO chain SELECT NULL, output, entity, a, b, unit_weeks, chain_periods, mu,"
             " decimals, scale, u FROM chain"
         )
-
-
-def test_an_older_ledger_gets_the_tables_of_chains():
-    script = Path(ledger_module.__file__).with_name("ledger.sql").read_text()
-    with closing(sqlite3.connect(LEDGER)) as base:
-        base.executescript(
-            f"{script}; INSERT INTO ledger VALUES ('x'); PRAGMA user_version = 1;"
-            f"PRAGMA application_id = {ledger_module._APPLICATION};"
-            "INSERT INTO output VALUES (1, 'o', 'old.csv', '[\"h\"]', '1');"
-            "INSERT INTO run VALUES (1, 'token', '2020-12-01', 1, 'secure', 0);"
-            "INSERT INTO entity VALUES (1); INSERT INTO name VALUES (1, 'A', 'a', 1);"
-            "INSERT INTO release VALUES (1, 1, 1, 1, '2021-01-01', 1, '3', NULL, NULL, '0.5');"
-        )
-    refuse(TWICE, A1, memory=SOME)
-    put(A2, memory=SOME)
-    assert chains() == [("A", 1)]
-    assert ask("PRAGMA user_version") == [(4,)]
 
 
 # ---- what is asked, recorded and said ------------------------------------------------------------

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dpol.release.noise import INTERVAL
 from dpol.release.request import CountColumns
 from releases import (
     A1,
@@ -20,7 +19,6 @@ from releases import (
     NOISY,
     RECORD,
     TWICE,
-    WITH_BEDS,
     ask,
     files,
     forge,
@@ -268,34 +266,6 @@ def test_an_output_without_capacity_is_taken_in():
     put(A2, append=True, forget_ledger=True, columns=columns)
     assert NOISY.read_bytes().startswith(whole)
     assert [record()[key] for key in ("rows", "sampler")] == [2, "seeded"]
-
-
-def before_intervals():
-    """Make the output one that was begun before outputs had intervals, its ledger too."""
-    ask("ALTER TABLE release DROP COLUMN noise_sd")
-    ask("ALTER TABLE run DROP COLUMN deployment")
-    ask("DROP TABLE deployment")
-    ask("PRAGMA user_version = 2")
-    ((header,),) = ask("SELECT header FROM output")
-    old = json.dumps(json.loads(header)[: -len(INTERVAL)])
-    ask(f"UPDATE output SET header = '{old}'")
-    rows = [line.rsplit(",", len(INTERVAL))[0] for line in NOISY.read_text().splitlines()]
-    forge("\n".join(rows) + "\n")
-
-
-@pytest.mark.parametrize("lose", [True, False])
-@pytest.mark.parametrize("columns", [WITH_BEDS, CountColumns("hospital", "week", "covid")])
-def test_an_output_that_was_begun_without_intervals_stays_so(columns, lose):
-    put(A1, B1, columns=columns)
-    before_intervals()
-    whole = NOISY.read_bytes()
-    if lose:
-        LEDGER.unlink()
-    put(A2, columns=columns, append=True, forget_ledger=lose)
-    assert NOISY.read_bytes().startswith(whole)
-    assert list(output()[2]) == columns.output_header()[: -len(INTERVAL)]
-    put(B2, columns=columns, to="new.csv")
-    assert list(output("new.csv")[0]) == columns.output_header()
 
 
 def test_names_that_are_much_alike_are_asked_about():

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dpol.release.agreed import AgreedTerms
 from dpol.release.ledger import Ledger, new_token
-from dpol.release.noise import INTERVAL, Cells, interval
+from dpol.release.noise import Cells, interval
 
 _ROWS = (
     "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
@@ -37,11 +37,6 @@ class Output(NamedTuple):
     id: str
     header: tuple[str, ...]
     count_sensitivity: str
-
-    @property
-    def has_interval(self) -> bool:
-        """True if each row has the columns `INTERVAL`: outputs begun without them stay so."""
-        return self.header[-len(INTERVAL) :] == INTERVAL
 
 
 class Run(NamedTuple):
@@ -274,8 +269,7 @@ def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
     )
     for deviation, *cells in found:
         row = [cell for cell in cells if cell is not None]
-        more = [deviation, *interval(row[-3], deviation)] if output.has_interval else []
-        yield row + more
+        yield [*row, deviation, *interval(row[-3], deviation)]
 
 
 def spent(ledger: Ledger, output: Output | None = None) -> float:

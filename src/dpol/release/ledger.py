@@ -21,8 +21,7 @@ LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
 
 _APPLICATION = 0x64706F6C
-_SCRIPTS = "ledger.sql", "memory.sql", "interval.sql", "deployment.sql"
-"""The tables; a ledger of version n has those of the first n scripts."""
+_VERSION = 5
 _PATIENCE = 300.0  # Seconds that a run waits for another one.
 
 _NO_LEDGER = "is not a ledger of dpol; choose another file with --ledger"
@@ -141,7 +140,7 @@ def _make(path: Path) -> None:
 
 
 def _check(ledger: Ledger) -> None:
-    """Refuse a file that is not a ledger, and make the tables that it has not."""
+    """Refuse a file that is not a ledger, and make the tables of a new one."""
     application, version, tables = ledger.execute(
         "SELECT application_id, user_version, (SELECT COUNT(*) FROM sqlite_master)"
         " FROM pragma_application_id, pragma_user_version"
@@ -149,18 +148,16 @@ def _check(ledger: Ledger) -> None:
     new = not tables and not application
     if not new and application != _APPLICATION:
         raise DataError(f"{ledger.path}: {_NO_LEDGER}")
-    if not new and not 1 <= version <= len(_SCRIPTS):
+    if not new and version != _VERSION:
         raise DataError(
             f"{ledger.path}: was written by another version of dpol; run the version that wrote it"
         )
     if ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise DataError(f"{ledger.path}: {_DAMAGED}")
-    for number, script in enumerate(_SCRIPTS, start=1):
-        if new or version < number:
-            text = Path(__file__).with_name(script).read_text(encoding="utf-8")
-            for statement in (*text.split(";"), f"PRAGMA user_version = {number}"):
-                ledger.execute(statement)
     if new:
+        text = Path(__file__).with_name("ledger.sql").read_text(encoding="utf-8")
+        for statement in (*text.split(";"), f"PRAGMA user_version = {_VERSION}"):
+            ledger.execute(statement)
         ledger.execute("INSERT INTO ledger VALUES (?)", new_token())
         ledger.execute(f"PRAGMA application_id = {_APPLICATION}")
 

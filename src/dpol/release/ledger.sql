@@ -5,10 +5,18 @@ CREATE TABLE output (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE,
     header TEXT NOT NULL, count_sensitivity TEXT NOT NULL
 );
--- The token is chosen at random: a run of an older copy of the ledger has another one.
+-- Deployments, as their files said when rows were released.
+CREATE TABLE deployment (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL UNIQUE,
+    first TEXT NOT NULL, days INTEGER NOT NULL, longest_stay INTEGER NOT NULL,
+    budget_mu TEXT NOT NULL
+);
+-- The token is chosen at random: a run of an older copy of the ledger has another one. A run
+-- without a deployment was made by hand.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, date TEXT NOT NULL,
-    output INTEGER NOT NULL REFERENCES output, sampler TEXT NOT NULL, imported INTEGER NOT NULL
+    output INTEGER NOT NULL REFERENCES output, sampler TEXT NOT NULL, imported INTEGER NOT NULL,
+    deployment INTEGER REFERENCES deployment
 );
 CREATE TABLE entity (number INTEGER PRIMARY KEY);
 -- One entity may have several names, and names that are folded alike may be several entities.
@@ -17,11 +25,21 @@ CREATE TABLE name (
     entity INTEGER NOT NULL REFERENCES entity
 );
 CREATE INDEX name_folded ON name (folded);
+-- Noise with memory: a chain is rows of an entity in an output, one after the other. Its state u, a
+-- fraction, is secret: with the noisy counts it gives counts back. NULL: the chain has ended.
+CREATE TABLE chain (
+    number INTEGER PRIMARY KEY, output INTEGER NOT NULL REFERENCES output,
+    entity INTEGER NOT NULL REFERENCES entity, a TEXT NOT NULL, b TEXT NOT NULL,
+    unit_weeks INTEGER NOT NULL, chain_periods INTEGER NOT NULL, mu TEXT NOT NULL,
+    decimals INTEGER NOT NULL, scale INTEGER NOT NULL, u TEXT
+);
+CREATE UNIQUE INDEX chain_live ON chain (output, entity) WHERE u IS NOT NULL;
+-- noise_sd is the noise of the share, or of a count without capacity.
 CREATE TABLE release (
     number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run,
     name INTEGER NOT NULL REFERENCES name, entity INTEGER NOT NULL REFERENCES entity,
     period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
-    capacity TEXT, noisy_share TEXT, mu TEXT NOT NULL,
-    UNIQUE (entity, period, version)
+    capacity TEXT, noisy_share TEXT, mu TEXT NOT NULL, noise_sd TEXT NOT NULL,
+    chain INTEGER REFERENCES chain, UNIQUE (entity, period, version)
 );
 CREATE INDEX release_repeated ON release (entity, period) WHERE version > 1;

@@ -123,7 +123,7 @@ def _chains(
                 terms[firsts[-1]] = own = stated_terms(noise, part)
                 deviation = own.standard_deviation_after(place - 1)
             beds = row[3] if "noisy_share" in cell else "1"
-            if cell.get(INTERVAL[0]) not in (None, f"{deviation / float(beds):.6g}"):
+            if cell[INTERVAL[0]] != f"{deviation / float(beds):.6g}":
                 return None
         counts = Counter(firsts)
         if any(counts[it] != int(part["releases"]) for it, part in parts.first.items()):
@@ -140,7 +140,7 @@ def _chains(
 def _cells(header: list[str], row: list[str]) -> Cells:
     cell = dict(zip(header, row, strict=True))
     shares = (row[3], cell["noisy_share"]) if "noisy_share" in cell else (None, None)
-    return (row[2], *shares, cell["mu"], cell.get(INTERVAL[0]))
+    return (row[2], *shares, cell["mu"], cell[INTERVAL[0]])
 
 
 def _recorded(path: Path, record: Record) -> list[list[str]]:
@@ -156,11 +156,9 @@ def _recorded(path: Path, record: Record) -> list[list[str]]:
         for period in set(column[header[1]]):
             datetime.date.fromisoformat(period)
         share = [header[3], "noisy_share"] if "noisy_share" in header else []
-        known = [*header[:2], "noisy_count", *share, "mu", "count_sensitivity"]
-        whole = header == known
-        if header == [*known, *INTERVAL]:
-            whole = all(row[-2:] == interval(row[-6], row[-3]) for row in rows)
-        if whole and sha256(path) == record.sha256:
+        known = [*header[:2], "noisy_count", *share, "mu", "count_sensitivity", *INTERVAL]
+        whole = all(row[-2:] == interval(row[-6], row[-3]) for row in rows)
+        if header == known and whole and sha256(path) == record.sha256:
             return [header, *rows]
     file = record_of(path)
     wrong = f"is gone, but {file} says that it was released; put it back"

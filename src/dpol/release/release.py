@@ -19,7 +19,7 @@ from dpol.release.ceiling import Worst
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.memory import draw_noise
-from dpol.release.noise import INTERVAL, Count, CountNoise, cells_with, decimal_text, noisy_cells
+from dpol.release.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
 from dpol.release.repeats import check_deployment, places, refuse_repeats, unreleased
 from dpol.release.request import Request
@@ -211,8 +211,6 @@ def _new_rows(
     check_deployment(ledger, path, known, agreed.terms if agreed else None)
     header = tuple(request.columns.output_header())
     sensitivity = decimal_text(request.noise.count_sensitivity)
-    if known and not known.has_interval:
-        header = header[: -len(INTERVAL)]
     if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):
         raise DataError(
             f"{path}: was released with other columns or another count sensitivity; give the same"
