@@ -195,7 +195,9 @@ def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _shown(value: object) -> str:
-    return {None: "nothing", True: "true", False: "false"}.get(value, str(value))  # type: ignore
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _listed(names: list[str]) -> str:
