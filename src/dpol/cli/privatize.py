@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +50,7 @@ _COLUMNS = {
 _AGREED: dict[str, Any] = {
     **dict.fromkeys(("mu", *_COLUMNS)),
     **{"count_sensitivity": Decimal(1), "append": False},
-    **{"memory": (0, 0), "unit_weeks": 1, "chain_periods": 520},
+    **{"memory": (Decimal(0), Decimal(0)), "unit_weeks": 1, "chain_periods": 520},
 }
 _NEEDED = "mu", "entity", "period", "count"
 # No first run needs these: the message that asks for one names it.
@@ -178,9 +177,9 @@ def _answer(sha256: str) -> str | None:
     """The hash if the holder agrees on a terminal; None where there is none to ask on."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
-    with suppress(EOFError):
-        if input("Type yes to agree, and anything else to stop: ").strip().lower() == "yes":
-            return sha256
+    print("Type yes to agree, and anything else to stop: ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() == "yes":
+        return sha256
     raise DpolError("nothing was released: you did not agree")
 
 

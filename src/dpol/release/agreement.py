@@ -153,8 +153,9 @@ def changes(before: str, now: str) -> Iterator[str]:
     """Lines that say what differs between two agreements, such as `budget_mu: 0.71 -> 100`."""
     old, new = (dict(_flat(json.loads(text))) for text in (before, now))
     for key in sorted({*old, *new}):
-        if old.get(key) != new.get(key):
-            yield f"{key}: {_shown(old.get(key))} -> {_shown(new.get(key))}"
+        was, will_be = _shown(old.get(key)), _shown(new.get(key))
+        if was != will_be:
+            yield f"{key}: {was} -> {will_be}"
 
 
 def _last_agreement(ledger: Ledger, name: str) -> str | None:
