@@ -113,7 +113,11 @@ def test_a_mistake_is_told_in_one_line(code, command, message):
 SETTINGS = [
     (2, f"{AGREED} central.yaml", "algorithm = 'l2p': l2p needs raw counts"),
     (1, "deployment cost central.yaml", "these can decide: rw-ftpl, rw-meta, persistence, empir"),
-    (2, f"{AGREED} beds.yaml", "entities.n.capacity = -1.0: must be a number from 0.001 to 999999999"),
+    (
+        2,
+        f"{AGREED} beds.yaml",
+        "entities.n.capacity = -1.0: must be a number from 0.001 to 999999999",
+    ),
     (2, f"{AGREED} cut.json", "is not YAML: line 1"),
     (2, f"{AGREED} twice.yaml", "is not YAML: line 2: key name is given twice"),
     (1, f"{NEW} --entities n:nan,s", "entities.n.capacity = nan: must be a number from 0.001"),

@@ -169,8 +169,7 @@ def test_the_statement_says_what_leaves_and_what_it_means():
     said = [
         "Protected: one person in up to 4 periods in a row, if that person changes one count by at"
         " most 1.\n",
-        "column covid is counted, and only this column gets noise. Its standard deviation is"
-        " 5.657 people.\n",
+        "the counts in column covid get noise with a standard deviation of 5.657 people. No other",
         "right at most 59.9 times in 100, compared with 50 without the numbers (mu = 0.5)",
         "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
         "over the releases of all holders",
@@ -250,7 +249,8 @@ def test_rows_that_are_refused_come_before_the_question():
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"), [("yes\n", 0), (" YES \n", 0), ("no\n", 2), ("y\n", 2), ("\n", 2), ("\4", 2)]
+    ("answer", "code"),
+    [("yes\n", 0), (" YES \n", 0), ("no\n", 2), ("y\n", 2), ("\n", 2), ("\4", 2)],
 )
 def test_on_a_terminal_the_holder_is_asked(answer, code):
     agreed()
@@ -294,7 +294,9 @@ def test_a_raw_column_does_not_leave_as_a_capacity():
     agreed(columns=PLAIN["columns"] | {"count": "icu", "capacity": "covid"})
     text = asked()
     assert "columns hospital, week, covid, digit for digit" in text
-    assert "Column covid is published as the capacity of B. If it holds counts of people, do" in text
+    assert (
+        "Column covid is published as the capacity of B. If it holds counts of people, do" in text
+    )
     # Once covid was a count of this holder, nothing makes it a capacity.
     agreed(name="first")
     confirmed()

@@ -58,8 +58,6 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--column", type=_pair, action="append", metavar="KEY=NAME", help=words)
     words = "the file to write (default: standard output)"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)
-    words = "affirm that no person is counted by two entities in one period (required)"
-    add("--disjoint", action="store_true", help=words)
 
     add = functools.partial(parser.add_argument_group("periods").add_argument, default=_ABSENT)
     add("--first", required=True, metavar="DATE", help="start of the first period")
@@ -80,6 +78,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--budget-mu", type=number, metavar="MU", help=words)
     words = "allow a period to be released again; it then counts again"
     add("--corrections", action="store_true", help=words)
+    add("--disjoint", action="store_true", help="affirm that no two entities count one person")
 
     add = functools.partial(parser.add_argument_group("decisions").add_argument, default=_ABSENT)
     words = "the algorithm: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"

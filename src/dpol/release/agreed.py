@@ -30,6 +30,10 @@ class AgreedTerms:
     longest_stay: int
     budget_mu: Decimal
 
+    def has_hash(self, digits: str) -> bool:
+        """True if these are the first digits of the agreement's hash, and at least 8."""
+        return len(digits) >= 8 and self.sha256.startswith(digits.lower())
+
     def number_of(self, period: str) -> tuple[int, int]:
         """The period of the grid that holds a date, counted from 0, and the days into it."""
         return divmod((datetime.date.fromisoformat(period) - self.first).days, self.days)

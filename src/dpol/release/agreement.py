@@ -1,7 +1,7 @@
 """The agreement of a deployment: in canonical form, in words, and confirmed by a holder.
 
-It is what touches the guarantee. Whoever writes it decides what becomes public of a holder's table:
-so nothing is released under an agreement before the holder has confirmed its words.
+It is what touches the guarantee. Its author decides what becomes public of a holder's table,
+so nothing is released before the holder has confirmed what it says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess
 from dpol.release.agreed import Agreed
-from dpol.release.ledger import Ledger
+from dpol.release.ledger import Ledger, transaction
 from dpol.release.memory import Memory, numbers_of, terms_of
 from dpol.release.noise import CountNoise, decimal_text
 from dpol.release.request import Request
@@ -64,16 +64,19 @@ def short(sha256: str) -> str:
 
 
 def confirm(ledger: Ledger, request: Request) -> None:
-    """Make sure that the holder has confirmed the agreement of a request; the ledger remembers it.
+    """Make sure that the holder has confirmed the agreement of a request.
+
+    The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
 
     Raises:
         NotConfirmedError, DataError: as `refuse_unconfirmed`, unless it was confirmed before.
     """
     if agreed := request.agreed:
-        known = "SELECT 1 FROM deployment WHERE sha256 = ?"
-        if not ledger.execute(known, agreed.terms.sha256).fetchone():
-            refuse_unconfirmed(request, _last_agreement(ledger, agreed.terms.name))
-            keep_agreement(ledger, agreed)
+        with transaction(ledger):
+            known = "SELECT 1 FROM deployment WHERE sha256 = ?"
+            if not ledger.execute(known, agreed.terms.sha256).fetchone():
+                refuse_unconfirmed(request, _last_agreement(ledger, agreed.terms.name))
+                keep_agreement(ledger, agreed)
 
 
 def refuse_unconfirmed(request: Request, before: str | None = None) -> None:

@@ -47,8 +47,9 @@ def keep_columns(ledger: Ledger, output: entries.Output, request: Request) -> No
     """Remember what an output holds of the columns of a request."""
     capacity = _capacity(request)
     for name, in_clear in ((request.columns.count, 0), *([(capacity, 1)] if capacity else [])):
-        ledger.execute("INSERT OR IGNORE INTO raw_column VALUES (?, ?, ?)", output.number, name,
-                       in_clear)
+        ledger.execute(
+            "INSERT OR IGNORE INTO raw_column VALUES (?, ?, ?)", output.number, name, in_clear
+        )
 
 
 def _capacity(request: Request) -> str | None:

@@ -206,7 +206,9 @@ class Deployment(Settings):
         """
         titles = {"entities": {"__all__": {"title"}}}
         plain = self.model_dump(
-            mode="json", exclude_none=True, exclude={"names": True, "algorithm": True, "seed": True, **titles}
+            mode="json",
+            exclude_none=True,
+            exclude={"names": True, "algorithm": True, "seed": True, **titles},
         )
         return canonical_text(plain)
 

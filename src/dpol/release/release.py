@@ -83,8 +83,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         sampler: where the noise comes from.
 
     Raises:
-        NotConfirmedError: the holder has not confirmed the deployment's agreement.
-        DataError: a row or file breaks a rule, or something has to be asked.
+        DataError: a row or file breaks a rule, or something has to be asked (`NotConfirmedError`).
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
@@ -99,8 +98,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
     with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
-        with transaction(ledger):
-            confirm(ledger, request)  # kept even if the rows are refused: asked once
+        confirm(ledger, request)
         with transaction(ledger):
             take_in(ledger, output, choices)
         with transaction(ledger):

@@ -12,8 +12,6 @@ from dpol.release.memory import Memory
 from dpol.release.names import fault_of
 from dpol.release.noise import INTERVAL, CountNoise, decimal_text
 
-_LEAST_DIGITS = 8
-
 
 @dataclass(frozen=True)
 class CountColumns:
@@ -123,12 +121,11 @@ class Request:
                 " --capacity, or two numbers such as --memory 0,0.5"
             )
         agree, agreed, sensitivity = self.agree, self.agreed, self.noise.count_sensitivity
-        if agree is not None and agreed:
-            if len(agree) < _LEAST_DIGITS or not agreed.terms.sha256.startswith(agree.lower()):
-                raise DataError(
-                    f"--agree {agree}: is not the hash of the agreement {agreed.terms.name}, or"
-                    f" less than {_LEAST_DIGITS} digits of it; leave it out to read the agreement"
-                )
+        if agreed and agree is not None and not agreed.terms.has_hash(agree):
+            raise DataError(
+                f"--agree {agree}: is not the hash of the agreement {agreed.terms.name}, or too few"
+                " digits of it; leave it out to read the agreement"
+            )
         if self.agree_sensitivity not in (None, sensitivity):
             raise DataError(
                 f"--agree-sensitivity {self.agree_sensitivity}: the count sensitivity is"
