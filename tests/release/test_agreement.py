@@ -343,6 +343,10 @@ def test_an_output_holds_one_quantity():
     assert "columns.count: covid -> icu" in out
     assert "noisy.csv: holds counts of column covid, another quantity than column icu" in err
     assert len(output()) == 2
+    # An agreement to count a column is enough: it never becomes a capacity.
+    agreed(name="other", columns=PLAIN["columns"] | {"count": "beds", "capacity": "icu"})
+    err = privatize("--agree", read_deployment("d.yaml").sha256(), to="o.csv")[2]
+    assert "column icu is, or was, released with noise, as a count" in err
 
 
 def test_a_sensitivity_below_1_is_confirmed_by_its_value():
