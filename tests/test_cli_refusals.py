@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from dpol.live.deployment import read_deployment
 from releases import run
 
 FILE = "d.yaml"
-NEW = "deployment new --name v --first 2024-01-07 --entities n:120,s:300,e --mu 0.5"
+NEW = "deployment new --name v --first 2024-01-07 --entities n:120,s:300,e --mu 0.5 --disjoint"
 PLAIN = "privatize c.csv --output p.csv --mu 1 --entity entity --period period --count count"
 AGREED = "privatize c.csv --output q.csv --deployment"
 
@@ -36,7 +37,8 @@ def weekly(tmp_path_factory):
         given = Path(FILE).read_text()
         Path("central.yaml").write_text(given.replace("empirical-bayes", "l2p"))
         Path("beds.yaml").write_text(given.replace("capacity: 120", "capacity: -1"))
-        assert run(*["privatize", "c.csv", "--output", "o.csv", "--deployment", "d.yaml"])[0] == 0
+        agreed = "--deployment", "d.yaml", "--agree", read_deployment("d.yaml").sha256()
+        assert run("privatize", "c.csv", "--output", "o.csv", *agreed)[0] == 0
         assert run(*["collect", "o.csv", "--into", "state", "--deployment", "d.yaml"])[0] == 0
         yield
 
@@ -62,6 +64,9 @@ ONE_LINE = [
     (2, f"{AGREED} list.json", "`dpol deployment new` writes a whole file"),
     (2, f"{AGREED} latin.yaml", "not UTF-8 text; save it in UTF-8"),
     (2, f"{AGREED} d.yaml --entity-id N", "has no entity 'N'; "),
+    (2, f"{AGREED} d.yaml --agree 12345678", "--agree 12345678: is not the hash of the agreement"),
+    (2, f"{AGREED} d.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
+    (2, f"{PLAIN} --agree 12345678", "--agree need a deployment"),
     (2, f"{AGREED} d.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (2, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (2, "history --ledger folder", "is a folder; choose another file"),
@@ -108,10 +113,18 @@ def test_a_mistake_is_told_in_one_line(code, command, message):
 SETTINGS = [
     (2, f"{AGREED} central.yaml", "algorithm = 'l2p': l2p needs raw counts"),
     (1, "deployment cost central.yaml", "these can decide: rw-ftpl, rw-meta, persistence, empir"),
-    (2, f"{AGREED} beds.yaml", "entities.n.capacity = -1.0: must be a number above 0 and up to"),
+    (
+        2,
+        f"{AGREED} beds.yaml",
+        "entities.n.capacity = -1.0: must be a number from 0.001 to 999999999",
+    ),
     (2, f"{AGREED} cut.json", "is not YAML: line 1"),
     (2, f"{AGREED} twice.yaml", "is not YAML: line 2: key name is given twice"),
-    (1, f"{NEW} --entities n:nan,s", "entities.n.capacity = nan: must be a number above 0"),
+    (1, f"{NEW} --entities n:nan,s", "entities.n.capacity = nan: must be a number from 0.001"),
+    (1, f"{NEW} --entities n:1e-320,s", "entities.n.capacity = 1e-320: must be a number from"),
+    (1, f"{NEW} --entities n:1e9,s", "entities.n.capacity = 1000000000.0: must be a number"),
+    (1, NEW.removesuffix(" --disjoint"), "disjoint: must be true: no person is counted by two"),
+    (1, f"{NEW} --entities n,N", "entities.N = 'N': differs from 'n' in its spelling only"),
     (1, f"{NEW} --mu nan", "mu = nan: must be less than or equal to 100"),
     (1, f"{NEW} --days 7.5", "periods.days = 7.5: must be a whole number"),
     (1, f"{NEW} --days -1", "periods.days = -1.0: must be"),

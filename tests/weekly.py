@@ -38,6 +38,7 @@ def agreed(folder, entities="ABC", **keys):
         "entities": {name: it or {"title": f"Hospital {name}"} for name, it in entities.items()},
         "mu": float(MU),
         "budget_mu": 10,
+        "disjoint": True,
         **keys,
     }
     folder.mkdir(parents=True, exist_ok=True)

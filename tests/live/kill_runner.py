@@ -22,6 +22,7 @@ import dpol.live.log
 import dpol.release.views
 from dpol.cli import main
 from dpol.core.files import sha256
+from dpol.live.deployment import read_deployment
 from release.fault_runner import in_child
 from weekly import agreed, day
 
@@ -43,7 +44,8 @@ def commands(week):
     tables = [f"{name}/noisy.csv" for name in HOLDERS]
     for name, table in zip(HOLDERS, tables, strict=True):
         own = "--output", table, "--entity-id", name
-        yield "privatize", ["privatize", f"{name}/counts.csv", *own, *agreement]
+        confirmed = "--agree", read_deployment("agreed.yaml").sha256()
+        yield "privatize", ["privatize", f"{name}/counts.csv", *own, *agreement, *confirmed]
     yield "collect", ["collect", *tables, "--into", "state", *agreement]
     yield "decide", ["decide", "state", "--period", day(week + 1)]
 

@@ -211,7 +211,7 @@ def test_noise_with_memory_that_does_not_fit_is_refused(tmp_path):
 def test_a_folder_keeps_its_deployment(world, tmp_path):
     world.put(A0)
     other = agreed(tmp_path / "other", mu=0.6)
-    with pytest.raises(DataError, match="is another deployment than .*state/deployment.yaml"):
+    with pytest.raises(DataError, match="is another agreement than .*state/deployment.yaml"):
         collect([], world.folder, other)
     copy = world.folder / "deployment.yaml"
     assert copy.read_bytes() == world.deployment.read_bytes()

@@ -171,7 +171,7 @@ def test_who_does_not_take_part_or_has_another_capacity_is_refused(good, tmp_pat
 
 def test_a_log_of_another_deployment_is_refused(tmp_path):
     state, deployment = world(tmp_path)
-    other = agreed(tmp_path / "other", NAMES, names=2)
+    other = agreed(tmp_path / "other", NAMES, mu=0.4)
     with pytest.raises(
         DataError, match="is of another deployment than .*agreed.yaml; name its own"
     ):

@@ -41,7 +41,7 @@ def deployment(**keys):
     entities = {name: {"capacity": 20} for name in "AB"}
     usual = {"name": "d", "periods": {"first": FIRST}, "columns": COLUMNS, "entities": entities}
     return Deployment.model_validate(
-        {**usual, "mu": 1, "budget_mu": 1.74, "longest_stay": 3, **keys}
+        {**usual, "mu": 1, "budget_mu": 1.74, "longest_stay": 3, "disjoint": True, **keys}
     )
 
 
@@ -55,14 +55,14 @@ def play(made, *rows, to="noisy.csv", seed=1, correct=(), entity=None, **choices
         "hospital,week,covid\n" + "".join(f"{','.join(row)}\n" for row in rows)
     )
     request = Request(
-        Path("counts.csv"),
-        Path(to),
-        made.count_columns(),
-        made.count_noise(),
-        None,
-        Choices(**choices),
-        made.memory(),
-        made.agreed(entity, correct),
+        table=Path("counts.csv"),
+        output=Path(to),
+        columns=made.count_columns(),
+        noise=made.count_noise(),
+        choices=Choices(**choices),
+        memory=made.memory(),
+        agreed=made.agreed(entity, correct),
+        agree=made.sha256(),
     )
     return release(request, SeededNoise(np.random.default_rng(seed)))
 

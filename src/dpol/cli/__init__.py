@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -20,6 +19,7 @@ from dpol.cli import (
     privatize,
     registry,
 )
+from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
@@ -45,11 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         code = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: closed
+            sys.stdout.flush()
         return int(code or 0)
     except BrokenPipeError:
         # The reader of the output has read enough. What is still to be flushed goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
     except DpolError as error:
         # Only errors of settings take several lines.
         several = isinstance(error, ConfigError)

@@ -5,14 +5,27 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from dpol.cli.options import Commands, add_delta, between, date, decimal, given, path
+from dpol.cli.options import (
+    Commands,
+    add_delta,
+    between,
+    date,
+    decimal,
+    drop_output,
+    given,
+    path,
+    show,
+)
 from dpol.core.errors import DpolError
 
 if TYPE_CHECKING:
+    from dpol.privacy.noise import NoiseSampler
+    from dpol.release.release import Release
     from dpol.release.request import Request
 
 _PRIVATIZE = """\
@@ -37,7 +50,7 @@ _COLUMNS = {
 _AGREED: dict[str, Any] = {
     **dict.fromkeys(("mu", *_COLUMNS)),
     **{"count_sensitivity": Decimal(1), "append": False},
-    **{"memory": (0, 0), "unit_weeks": 1, "chain_periods": 520},
+    **{"memory": (Decimal(0), Decimal(0)), "unit_weeks": 1, "chain_periods": 520},
 }
 _NEEDED = "mu", "entity", "period", "count"
 # No first run needs these: the message that asks for one names it.
@@ -110,23 +123,68 @@ def _add_deployment(group: argparse._ArgumentGroup) -> None:
     words = "release this period again, after its count was corrected: spends its privacy again"
     add = functools.partial(group.add_argument, type=date, action="append", default=[])
     add("--correct", metavar="PERIOD", help=words)
+    words = "confirm the agreement by its hash, which the first run shows with its meaning"
+    group.add_argument("--agree", type=given, metavar="HASH", help=words)
+    words = "confirm a count sensitivity below 1"
+    group.add_argument("--agree-sensitivity", type=decimal, metavar="S", help=words)
 
 
 def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
-    from dpol.release.release import release
     from dpol.release.text import describe
 
     if not options.deployment and (missing := [it for it in _NEEDED if it not in options]):
         parser.error(f"needed without --deployment: {_named(missing)}")
     try:
-        done = release(_request(options), SecureNoise())
+        done = _released(_request(options), SecureNoise())
     except OSError as error:
         raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
+    written = f"the rows are released and written to {done.output}"
     try:
-        print("\n".join(describe(done, options.delta)), flush=True)
+        show("\n".join(describe(done, options.delta)))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
+        raise KeyboardInterrupt(written) from None
+    except (OSError, ValueError) as error:
+        drop_output()
+        raise DpolError(f"{written}; no more can be shown ({_why(error)})") from None
+
+
+def _released(request: Request, sampler: NoiseSampler) -> Release:
+    """Release, and before the first release under an agreement show it and have it confirmed."""
+    from dpol.release.agreement import NotConfirmedError
+    from dpol.release.release import release
+
+    try:
+        return release(dataclasses.replace(request, agree=None), sampler)
+    except NotConfirmedError as question:
+        try:
+            show(question.statement)
+            agree = request.agree or _answer(question.sha256)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("nothing was released") from None
+        except (OSError, ValueError) as error:
+            drop_output()
+            raise DpolError(
+                f"nothing was released: the agreement cannot be shown ({_why(error)}); run again"
+                " where it can be read"
+            ) from None
+        if agree is None:
+            raise
+    return release(dataclasses.replace(request, agree=agree), sampler)
+
+
+def _answer(sha256: str) -> str | None:
+    """The hash if the holder agrees on a terminal; None where there is none to ask on."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    print("Type yes to agree, and anything else to stop: ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() == "yes":
+        return sha256
+    raise DpolError("nothing was released: you did not agree")
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _request(options: argparse.Namespace) -> Request:
@@ -144,9 +202,9 @@ def _request(options: argparse.Namespace) -> Request:
         columns, noise = deployment.count_columns(), deployment.count_noise()
         memory, days = deployment.memory(), deployment.periods.days
         agreed = deployment.agreed(options.entity_id, map(str, options.correct))
-    elif options.entity_id or options.correct:
+    elif options.entity_id or options.correct or options.agree or options.agree_sensitivity:
         raise DpolError(
-            "--entity-id and --correct need a deployment; give its file with --deployment"
+            "--entity-id, --correct and --agree need a deployment; give its file with --deployment"
         )
     else:
         found = _AGREED | found
@@ -157,8 +215,18 @@ def _request(options: argparse.Namespace) -> Request:
             memory = Memory(found["memory"], found["unit_weeks"], found["chain_periods"])
     answers: dict[str, Any] = {it.name: found.get(it.name) for it in dataclasses.fields(Choices)}
     answers |= {"append": found.get("append", False), "period_days": options.period_days or days}
-    files = options.table, options.output, columns, noise, options.ledger
-    return Request(*files, Choices(**answers), memory, agreed)
+    return Request(
+        table=options.table,
+        output=options.output,
+        columns=columns,
+        noise=noise,
+        ledger=options.ledger,
+        choices=Choices(**answers),
+        memory=memory,
+        agreed=agreed,
+        agree=options.agree,
+        agree_sensitivity=options.agree_sensitivity,
+    )
 
 
 def _named(options: Iterable[str]) -> str:

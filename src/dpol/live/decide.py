@@ -133,8 +133,8 @@ def _write(log: Log, folder: Path, decision: Decision) -> None:
                 " next decision on"
             )
         raise DataError(
-            f"{path}: is decided already, with another version of dpol or on another machine, and"
-            " stays; dpol decide --check says whether both agree"
+            f"{path}: is decided already, with another file of the deployment, version of dpol"
+            " or machine, and stays; dpol decide --check says whether both agree"
         )
     for file, content in ((path.with_suffix(".csv"), decision.as_csv()), (path, text)):
         if not file.exists():

@@ -210,11 +210,16 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         _make_tables(base, read_deployment(copy))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")
         base.execute(f"PRAGMA user_version = {_VERSION}")
-    if deployment and read_deployment(deployment).sha256() != read_deployment(copy).sha256():
+    if deployment is None:
+        return
+    if read_deployment(deployment).sha256() != read_deployment(copy).sha256():
         raise DataError(
-            f"{deployment}: is another deployment than {copy}, which this folder began with; take"
+            f"{deployment}: is another agreement than {copy}, which this folder began with; take"
             " that one, or another folder"
         )
+    if (content := deployment.read_bytes()) != copy.read_bytes():  # titles, algorithm, seed
+        with atomic_path(copy) as temporary:
+            temporary.write_bytes(content)
 
 
 def _make_tables(base: sqlite3.Connection, deployment: Deployment) -> None:

@@ -16,7 +16,7 @@ class AgreedTerms:
 
     Args:
         name: of the deployment.
-        sha256: of its file's content.
+        sha256: of its agreement.
         first: start of its first period.
         days: length of a period.
         longest_stay: in how many periods in a row the budget protects a person.
@@ -29,6 +29,10 @@ class AgreedTerms:
     days: int
     longest_stay: int
     budget_mu: Decimal
+
+    def has_hash(self, digits: str) -> bool:
+        """True if these are the first digits of the agreement's hash, and at least 8."""
+        return len(digits) >= 8 and self.sha256.startswith(digits.lower())
 
     def number_of(self, period: str) -> tuple[int, int]:
         """The period of the grid that holds a date, counted from 0, and the days into it."""
@@ -45,6 +49,7 @@ class Agreed:
 
     Args:
         terms: what the ledger keeps.
+        agreement: all of it that touches the guarantee, see `dpol.release.agreement`.
         entities: identifiers of all entities of the deployment.
         capacities: of the entities to release, decimal text; None where they are reported.
         corrections: whether periods may be released late, or again.
@@ -55,6 +60,7 @@ class Agreed:
     """
 
     terms: AgreedTerms
+    agreement: str
     entities: frozenset[str]
     capacities: Mapping[str, str | None]
     corrections: bool = False

@@ -6,7 +6,6 @@ Hospitals noise their counts as it says, and the coordinator decides as it says.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,24 +20,35 @@ from dpol.core.refusals import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
 from dpol.release.agreed import Agreed, AgreedTerms
+from dpol.release.agreement import canonical_text, checksum
 from dpol.release.ceiling import row_weight
 from dpol.release.memory import Memory, numbers_of
-from dpol.release.names import fault_of
+from dpol.release.names import fault_of, folded
 from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 
 _YEAR = 364
-_MOST_BEDS = 1e9
+_LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
 _LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 
 def _capacity(value: object) -> object:
-    """A number above 0, or `reported`. Raises ValueError for anything else."""
+    """A number in range, or `reported`. Raises ValueError for anything else."""
     with suppress(TypeError, ValueError):
-        if value == "reported" or 0 < float(str(value)) <= _MOST_BEDS:
+        if value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS:
             return value
-    raise ValueError(f"must be a number above 0 and up to {_MOST_BEDS:g}, or reported")
+    raise ValueError(f"must be a number from {_LEAST_BEDS:g} to {_MOST_BEDS}, or reported")
+
+
+def _affirmed(value: object) -> object:
+    """True. Raises ValueError for anything else."""
+    if value is not True:
+        raise ValueError(
+            "must be true: no person is counted by two entities in one period, as by a hospital"
+            " and its ward; leave out the entities that overlap with others"
+        )
+    return value
 
 
 class Entity(Settings):
@@ -120,14 +130,25 @@ class Deployment(Settings):
     """Ceiling of the mu of a person of the longest stay, over all outputs of a holder."""
     corrections: bool = False
     """True if a period may be released again; it then counts again."""
+    disjoint: Annotated[bool, BeforeValidator(_affirmed)]
+    """Must be true: it affirms that no person is counted by two entities in one period."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Root of the random numbers of a randomised algorithm; public."""
 
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
+        alike: dict[str, str] = {}
         for name, entity in self.entities.items():
             if fault := fault_of(name):
                 yield Problem(("entities", name), name, f"is a name that {fault}")
+            if name != name.strip():
+                blank = "begins or ends with a blank, which no cell of a table does; take it out"
+                yield Problem(("entities", name), name, blank)
+            if (other := alike.setdefault(folded(name), name)) != name:
+                wrong = f"differs from {other!r} in its spelling only; rename or leave out one"
+                yield Problem(("entities", name), name, wrong)
+            if entity.title and (fault := fault_of(entity.title)):
+                yield Problem(("entities", name, "title"), entity.title, fault)
             if entity.since and entity.until and entity.until <= entity.since:
                 wrong = f"must be after since ({entity.since})"
                 yield Problem(("entities", name, "until"), str(entity.until), wrong)
@@ -177,9 +198,23 @@ class Deployment(Settings):
         )
         return periods * sum(weights, Fraction(0))
 
+    def agreement(self) -> str:
+        """The agreement, which is what touches the guarantee, as `dpol.release.agreement` reads it.
+
+        The rest is the coordinator's and may change at any time: titles, algorithm, how many
+        entities a decision names, and the seed.
+        """
+        titles = {"entities": {"__all__": {"title"}}}
+        plain = self.model_dump(
+            mode="json",
+            exclude_none=True,
+            exclude={"names": True, "algorithm": True, "seed": True, **titles},
+        )
+        return canonical_text(plain)
+
     def sha256(self) -> str:
-        """Checksum of the content: comments, order of keys and spelling of values do not matter."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        """Checksum of the agreement: nothing else in the file, and no spelling, matters."""
+        return checksum(self.agreement())
 
     def agreed(self, entity: str | None = None, correct: Iterable[str] = ()) -> Agreed:
         """The agreement of the deployment on the rows of one entity, or of all.
@@ -195,8 +230,12 @@ class Deployment(Settings):
             told = nearest(entity, self.entities)
             raise DataError(f"the deployment {self.name} has no entity {entity!r}{told}")
         terms = AgreedTerms(
-            *(self.name, self.sha256(), self.periods.first, self.periods.days),
-            *(self.longest_stay, Decimal(str(self.budget_mu))),
+            name=self.name,
+            sha256=self.sha256(),
+            first=self.periods.first,
+            days=self.periods.days,
+            longest_stay=self.longest_stay,
+            budget_mu=Decimal(str(self.budget_mu)),
         )
         capacities = {
             name: None
@@ -205,8 +244,14 @@ class Deployment(Settings):
             for name, it in self.entities.items()
             if entity in (None, name)
         }
-        every = frozenset(self.entities)
-        return Agreed(terms, every, capacities, self.corrections, frozenset(correct))
+        return Agreed(
+            terms=terms,
+            agreement=self.agreement(),
+            entities=frozenset(self.entities),
+            capacities=capacities,
+            corrections=self.corrections,
+            correct=frozenset(correct),
+        )
 
     def count_noise(self) -> CountNoise:
         """The noise of every count."""

@@ -247,6 +247,17 @@ def periods_of(ledger: Ledger, output: Output) -> dict[int, set[str]]:
     return found
 
 
+def released_for(ledger: Ledger, deployment: str) -> set[tuple[int, str]]:
+    """Entities and periods released for a deployment, or taken in: for which is not known then."""
+    found = ledger.execute(
+        f"SELECT release.entity, period FROM {_ROWS} LEFT JOIN deployment"
+        " ON deployment.number = run.deployment"
+        " WHERE deployment.name = ? OR (run.imported AND run.deployment IS NULL)",
+        deployment,
+    )
+    return set(found)
+
+
 def weighed_rows(ledger: Ledger) -> list[Weighed]:
     """All rows of a ledger, without what was released."""
     names = dict(
@@ -297,13 +308,9 @@ def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:
 
 
 def _deployment_number(ledger: Ledger, terms: AgreedTerms) -> int:
+    """The number of an agreement that was confirmed."""
     found = ledger.execute("SELECT number FROM deployment WHERE sha256 = ?", terms.sha256)
-    values = str(terms.first), terms.days, terms.longest_stay, f"{terms.budget_mu:f}"
-    return next((number for (number,) in found), 0) or ledger.insert(
-        "INSERT INTO deployment (name, sha256, first, days, longest_stay, budget_mu)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        *(terms.name, terms.sha256, *values),
-    )
+    return int(found.fetchone()[0])
 
 
 def _seen_from(ledger: Ledger, path: Path) -> str:

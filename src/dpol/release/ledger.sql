@@ -5,11 +5,16 @@ CREATE TABLE output (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE,
     header TEXT NOT NULL, count_sensitivity TEXT NOT NULL
 );
--- Deployments, as their files said when rows were released.
+-- Columns of raw tables whose cells an output holds: counts with noise, or capacities as they are.
+CREATE TABLE raw_column (
+    output INTEGER NOT NULL REFERENCES output, name TEXT NOT NULL, in_clear INTEGER NOT NULL,
+    UNIQUE (output, name, in_clear)
+);
+-- The agreements of deployments that the holder confirmed: in full, and what ceilings need of them.
 CREATE TABLE deployment (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL UNIQUE,
     first TEXT NOT NULL, days INTEGER NOT NULL, longest_stay INTEGER NOT NULL,
-    budget_mu TEXT NOT NULL
+    budget_mu TEXT NOT NULL, agreement TEXT NOT NULL, confirmed TEXT NOT NULL
 );
 -- The token is chosen at random: a run of an older copy of the ledger has another one. A run
 -- without a deployment was made by hand.

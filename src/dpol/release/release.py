@@ -15,7 +15,9 @@ from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
 from dpol.release import ceiling, chains, entries
 from dpol.release.agreed import Agreed
+from dpol.release.agreement import confirm, keep_agreement, refuse_unconfirmed
 from dpol.release.ceiling import Worst
+from dpol.release.columns import keep_columns, refuse_mixed_columns
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.memory import draw_noise
@@ -81,7 +83,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         sampler: where the noise comes from.
 
     Raises:
-        DataError: a row or file breaks a rule, or something has to be asked.
+        DataError: a row or file breaks a rule, or something has to be asked (`NotConfirmedError`).
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
@@ -96,6 +98,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
     with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
+        confirm(ledger, request)
         with transaction(ledger):
             take_in(ledger, output, choices)
         with transaction(ledger):
@@ -149,7 +152,10 @@ def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: No
     with open_ledger(book, in_memory=True) as memory, transaction(memory):
         take_in(memory, request.output, request.choices)
         sampler.discrete_gaussian(request.noise.scale, 0)
+        if request.agreed:
+            keep_agreement(memory, request.agreed)
         _put(memory, request, counts, _NoNoise(), new_token())
+    refuse_unconfirmed(request)  # last, so that nobody confirms what is then refused
 
 
 class _NoNoise:
@@ -188,6 +194,7 @@ def _put(
         return known, []
     sensitivity = decimal_text(request.noise.count_sensitivity)
     output = known or entries.add_output(ledger, path, request.columns.output_header(), sensitivity)
+    keep_columns(ledger, output, request)
     chain_numbers: list[int] = []
     if request.memory:
         drawn = draw_noise(ledger, output, rows, request.noise, request.memory, sampler)
@@ -209,6 +216,7 @@ def _new_rows(
     path, choices, agreed = request.output, request.choices, request.agreed
     adding = choices.append or choices.again or agreed is not None
     check_deployment(ledger, path, known, agreed.terms if agreed else None)
+    refuse_mixed_columns(ledger, known, request)
     header = tuple(request.columns.output_header())
     sensitivity = decimal_text(request.noise.count_sensitivity)
     if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):

@@ -62,10 +62,12 @@ def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> N
 
     Raises:
         DataError: a row was released before, is too near to one that was, or has another noise
-            than the entity's last.
+            than the entity's last. Where a deployment allows no corrections, no request may say
+            that the first of these is meant.
     """
     entities = {row.entity for row in rows}
     released = {entity: entries.releases_of(ledger, entity) for entity in entities}
+    _refuse_again(ledger, request, rows)
     if not request.choices.again:
         _refuse_second_releases(ledger, request, rows, released)
     if not request.choices.change_noise:
@@ -150,8 +152,8 @@ def _new_name(
         there = f"on line {lines[other]}" if other in lines else repr(other)
         raise DataError(
             f"{where}: the name differs from the one {there} only in its spelling (Unicode form,"
-            " case, spaces, zeros, look-alike letters); write it as there, or add --same-entity if"
-            " both are one entity, --new-entity if not"
+            " case, spaces, zeros, punctuation, look-alike letters); write it as there, or add"
+            " --same-entity if both are one entity, --new-entity if not"
         )
     if len(entities) > 1 and choices.same_entity:
         raise DataError(
@@ -160,6 +162,19 @@ def _new_name(
         )
     same = entities.pop() if choices.same_entity and entities else None
     return entries.add_name(ledger, text, fold, same)
+
+
+def _refuse_again(ledger: Ledger, request: Request, rows: Sequence[Place]) -> None:
+    if request.agreed is None or request.agreed.corrections:
+        return
+    name = request.agreed.terms.name
+    before = entries.released_for(ledger, name)
+    if twice := [row for row in rows if (row.entity, row.period) in before]:
+        raise DataError(
+            f"{request.table}, line {twice[0].line}: this entity and period was released for the"
+            f" deployment {name} in another output, and the deployment allows no corrections; go"
+            " on with that output, or agree on corrections: true"
+        )
 
 
 def _refuse_second_releases(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.release.agreed import Agreed
 from dpol.release.memory import Memory
 from dpol.release.names import fault_of
-from dpol.release.noise import INTERVAL, CountNoise
+from dpol.release.noise import INTERVAL, CountNoise, decimal_text
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,13 @@ class Request:
         choices: what is meant where a release would stop and ask.
         memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
         agreed: what a deployment says; only what is new to the output is released then, and added.
+        agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
+            the holder confirms it; None: it was confirmed before.
+        agree_sensitivity: confirms a count sensitivity below 1 by its value.
 
     Raises:
-        DataError: a memory is to be designed for entities without capacity.
+        DataError: a memory is to be designed for entities without capacity, or what is confirmed is
+            not what the deployment says.
     """
 
     table: Path
@@ -106,10 +111,23 @@ class Request:
     choices: Choices = Choices()
     memory: Memory | None = None
     agreed: Agreed | None = None
+    agree: str | None = None
+    agree_sensitivity: Decimal | None = None
 
     def __post_init__(self) -> None:
         if self.memory and not self.memory.numbers and not self.columns.capacity:
             raise DataError(
                 "a designed memory needs the capacity of each entity; give its column with"
                 " --capacity, or two numbers such as --memory 0,0.5"
+            )
+        agree, agreed, sensitivity = self.agree, self.agreed, self.noise.count_sensitivity
+        if agreed and agree is not None and not agreed.terms.has_hash(agree):
+            raise DataError(
+                f"--agree {agree}: is not the hash of the agreement {agreed.terms.name}, or too few"
+                " digits of it; leave it out to read the agreement"
+            )
+        if self.agree_sensitivity not in (None, sensitivity):
+            raise DataError(
+                f"--agree-sensitivity {self.agree_sensitivity}: the count sensitivity is"
+                f" {decimal_text(sensitivity)}; confirm that number, or none"
             )
