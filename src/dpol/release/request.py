@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,24 +61,27 @@ class Choices:
     Args:
         append: add to the output if it exists.
         again: as `append`, and release once more what was released before, in any output.
-        period_days: days between two periods of an entity, at least.
+        period_days: length of a period, and days between two of an entity, at least; None: the
+            deployment's length, or one that is not known and at least 7.
         same_entity: names that are much alike mean one entity.
         new_entity: names that are much alike mean different entities.
         change_noise: use another mu or count sensitivity than in the entity's last release.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
         forget_ledger: the ledger that knew the output is lost; keep what the output holds.
+        gap: for a deployment, nothing was counted in the many periods before a row.
     """
 
     append: bool = False
     again: bool = False
-    period_days: int = 7
+    period_days: int | None = None
     same_entity: bool = False
     new_entity: bool = False
     change_noise: bool = False
     over_capacity: bool = False
     no_final_newline: bool = False
     forget_ledger: bool = False
+    gap: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ class Request:
         choices: what is meant where a release would stop and ask.
         memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
         agreed: what a deployment says; only what is new to the output is released then, and added.
+        today: the date; None: that of the machine.
 
     Raises:
         DataError: a memory is to be designed for entities without capacity.
@@ -106,6 +111,7 @@ class Request:
     choices: Choices = Choices()
     memory: Memory | None = None
     agreed: Agreed | None = None
+    today: datetime.date | None = None
 
     def __post_init__(self) -> None:
         if self.memory and not self.memory.numbers and not self.columns.capacity:
@@ -113,3 +119,8 @@ class Request:
                 "a designed memory needs the capacity of each entity; give its column with"
                 " --capacity, or two numbers such as --memory 0,0.5"
             )
+
+    @property
+    def days(self) -> int | None:
+        """Length of its periods; None if it is not known."""
+        return self.agreed.terms.days if self.agreed else self.choices.period_days
