@@ -48,8 +48,9 @@ from dpol.release.request import Request
 INDEPENDENT = Fraction(0), Fraction(0), 1
 """(a, b) of noise without memory, and its unit."""
 Spent = Mapping[tuple[int, int], Fraction]
-"""What entities have spent in periods, by the numbers of both; periods count from 0."""
+"""The weight of all rows of an entity that overlap a period, by the numbers of both."""
 _LEAST_MU = 0.001
+_UNKNOWN = ", where a period without a stated length counts until the next one in its output begins"
 
 
 class Worst(NamedTuple):
@@ -96,7 +97,7 @@ def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int] | None, most
 def refuse_above(ledger: Ledger, run: int, request: Request, places: Sequence[Place]) -> None:
     """Refuse a run that takes a period of an entity above its share of a deployment's budget.
 
-    What was above before, and is not raised, is no reason to refuse.
+    A period that was above before, and that the run does not raise, is let be.
 
     Args:
         ledger: holds the run already.
@@ -126,10 +127,12 @@ def refuse_above(ledger: Ledger, run: int, request: Request, places: Sequence[Pl
         lines = {_key(place): place.line for place in places}
         first = min(such, key=lambda load: lines[_key(load.row)])
         pair = min(first.pairs() & above.keys() or above)
+        old = [it.row for it in loads if pair in it.pairs() and it.row.run != run]
         raise DataError(
             f"{request.table}, line {lines[_key(first.row)]}: "
-            f"{_passed(terms, before, above, pair)},"
-            f" over all outputs of {ledger.path} ({len(such)} of {len(new)} rows are such):"
+            f"{_passed(terms, before, above, pair)}, over all outputs of {ledger.path}"
+            f"{_UNKNOWN if any(row.days is None for row in old) else ''}"
+            f" ({len(such)} of {len(new)} rows are such):"
             f" leave such rows out{', the others fit' if fit else ''}"
             f"{_ways_by_hand(request, terms, before, above, new)}"
         )
@@ -173,7 +176,7 @@ def _loads(
     end: int,
     rows: Sequence[Weighed],
 ) -> list[_Load]:
-    """What each of the rows adds, if no others are released; open periods end at a number."""
+    """The loads of rows, if no others are released; open periods end at a number."""
     spans = [
         range(terms.number_on(first), end if after is None else terms.number_on(after - 1) + 1)
         for first, after in intervals(rows)
@@ -204,7 +207,7 @@ def _end(terms: AgreedTerms, rows: Sequence[Weighed]) -> int:
 
 
 def _most_touched(periods: Sequence[range], stay: int) -> int:
-    """How many of some rows a stay can touch; the worst one begins where one of them ends."""
+    """The most of some rows that a stay touches; one of the worst begins where a row ends."""
     begun, ended = sorted(it.start for it in periods), sorted(it.stop for it in periods)
     return max(bisect_left(begun, it - 1 + stay) - bisect_left(ended, it) for it in ended)
 

@@ -79,9 +79,10 @@ class Place(NamedTuple):
 
 
 class Released(NamedTuple):
-    """A release of an entity in one period, and its output (by its path in the ledger)."""
+    """A release of an entity in one period of some days, and its output's path in the ledger."""
 
     period: str
+    days: int | None
     mu: str
     count_sensitivity: str
     path: str
@@ -232,7 +233,7 @@ def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[
 def releases_of(ledger: Ledger, entity: int) -> list[Released]:
     """Every release of an entity."""
     found = ledger.execute(
-        f"SELECT period, mu, count_sensitivity, path FROM {_ROWS}"
+        f"SELECT period, days, mu, count_sensitivity, path FROM {_ROWS}"
         " WHERE release.entity = ? ORDER BY release.number",
         entity,
     )

@@ -74,7 +74,7 @@ def _over_all(ledger: Ledger, rows: Sequence[entries.Weighed]) -> Iterator[str]:
 
 
 def budget_in_words(terms: AgreedTerms, worst: ceiling.Worst) -> str:
-    """Whether the budget of a deployment holds, by all that a ledger released."""
+    """The budget of a deployment, and whether a ledger keeps its part of it."""
     if worst.kept:
         return (
             f"The budget of {terms.budget_mu} holds over all holders who take part: a move changes"

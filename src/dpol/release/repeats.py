@@ -211,7 +211,13 @@ def _refuse_other_noise(request: Request, rows: Sequence[Place], released: Histo
 def _refuse_near_periods(request: Request, rows: Sequence[Place], released: History) -> None:
     days = request.choices.period_days or request.days or _NEAR
     lines = {(row.entity, row.period): row.line for row in reversed(rows)}
-    before = ((entity, one.period) for entity, ones in released.items() for one in ones)
+    # A period of another length is another period, and counts in all that it overlaps.
+    before = (
+        (entity, one.period)
+        for entity, ones in released.items()
+        for one in ones
+        if one.days in (None, request.days) or request.days is None
+    )
     near = [
         lines.get(two) or lines[one]
         for one, two in itertools.pairwise(sorted({*lines, *before}))
