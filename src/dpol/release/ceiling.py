@@ -113,8 +113,10 @@ def refuse_above(ledger: Ledger, run: int, request: Request, places: Sequence[Pl
     memories = chains.memories(ledger)
     for terms in entries.deployments(ledger):
         loads_of = functools.partial(_loads, terms, memories, _end(terms, rows))
-        before = _spent(loads_of([row for row in rows if row.run != run]))
         loads = loads_of(rows)
+        if not _raised_above(terms, {}, loads):
+            continue  # nothing is above, as a rule
+        before = _spent(loads_of([row for row in rows if row.run != run]))
         above = _raised_above(terms, before, loads)
         if not above:
             continue
@@ -213,11 +215,12 @@ def _most_touched(periods: Sequence[range], stay: int) -> int:
 
 
 def _spent(loads: Sequence[_Load]) -> Spent:
-    spent: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
-    for load in loads:
-        for number in load.periods:
-            spent[load.row.entity, number] += load.weight
-    return dict(spent)
+    spent: dict[tuple[int, int], Fraction] = {}
+    for row, periods, weight in loads:
+        for number in periods:
+            pair = row.entity, number
+            spent[pair] = spent[pair] + weight if pair in spent else weight
+    return spent
 
 
 def _share(terms: AgreedTerms) -> Fraction:

@@ -7,20 +7,24 @@ import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dpol.release.entries import Weighed
 
 
-def intervals(rows: Iterable[Weighed]) -> list[tuple[int, int | None]]:
+def intervals(rows: Sequence[Weighed]) -> list[tuple[int, int | None]]:
     """The first day of each row's period and the day after its last, as ordinals.
 
     A period without a stated length ends where the entity's next one in the same output begins.
     Without a next one it is open, and has None.
     """
-    begun = [(row, datetime.date.fromisoformat(row.period).toordinal()) for row in rows]
+    ordinal = {
+        period: datetime.date.fromisoformat(period).toordinal()
+        for period in {row.period for row in rows}
+    }
     days: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    begun = [(row, ordinal[row.period]) for row in rows]
     for row, day in begun:
         days[row.output, row.entity].add(day)
     ordered = {key: sorted(of) for key, of in days.items()}
@@ -40,18 +44,20 @@ def most_in_a_period(rows: Sequence[Weighed]) -> float:
 
     Of a period that is open, see `intervals`, the first day is looked at.
     """
-    squares = {mu: Fraction(mu) ** 2 for mu in {row.mu for row in rows}}
-    entities: defaultdict[int, list[tuple[int, int | None, Fraction]]] = defaultdict(list)
+    mus = {text: Fraction(text) for text in {row.mu for row in rows}}
+    unit = math.lcm(*(mu.denominator for mu in mus.values()))
+    squares = {text: int(mu * unit) ** 2 for text, mu in mus.items()}
+    entities: defaultdict[int, list[tuple[int, int | None, int]]] = defaultdict(list)
     for row, (first, after) in zip(rows, intervals(rows), strict=True):
         entities[row.entity].append((first, after, squares[row.mu]))
-    return math.sqrt(max(map(_most, entities.values()), default=0))
+    return math.sqrt(Fraction(max(map(_most, entities.values()), default=0), unit**2))
 
 
-def _most(rows: list[tuple[int, int | None, Fraction]]) -> Fraction:
+def _most(rows: list[tuple[int, int | None, int]]) -> int:
     begun = sorted((first, square) for first, _, square in rows)
     ended = sorted((after, square) for _, after, square in rows if after is not None)
     sums_begun, sums_ended = (
-        [Fraction(0), *itertools.accumulate(square for _, square in of)] for of in (begun, ended)
+        [0, *itertools.accumulate(square for _, square in of)] for of in (begun, ended)
     )
     return max(
         sums_begun[bisect_left(begun, (first + 1 if after is None else after,))]
