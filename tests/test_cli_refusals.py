@@ -134,7 +134,7 @@ SETTINGS = [
     (1, f"{NEW} --column count=entity", "columns: entity, period, count and capacity must be diff"),
     (1, f"{NEW} --count-sensitivity 0.12345678", "count_sensitivity: the count sensitivity must"),
     (1, f"{NEW} --unit-weeks 9", "longest_stay = 8: must be at least unit_weeks (9)"),
-    (1, f"{NEW} --budget-mu 1.414", "stays 8 periods would have mu 1.415, each period released"),
+    (1, f"{NEW} --budget-mu 1.414", "must be at least 1.415: 8 periods of two entities"),
     (1, f"{NEW} --algorithm ridge", "algorithm = 'ridge': stands for 12"),
     (
         1,

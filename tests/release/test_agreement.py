@@ -182,7 +182,7 @@ def test_the_statement_says_what_leaves_and_what_it_means():
     assert [words for words in said if words not in text] == []
     assert RAW not in text
     # Where no capacity is reported, none of that column's cells is published.
-    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True)
+    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=1)
     text = asked()
     assert "columns hospital, week, digit for digit" in text
     assert "may be released again" in text
@@ -206,7 +206,7 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
         ({"budget_mu": 100}, "budget_mu: 0.71 -> 100"),
         ({"longest_stay": 4}, "longest_stay: 8 -> 4"),
         ({"unit_weeks": 1, "budget_mu": 2}, "unit_weeks: 4 -> 1"),
-        ({"corrections": True}, "corrections: false -> true"),
+        ({"corrections": True, "budget_mu": 1}, "corrections: false -> true"),
         ({"mu": 100, "budget_mu": 100, "longest_stay": 4}, "mu: 0.5 -> 100"),
         ({"columns": PLAIN["columns"] | {"count": "icu"}}, "columns.count: covid -> icu"),
         ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),

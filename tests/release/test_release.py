@@ -212,4 +212,6 @@ def test_plain_words():
     new = put(B1, to="x/b.csv", ledger="x/new")
     assert "x/new is new" in describe(new, 1e-5)[-1]
     other = describe(put(B1, to="c.csv"), 1e-5)
-    assert "mu = 1.3 over all outputs of dpol-ledger.sqlite" in other[-1]
+    assert (
+        "Some entity has mu = 1.3 in one period over all outputs of dpol-ledger.sqlite" in other[-1]
+    )

@@ -74,7 +74,7 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--chain-periods", type=number, metavar="T", help=words)
     words = "number of periods in which the budget protects a person (default: 8)"
     add("--longest-stay", type=number, metavar="N", help=words)
-    words = "ceiling of the mu of that stay (default: its mu without corrections)"
+    words = "ceiling of the mu of that stay, over all holders (default: the least that works)"
     add("--budget-mu", type=number, metavar="MU", help=words)
     words = "allow a period to be released again; it then counts again"
     add("--corrections", action="store_true", help=words)
@@ -106,7 +106,7 @@ def _new(options: argparse.Namespace) -> None:
         raw["algorithm"] = _yaml("--algorithm", given["algorithm"])
     made = checked_deployment({"budget_mu": 100, **raw}, "the options")
     if "budget_mu" not in given:
-        budget = float(rounded_up(math.sqrt(made.squared_mu_of_stay()), 3))
+        budget = float(rounded_up(math.sqrt(made.squared_budget()), 3))
         made = made.model_copy(update={"budget_mu": budget})
     text = commented_deployment(made)
     try:

@@ -61,6 +61,7 @@ _ANSWERS = {
     " entity",
     "new-entity": "such a name belongs to another entity",
     "change-noise": "use another mu or count sensitivity than in the last release",
+    "gap": "nobody counted in the many periods between a row and the last one released",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
     "forget-ledger": "the ledger of the output is lost: keep the rows of this output and forget all"
@@ -85,7 +86,7 @@ def add(commands: Commands) -> None:
     _add_agreed(parser.add_argument_group("without a deployment", words))
 
     group = parser.add_argument_group("if you are asked")
-    words = "periods of one entity are at least N days apart (default: 7)"
+    words = "a period is of N days, and those of one entity are N days apart or more (default: 7)"
     days = between(1, 366, whole=True)
     group.add_argument("--period-days", type=days, metavar="N", help=words)
     names = group.add_mutually_exclusive_group()
@@ -200,7 +201,7 @@ def _request(options: argparse.Namespace) -> Request:
             raise DpolError(f"{_named(told)}: {options.deployment} says that; leave it out")
         deployment = read_deployment(options.deployment)
         columns, noise = deployment.count_columns(), deployment.count_noise()
-        memory, days = deployment.memory(), deployment.periods.days
+        memory = deployment.memory()
         agreed = deployment.agreed(options.entity_id, map(str, options.correct))
     elif options.entity_id or options.correct or options.agree or options.agree_sensitivity:
         raise DpolError(
@@ -210,11 +211,11 @@ def _request(options: argparse.Namespace) -> Request:
         found = _AGREED | found
         columns = CountColumns(*(found[name] for name in _COLUMNS))
         noise = CountNoise(found["mu"], found["count_sensitivity"])
-        memory, days, agreed = None, 7, None
+        memory, agreed = None, None
         if found["memory"] != (0, 0) or found["unit_weeks"] > 1:
             memory = Memory(found["memory"], found["unit_weeks"], found["chain_periods"])
     answers: dict[str, Any] = {it.name: found.get(it.name) for it in dataclasses.fields(Choices)}
-    answers |= {"append": found.get("append", False), "period_days": options.period_days or days}
+    answers |= {"append": found.get("append", False)}
     return Request(
         table=options.table,
         output=options.output,

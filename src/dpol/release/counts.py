@@ -53,7 +53,7 @@ def read_counts(
             " or add --no-final-newline if it is complete"
         )
     if not counts:
-        of = f" of {', '.join(agreed.capacities)}" if agreed and len(agreed.capacities) == 1 else ""
+        of = f" of {', '.join(agreed.members)}" if agreed and len(agreed.members) == 1 else ""
         raise DataError(f"{path}: has a header but no rows{of}; add rows to release")
     lines: dict[tuple[str, str], int] = {}
     for count in counts:

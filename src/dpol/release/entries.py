@@ -79,9 +79,10 @@ class Place(NamedTuple):
 
 
 class Released(NamedTuple):
-    """A release of an entity in one period, and its output (by its path in the ledger)."""
+    """A release of an entity in one period of some days, and its output's path in the ledger."""
 
     period: str
+    days: int | None
     mu: str
     count_sensitivity: str
     path: str
@@ -91,22 +92,22 @@ class Weighed(NamedTuple):
     """The facts on which the privacy of a row depends.
 
     Args:
-        deployment: name of that of its output, or None.
         output: number.
         run: number.
         entity: number.
         period: date, YYYY-MM-DD.
+        days: length of the period; None if that was not stated.
         version: as in `Place`.
         mu: decimal text.
         chain: number, or None.
         imported: as in `Run`.
     """
 
-    deployment: str | None
     output: int
     run: int
     entity: int
     period: str
+    days: int | None
     version: int
     mu: str
     chain: int | None
@@ -154,14 +155,15 @@ def add_run(
     *,
     imported: int = 0,
     terms: AgreedTerms | None = None,
+    days: int | None = None,
 ) -> int:
-    """Begin a run, for a deployment or for none; its number."""
+    """Begin a run, for a deployment or for none, of periods of some days; its number."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     deployment = _deployment_number(ledger, terms) if terms else None
     return ledger.insert(
-        "INSERT INTO run (token, date, output, sampler, imported, deployment)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        *(token, today, output.number, sampler, imported, deployment),
+        "INSERT INTO run (token, date, output, sampler, imported, deployment, days)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        *(token, today, output.number, sampler, imported, deployment, days),
     )
 
 
@@ -231,7 +233,7 @@ def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[
 def releases_of(ledger: Ledger, entity: int) -> list[Released]:
     """Every release of an entity."""
     found = ledger.execute(
-        f"SELECT period, mu, count_sensitivity, path FROM {_ROWS}"
+        f"SELECT period, days, mu, count_sensitivity, path FROM {_ROWS}"
         " WHERE release.entity = ? ORDER BY release.number",
         entity,
     )
@@ -260,15 +262,11 @@ def released_for(ledger: Ledger, deployment: str) -> set[tuple[int, str]]:
 
 def weighed_rows(ledger: Ledger) -> list[Weighed]:
     """All rows of a ledger, without what was released."""
-    names = dict(
-        ledger.execute(
-            "SELECT output, name FROM run JOIN deployment ON deployment.number = run.deployment"
-        )
-    )
     found = ledger.execute(
-        f"SELECT run.output, run, release.entity, period, version, mu, chain, imported FROM {_ROWS}"
+        "SELECT run.output, run, release.entity, period, days, version, mu, chain, imported"
+        f" FROM {_ROWS}"
     )
-    return [Weighed(names.get(row[0]), *row) for row in found]
+    return [Weighed(*row) for row in found]
 
 
 def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
@@ -283,14 +281,13 @@ def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
         yield [*row, deviation, *interval(row[-3], deviation)]
 
 
-def spent(ledger: Ledger, output: Output | None = None) -> float:
-    """The largest mu of one entity in one period, over an output, or over all."""
-    rows = f"FROM {_ROWS} WHERE " + ("run.output = ?" if output else "? IS NULL")
-    number = output.number if output else None
+def spent(ledger: Ledger, output: Output) -> float:
+    """The largest mu of one entity in one period of an output."""
+    rows = f"FROM {_ROWS} WHERE run.output = ?"
     found = ledger.execute(
         f"SELECT mu {rows} UNION SELECT group_concat(mu) {rows} AND (release.entity, period) IN"
         " (SELECT entity, period FROM release WHERE version > 1) GROUP BY release.entity, period",
-        *(number, number),
+        *(output.number, output.number),
     )
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
 
@@ -298,8 +295,8 @@ def spent(ledger: Ledger, output: Output | None = None) -> float:
 def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:
     # With MAX, SQLite takes the other columns from the row of the maximum.
     found = ledger.execute(
-        "SELECT name, sha256, first, days, longest_stay, budget_mu, MAX(run.number) FROM run"
-        f" JOIN deployment ON deployment.number = run.deployment WHERE {which}"
+        "SELECT name, sha256, first, deployment.days, longest_stay, budget_mu, MAX(run.number)"
+        f" FROM run JOIN deployment ON deployment.number = run.deployment WHERE {which}"
     )
     return [
         AgreedTerms(name, sha256, datetime.date.fromisoformat(first), days, stay, Decimal(budget))

@@ -17,11 +17,11 @@ CREATE TABLE deployment (
     budget_mu TEXT NOT NULL, agreement TEXT NOT NULL, confirmed TEXT NOT NULL
 );
 -- The token is chosen at random: a run of an older copy of the ledger has another one. A run
--- without a deployment was made by hand.
+-- without a deployment was made by hand. days: length of its periods, NULL if not stated.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, date TEXT NOT NULL,
     output INTEGER NOT NULL REFERENCES output, sampler TEXT NOT NULL, imported INTEGER NOT NULL,
-    deployment INTEGER REFERENCES deployment
+    deployment INTEGER REFERENCES deployment, days INTEGER
 );
 CREATE TABLE entity (number INTEGER PRIMARY KEY);
 -- One entity may have several names, and names that are folded alike may be several entities.

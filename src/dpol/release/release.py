@@ -17,12 +17,14 @@ from dpol.release import ceiling, chains, entries
 from dpol.release.agreed import Agreed
 from dpol.release.agreement import confirm, keep_agreement, refuse_unconfirmed
 from dpol.release.ceiling import Worst
+from dpol.release.clock import in_time
 from dpol.release.columns import keep_columns, refuse_mixed_columns
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.memory import draw_noise
 from dpol.release.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
+from dpol.release.overlaps import most_in_a_period
 from dpol.release.repeats import check_deployment, places, refuse_repeats, unreleased
 from dpol.release.request import Request
 from dpol.release.views import (
@@ -44,14 +46,16 @@ class Release:
         added: rows that this release added to the table.
         rows: rows of the whole table.
         guarantee: of the whole table: an entity's period that was released twice counts twice.
-        mu_over_all_outputs: the largest mu of an entity's period over all outputs of the ledger.
+        mu_over_all_outputs: the largest mu of an entity's period, over all periods of any output of
+            the ledger that overlap it.
         noise: noise of the rows that were added.
         parts: the chains of the table, where noise has memory.
         remembers: whether the ledger has begun to hold memories of noise.
         skipped: rows of the raw table that the output held already.
+        outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
         agreed: what the deployment says, if it was made for one.
-        worst: the stay that loses most of all that the deployment protects.
+        worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
     output: Path
@@ -65,6 +69,7 @@ class Release:
     parts: Sequence[chains.Part]
     remembers: bool
     skipped: int = 0
+    outside: int = 0
     periods: Sequence[str] = ()
     agreed: Agreed | None = None
     worst: Worst | None = None
@@ -90,7 +95,8 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     request, book = _with_files(request)
     output, choices, token = request.output, request.choices, new_token()
     try:
-        counts = read_counts(request.table, request.columns, choices, request.agreed)
+        table = read_counts(request.table, request.columns, choices, request.agreed)
+        counts = in_time(request, table)
         if request.memory or request.agreed:
             counts.sort(key=lambda count: count.period)  # the order of a chain
         if first := not book.exists():
@@ -107,14 +113,37 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
                 known, new = _put(ledger, request, counts, sampler, token)
         with transaction(ledger):
             write_views(ledger, known, output)
-            rows = sum(run.rows for run in entries.runs_of(ledger, known))
-            guarantee, over_all = guarantee_of(ledger, known), entries.spent(ledger)
             remembers = chains.any_chain(ledger) and not remembered
-            parts = chains.parts_of(ledger, known)
-            worst = ceiling.worst_stay(ledger, request.agreed.terms) if request.agreed else None
-    done = output, book, first, len(new), rows, guarantee, over_all, request.noise
-    periods = tuple(sorted({count.period for count in new}))
-    return Release(*done, parts, remembers, len(counts) - len(new), periods, request.agreed, worst)
+            done = _result(ledger, request, known, new, first=first, remembers=remembers)
+    return replace(done, skipped=len(counts) - len(new), outside=len(table) - len(counts))
+
+
+def _result(
+    ledger: Ledger,
+    request: Request,
+    output: entries.Output,
+    new: Sequence[Count],
+    *,
+    first: bool,
+    remembers: bool,
+) -> Release:
+    """The result of a release, but for the rows that were left out."""
+    agreed = request.agreed
+    return Release(
+        output=request.output,
+        ledger=ledger.path,
+        first=first,
+        added=len(new),
+        rows=sum(run.rows for run in entries.runs_of(ledger, output)),
+        guarantee=guarantee_of(ledger, output),
+        mu_over_all_outputs=most_in_a_period(entries.weighed_rows(ledger)),
+        noise=request.noise,
+        parts=chains.parts_of(ledger, output),
+        remembers=remembers,
+        periods=tuple(sorted({count.period for count in new})),
+        agreed=agreed,
+        worst=ceiling.worst_stay(ledger, agreed.terms) if agreed else None,
+    )
 
 
 def _target(path: Path) -> Path:
@@ -203,9 +232,10 @@ def _put(
     else:
         cells = noisy_cells(counts, request.noise, sampler)
     terms = agreed.terms if agreed else None
-    run = entries.add_run(ledger, output, token, sampler.name, terms=terms)
+    days = request.days
+    run = entries.add_run(ledger, output, token, sampler.name, terms=terms, days=days)
     entries.add_rows(ledger, run, zip(to, cells, strict=True), chain_numbers)
-    ceiling.refuse_above(ledger, run)
+    ceiling.refuse_above(ledger, run, request, to)
     return output, counts
 
 
@@ -227,7 +257,7 @@ def _new_rows(
     keys = ((count.line, count.entity, count.period) for count in counts)
     rows = list(zip(places(ledger, request.table, keys, choices), counts, strict=True))
     if agreed:
-        rows = unreleased(ledger, known, request.table, agreed, rows)
+        rows = unreleased(ledger, known, request, agreed, rows)
     refuse_repeats(ledger, request, [place for place, _ in rows])
     if known and not adding:
         raise DataError(

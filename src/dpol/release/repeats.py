@@ -15,12 +15,14 @@ from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
 from dpol.release import entries
 from dpol.release.agreed import Agreed, AgreedTerms
+from dpol.release.clock import refuse_gap
 from dpol.release.entries import Place, Released
 from dpol.release.ledger import Ledger
 from dpol.release.names import folded
 from dpol.release.noise import Count, decimal_text
 from dpol.release.request import Choices, Request
 
+_NEAR = 7  # Days, where the length of a period is not known.
 History = Mapping[int, Sequence[Released]]
 """All releases of entities, by number."""
 
@@ -78,7 +80,7 @@ def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> N
 def unreleased(
     ledger: Ledger,
     output: entries.Output | None,
-    table: Path,
+    request: Request,
     agreed: Agreed,
     rows: Sequence[tuple[Place, Count]],
 ) -> list[tuple[Place, Count]]:
@@ -86,8 +88,10 @@ def unreleased(
 
     Raises:
         DataError: a row is of a period before the last one released, and corrections are not
-            allowed; or what is to be corrected was never released, or is not in the table.
+            allowed, or long after it; or what is to be corrected was never released, or is not in
+            the table.
     """
+    table = request.table
     released = entries.periods_of(ledger, output) if output else {}
     kept, corrected = [], set()
     for place, row in rows:
@@ -108,6 +112,8 @@ def unreleased(
             f"{table}: no row of {missing[0]} was released before, so none can be corrected; give"
             " --correct the start of a period that was released and is in the table"
         )
+    if not request.choices.gap:
+        refuse_gap(table, agreed, [place for place, _ in kept], released)
     return kept
 
 
@@ -218,9 +224,15 @@ def _refuse_other_noise(request: Request, rows: Sequence[Place], released: Histo
 
 
 def _refuse_near_periods(request: Request, rows: Sequence[Place], released: History) -> None:
-    days = request.choices.period_days
+    days = request.choices.period_days or request.days or _NEAR
     lines = {(row.entity, row.period): row.line for row in reversed(rows)}
-    before = ((entity, one.period) for entity, ones in released.items() for one in ones)
+    # A period of another length is another period, and counts in all that it overlaps.
+    before = (
+        (entity, one.period)
+        for entity, ones in released.items()
+        for one in ones
+        if one.days in (None, request.days) or request.days is None
+    )
     near = [
         lines.get(two) or lines[one]
         for one, two in itertools.pairwise(sorted({*lines, *before}))

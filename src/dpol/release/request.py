@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -61,24 +62,27 @@ class Choices:
     Args:
         append: add to the output if it exists.
         again: as `append`, and release once more what was released before, in any output.
-        period_days: days between two periods of an entity, at least.
+        period_days: length of a period, and days between two of an entity, at least; None: the
+            deployment's length, or one that is not known and at least 7.
         same_entity: names that are much alike mean one entity.
         new_entity: names that are much alike mean different entities.
         change_noise: use another mu or count sensitivity than in the entity's last release.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
         forget_ledger: the ledger that knew the output is lost; keep what the output holds.
+        gap: for a deployment, nothing was counted in the many periods before a row.
     """
 
     append: bool = False
     again: bool = False
-    period_days: int = 7
+    period_days: int | None = None
     same_entity: bool = False
     new_entity: bool = False
     change_noise: bool = False
     over_capacity: bool = False
     no_final_newline: bool = False
     forget_ledger: bool = False
+    gap: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ class Request:
         agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
             the holder confirms it; None: it was confirmed before.
         agree_sensitivity: confirms a count sensitivity below 1 by its value.
+        today: the date; None: that of the machine.
 
     Raises:
         DataError: a memory is to be designed for entities without capacity, or what is confirmed is
@@ -113,6 +118,7 @@ class Request:
     agreed: Agreed | None = None
     agree: str | None = None
     agree_sensitivity: Decimal | None = None
+    today: datetime.date | None = None
 
     def __post_init__(self) -> None:
         if self.memory and not self.memory.numbers and not self.columns.capacity:
@@ -131,3 +137,8 @@ class Request:
                 f"--agree-sensitivity {self.agree_sensitivity}: the count sensitivity is"
                 f" {decimal_text(sensitivity)}; confirm that number, or none"
             )
+
+    @property
+    def days(self) -> int | None:
+        """Length of its periods; None if it is not known."""
+        return self.agreed.terms.days if self.agreed else self.choices.period_days

@@ -26,6 +26,7 @@ from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
 from dpol.release import chains, entries
 from dpol.release.ledger import Ledger
+from dpol.release.overlaps import most_in_a_period
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _record_text(
         **guarantee.as_dict(),
         "dp_event": dp_event_facts(guarantee.mu),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
-        "mu_over_all_outputs": entries.spent(ledger),
+        "mu_over_all_outputs": most_in_a_period(entries.weighed_rows(ledger)),
         "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
         "releases": [
             {"run": it.number, "date": it.date, "rows": it.rows, "imported": bool(it.imported)}
