@@ -122,7 +122,8 @@ def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
     try:
         done = release(_request(options), SecureNoise())
     except OSError as error:
-        raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
+        place = error.filename or options.output
+        raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
     try:
         print("\n".join(describe(done, options.delta)), flush=True)
     except KeyboardInterrupt:
