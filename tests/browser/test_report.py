@@ -80,8 +80,8 @@ def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) ->
 
 @pytest.mark.parametrize("width", [320, 400])
 def test_cards_are_in_no_box_that_scrolls(by_hand: Path, tmp_path: Path, width: int) -> None:
-    for page in (by_hand, few(tmp_path)):
-        cards = look(page, width, "light")["cards"]
+    for path in (by_hand, few(tmp_path)):
+        cards = look(path, width, "light")["cards"]
         assert cards
         assert {tuple(box) for box in cards} == {("none", "visible")}
 

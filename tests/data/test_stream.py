@@ -230,7 +230,7 @@ def test_a_file_that_is_not_whole_is_refused(path: Path, kept: float | None) -> 
     with pytest.raises(DataError) as caught:
         read_stream(path)
     assert str(caught.value).startswith(f"{path} is not a stream (")
-    assert str(caught.value).endswith("move it away and run snakemake again, which makes it anew")
+    assert str(caught.value).endswith("move it away and run snakemake again, which makes it")
 
 
 def test_another_table_is_told_where_streams_are_and_not_to_be_deleted(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_picture_of_the_workflow_is_new_and_legible() -> None:
 
 
 def test_papers_and_privacy_round_the_numbers_of_a_guarantee_alike() -> None:
-    """At mu = 0.5: weeks, epsilon, right guesses; never below the number itself."""
+    """Weeks, epsilon and right guesses at mu = 0.5, never below the number itself."""
     explanation = DOCS / "explanation"
     line = re.compile(r"^(\d+) week\(s\): mu = \S+, epsilon = (\S+), .* right in (\S+)%$", re.M)
     printed = line.findall((explanation / "papers.md").read_text(encoding="utf-8"))

@@ -112,13 +112,13 @@ REGISTRY = keys(
     ),
 )
 READ = "2026-11-21, commit 057e5d8"
-"""When, and of which version of opendp/deployments-registry-data."""
+"""The day, and the version of opendp/deployments-registry-data."""
 
 
-def complaints():
-    """What the registry's schema has against the entry."""
+def complaints(text):
+    """The mistakes that the registry's schema finds in the entry."""
     validator = Draft7Validator(REGISTRY, format_checker=Draft7Validator.FORMAT_CHECKER)
-    found = validator.iter_errors(yaml.safe_load(registry_entry(RECORD)))
+    found = validator.iter_errors(yaml.safe_load(text))
     return [f"{error.json_path}: {error.message}" for error in found]
 
 
@@ -169,11 +169,11 @@ def test_a_continued_release_with_memory_says_so():
 def test_an_entry_is_valid_by_the_registrys_schema_of_the_date_it_names(rows):
     for number, row in enumerate(rows):
         put(row, sampler=Secure(), append=number > 0)
-    assert complaints() == []
+    assert complaints(registry_entry(RECORD)) == []
     assert f"as read on {READ}" in registry_entry(RECORD)
 
 
-def test_the_schema_refuses_a_missing_a_strange_and_a_wrong_value(monkeypatch):
+def test_the_schema_refuses_a_missing_a_strange_and_a_wrong_value():
     put(A1, sampler=Secure())
     text = registry_entry(RECORD)
     for old, new in (
@@ -182,8 +182,7 @@ def test_the_schema_refuses_a_missing_a_strange_and_a_wrong_value(monkeypatch):
         ("data_product_sector: Healthcare", "data_product_sector: TODO"),
     ):
         assert old in text
-        monkeypatch.setitem(globals(), "registry_entry", lambda _, it=text.replace(old, new): it)
-        assert len(complaints()) == 1
+        assert len(complaints(text.replace(old, new))) == 1
 
 
 def test_it_passes_the_registrys_checks_of_yaml_and_is_marked_as_not_validated():

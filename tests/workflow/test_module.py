@@ -160,7 +160,7 @@ def test_outputs_may_be_held_by_a_storage_provider(tmp_path: Path) -> None:
 
 def test_a_pattern_that_a_storage_provider_flags_is_noticed(tmp_path: Path) -> None:
     rules = 'rule one:\n    output: "{a}.txt"\n    shell: "touch {output}"\n'
-    rules += 'rule all:\n    input: expand(rules.one.output[0], a=[1])\n'
+    rules += "rule all:\n    input: expand(rules.one.output[0], a=[1])\n"
     (tmp_path / "Snakefile").write_text(rules)
     done = planned_where_outputs_are_stored(tmp_path, tmp_path / "Snakefile")
     assert done.returncode == 1

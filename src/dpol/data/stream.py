@@ -28,7 +28,7 @@ POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 _METADATA_KEY = b"dpol.stream"
 _REMEDY = (
     "give a file of results/RUN/streams/; if it is one, move it away and run snakemake again, which"
-    " makes it anew"
+    " makes it"
 )
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
