@@ -5,10 +5,16 @@ Mistakes in a deployment's file are reported in a line each, between a head and 
 
 from __future__ import annotations
 
+import contextlib
+import io
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from dpol.cli import main
 from dpol.live.deployment import read_deployment
 from releases import run
 
@@ -173,3 +179,48 @@ def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
 def test_a_decision_over_a_gap_is_within_reach_of_the_filters():
     """Eight periods after the last report are the most."""
     assert run("decide", "state", "--period", "2024-03-03")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("config copy shelters", "shelters.yaml"),
+        ("collect o.csv --into limited --deployment d.yaml", "limited/deployment.yaml"),
+    ],
+)
+def test_a_file_that_may_not_become_so_large_is_named(command, place):
+    """The system lets a process write 600 bytes to a file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dpol", *command.split()],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
+    )
+    said = "files may not become so large here; raise the limit (ulimit -f) and run again"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: cannot write {place}: {said}\n"
+
+
+def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(monkeypatch):
+    def fail(*_, **__):
+        raise OSError(5, "Input/output error", "disk/log.sqlite")
+
+    monkeypatch.setattr("dpol.live.decide.decide", fail)
+    assert run("decide", "state") == (1, "", "error: disk/log.sqlite: Input/output error\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("c.csv").write_text("entity,period,count\nŁódź,2024-01-07,31\ns,2024-01-07,36\n")
+    new = NEW.replace("n:120,s:300,e", "Łódź:120,s:300")
+    assert run(*new.split(), "--output", FILE)[0] == 0
+    assert run(*AGREED.split(), FILE)[0] == 0
+    assert run("collect", "q.csv", "--into", "state", "--deployment", FILE)[0] == 0
+    raw = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding=encoding)) as shown:
+        assert main(["decide", "state"]) == 0
+        shown.flush()
+    assert "\\u0141" in raw.getvalue().decode(encoding)

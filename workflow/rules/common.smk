@@ -56,6 +56,8 @@ for known in workflow.rules:
         )
 
 RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
+# Plain, for `expand`: an output of a rule has flags where a storage provider holds it.
+STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
 LONGEST_FIRST = 1
@@ -146,7 +148,7 @@ def stream_of(points):
 
     def stream(wildcards):
         label = points[wildcards.point].get("stream")
-        return [] if label is None else f"{RESULTS}/streams/{label}.parquet"
+        return [] if label is None else STREAM.format(stream=label)
 
     return {"stream": stream} if any("stream" in point for point in points.values()) else {}
 

@@ -1,7 +1,7 @@
 # The main experiment: runs, and the tables of their results.
 rule run_suite:
     input:
-        stream=rules.build_stream.output.stream,
+        stream=STREAM,
     output:
         runs=f"{RESULTS}/runs/{RUN}.parquet",
     log:
@@ -35,7 +35,7 @@ rule runs:
 rule aggregate_runs:
     input:
         runs=run_files(),
-        streams=expand(rules.build_stream.output.stream, stream=settings.streams),
+        streams=expand(STREAM, stream=settings.streams),
     output:
         **result_tables(
             "summary",

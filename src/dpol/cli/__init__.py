@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -42,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2 for wrong arguments and for what holders run. A command may return another code. A mistake is
     reported in one line on stderr, those of a file of settings in a line each. 130 after Ctrl-C.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal without μ or ü shows its number; what is done is done, and said.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _parser().parse_args(arguments)
         code = options.run(options)
@@ -55,6 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Only errors of settings take several lines.
         several = isinstance(error, ConfigError)
         print(f"error: {error if several else printable(str(error))}", file=sys.stderr)
+        return int(options.failure)
+    except OSError as error:
+        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        print(f"error: {printable(place)}{error.strerror or error}", file=sys.stderr)
         return int(options.failure)
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"

@@ -139,7 +139,8 @@ def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
     try:
         done = _released(_request(options), SecureNoise())
     except OSError as error:
-        raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
+        place = error.filename or options.output
+        raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
     written = f"the rows are released and written to {done.output}"
     try:
         show("\n".join(describe(done, options.delta)))

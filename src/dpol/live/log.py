@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.files import atomic_path
+from dpol.core.files import atomic_path, output_error
 from dpol.core.randomness import Floats
 from dpol.live.deployment import read_deployment
 from dpol.release.deployment import Deployment
@@ -170,7 +170,7 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
             yield Log(path, base, *_agreed(base, folder / DEPLOYMENT_NAME))
             _patiently(base, "COMMIT")
     except OSError as error:
-        raise OutputError(f"{error.filename}: {error.strerror}; choose another folder") from error
+        raise output_error(error.filename or path, error) from error
     except sqlite3.Error as error:
         what = getattr(error, "sqlite_errorname", "")
         if what.startswith("SQLITE_BUSY"):

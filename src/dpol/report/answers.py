@@ -13,9 +13,12 @@ from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
 from dpol.show.words import counted, each, joint_confidence, mu_title, power, proved
+from dpol.studies import audits as audits_study
+from dpol.studies import claims as claims_study
 from dpol.studies.claims.table import count_verdicts
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
+from dpol.studies.study import Study
 
 _INFINITE = float("inf")
 
@@ -56,9 +59,13 @@ def answer_on_papers(
     more += [*ranked, table] if beside.empty else [table, *ranked]  # first what can be compared
     if claims is None:
         found, *more = more
-        more.append("No statement of the papers was checked: the config has no block audit.")
+        more.append(f"No statement of the papers was checked: {_no_block(claims_study.STUDY)}")
     question = "Does the paper hold up?" if claims is None else "Do the papers hold up?"
     return Answer(question, found, tuple(more), ("average-gain", "claims"))
+
+
+def _no_block(study: Study) -> str:
+    return f"the config has no block {study.name}."
 
 
 def _checks(rows: pd.DataFrame) -> str:
@@ -189,7 +196,7 @@ def _models(private: pd.DataFrame) -> str:
 
 def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
     if audits is None:
-        yield "Nothing was audited: the config has no block audit."
+        yield f"Nothing was audited: {_no_block(audits_study.STUDY)}"
         return
     broken = audits[audits["verdict"] == "violated"]
     yield (
