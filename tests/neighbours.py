@@ -15,7 +15,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import yaml
@@ -28,7 +27,7 @@ from releases import run
 FIRST = datetime.date(2015, 1, 4)
 WEEKS = 4
 SENSITIVITY = 2
-"""How far one person moves a count: the counts of the two worlds differ by so much."""
+"""Change of a count by one person: the counts of the two worlds differ by so much."""
 
 
 def in_process(*arguments):
@@ -43,8 +42,19 @@ def in_real_process(*arguments):
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
-def agreement(folder, pairs, *, mu, memory, unit):
+def agreed_on(path, keys):
     """The file of a deployment, and the options of a command that releases what it says."""
+    if "disjoint" in Deployment.model_fields:  # MERGE: always
+        keys = {**keys, "disjoint": True}
+    path.write_text(yaml.safe_dump(keys, sort_keys=False))
+    options = ["--output", path.parent / "noisy.csv", "--deployment", path]
+    if "--agree" in run("privatize", "--help")[1]:  # MERGE: always
+        options += ["--agree", read_deployment(path).sha256()]
+    return path, options
+
+
+def agreement(folder, pairs, *, mu, memory, unit):
+    """The agreement of pairs of hospitals, as `agreed_on`."""
     # Of so different sizes that the designed memories differ.
     beds = [size * SENSITIVITY / mu for size in (10, 200)]
     whole = {
@@ -58,14 +68,7 @@ def agreement(folder, pairs, *, mu, memory, unit):
         "longest_stay": unit,
         "budget_mu": 100,
     }
-    if "disjoint" in Deployment.model_fields:  # MERGE: always
-        whole["disjoint"] = True
-    path = folder / "agreed.yaml"
-    path.write_text(yaml.safe_dump(whole, sort_keys=False))
-    options = ["--output", folder / "noisy.csv", "--deployment", path]
-    if "--agree" in run("privatize", "--help")[1]:  # MERGE: always
-        options += ["--agree", read_deployment(path).sha256()]
-    return path, options
+    return agreed_on(folder / "agreed.yaml", whole)
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,7 @@ def _norm(a, b, unit, horizon=400):
 
 
 def refutations(seen, error):
-    """What the releases of several tables refute; nothing with probability 1 - `error` if sound.
+    """Claims that the releases of several tables refute: none, up to `error`, if they are sound.
 
     Draws have the variance that the agreement asks for: in every row of a run (its position), for
     either size of hospital, and over all. They are independent from week to week. The attacker is

@@ -180,7 +180,7 @@ def test_intervals_of_shares_are_scipys(confidence):
         uppers = clopper_pearson_upper(counts, trials, 1 - confidence)
         for successes, upper in zip(counts, uppers, strict=True):
             test = stats.binomtest(successes, trials)
-            both = test.proportion_ci(confidence, method="exact")
+            both = tuple(test.proportion_ci(confidence, method="exact"))
             assert share_interval(successes, trials, confidence) == pytest.approx(both, rel=1e-9)
             one = stats.binomtest(successes, trials, alternative="less")
             most = one.proportion_ci(confidence, method="exact").high
@@ -191,7 +191,9 @@ def test_intervals_of_shares_are_scipys(confidence):
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-6])
 def test_intervals_of_means_are_scipys(sizes, confidence):
     rng = np.random.default_rng(sizes)
-    one, other = (5 + spread * rng.standard_normal(n) for spread, n in zip((1, 4), sizes))
+    one, other = (
+        5 + spread * rng.standard_normal(n) for spread, n in zip((1, 4), sizes, strict=True)
+    )
     welch = stats.ttest_ind(one, other, equal_var=False).confidence_interval(confidence)
     half = welch_half_width([one.std(ddof=1), other.std(ddof=1)], sizes, confidence)
     gap = one.mean() - other.mean()

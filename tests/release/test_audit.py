@@ -94,7 +94,7 @@ def one_scale(least):
 
 
 def no_state(monkeypatch):
-    """What a chain remembers is never written."""
+    """The state of a chain is never written."""
     monkeypatch.setattr(chains, "keep_state", lambda *_: None)
 
 
@@ -136,7 +136,7 @@ FAULTS = {
         {"variance of all", "one person's place by one hospital", "one person's place by both"},
     ),
 }
-"""What is broken, where it is looked for, and what the audit has to name."""
+"""Faults: how to make each, the tables that show it, and the claims that the audit must name."""
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
