@@ -173,6 +173,7 @@ def refutations(seen, error):
     Draws have the variance that the agreement asks for: in every row of a run (its position), for
     either size of hospital, and over all. They are independent from week to week. The attacker is
     right about a person no more often than mu allows: by one entity's rows mu / sqrt(2), by all mu.
+    Half of the error is for single rows.
     """
     units = np.stack([one.units for one in seen])  # (runs, T, n)
     sides = {f"row {i + 1}": units[:, :, i] for i in range(units.shape[2])}
@@ -181,25 +182,24 @@ def refutations(seen, error):
     mu, one, other = seen[0].mu, evidence[:, ::2], evidence[:, 1::2]
     both = np.where(other, one + other, 0)
     alone = {f"row {i + 1}": evidence[:, i] for i in range(units.shape[2])}
-    each = error / (2 * len(sides) + 9)
-    broken = [
-        f"variance of {name}: {(sample**2).mean():.3f}"
-        for name, sample in [*sides.items(), *sizes.items(), ("all", units)]
-        if _variance(sample.ravel()) < each
+    rows = {
+        **{f"variance of {name}": _variance(it) for name, it in sides.items()},
+        **{f"one person by {name}": _right(it, mu / math.sqrt(2)) for name, it in alone.items()},
+    }
+    whole = {
+        **{f"variance of {name}": _variance(it) for name, it in sizes.items()},
+        "variance of all": _variance(units),
+        **{f"weeks of {name}": _related(it) for name, it in sizes.items()},
+        **{f"later weeks of {name}": _related(it[:, 1:]) for name, it in sizes.items()},
+        "one person by one hospital": _right(evidence, mu / math.sqrt(2)),
+        "one person by both": _right(both, mu),
+    }
+    return [
+        name
+        for family in (rows, whole)
+        for name, chance in family.items()
+        if chance < error / 2 / len(family)
     ]
-    broken += [
-        f"weeks of {name} are related"
-        for name in ("small", "large")
-        for first in (0, 1)
-        if _related(sizes[name][:, first:]) < each
-    ]
-    guesses = [
-        *((f"one person's place by {name}", it, mu / math.sqrt(2)) for name, it in alone.items()),
-        ("one person's place by one hospital", evidence, mu / math.sqrt(2)),
-        ("one person's place by both", both, mu),
-    ]
-    broken += [name for name, values, most in guesses if _right(values, most) < each]
-    return broken
 
 
 def _variance(sample):

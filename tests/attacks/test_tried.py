@@ -105,6 +105,9 @@ def test_a_row_that_a_ledger_lost_is_noticed_by_the_table():
     refuse("is not what .* says was released", A2, append=True)
 
 
+SECRET = "17.53197"
+
+
 def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
     def fails(zeros):
         if zeros:
@@ -114,11 +117,11 @@ def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(noise, "gaussian_measurement", lambda _: fails)
         with pytest.raises(RuntimeError, match="no entropy") as failure:
-            privatize(("north", FIRST, "17.53197"))
-    assert "53197" not in "".join(traceback.format_exception(failure.value))
+            privatize(("north", FIRST, SECRET))
+    assert SECRET not in "".join(traceback.format_exception(failure.value))
     assert not NOISY.exists()
     assert ask("SELECT COUNT(*) FROM release") == [(0,)]
-    assert privatize(("north", FIRST, "17.53197"))[0] == 0
+    assert privatize(("north", FIRST, SECRET))[0] == 0
 
 
 DRAW = (
