@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import logging
 
 import pytest
@@ -95,3 +96,18 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
         " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
         " period, move weeks to one with dataset.periods.align, or change dataset.periods.days"
     )
+
+
+@pytest.mark.parametrize(
+    ("max_carry", "days", "filled"),
+    [(1, (0, 10), "rc"), (1, (0, 11), "rz"), (2, (0, 7, 17), "rcc"), (2, (0, 7, 18), "rcz"),
+     (0, (0, 4), "rz")],
+)  # fmt: skip
+def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
+    max_carry: int, days: tuple[int, ...], filled: str
+) -> None:
+    """Weeks, so at most 3 days longer: a move from Fridays to Sundays must not cut a count off."""
+    dates = [str(datetime.date(2021, 1, 3) + datetime.timedelta(days=day)) for day in days]
+    of = [*of_period(dates[0], ["a"]), *(row for day in dates for row in of_period(day, ["b"]))]
+    panel = clean(of, dataset(max_carry=max_carry))
+    assert sources(panel, "a", "count_source") == filled
