@@ -21,7 +21,6 @@ import yaml
 from scipy import stats
 
 from dpol.live.deployment import read_deployment
-from dpol.release.deployment import Deployment
 from releases import run
 
 FIRST = datetime.date(2015, 1, 4)
@@ -44,13 +43,9 @@ def in_real_process(*arguments):
 
 def agreed_on(path, keys):
     """The file of a deployment, and the options of a command that releases what it says."""
-    if "disjoint" in Deployment.model_fields:  # MERGE: always
-        keys = {**keys, "disjoint": True}
-    path.write_text(yaml.safe_dump(keys, sort_keys=False))
-    options = ["--output", path.parent / "noisy.csv", "--deployment", path]
-    if "--agree" in run("privatize", "--help")[1]:  # MERGE: always
-        options += ["--agree", read_deployment(path).sha256()]
-    return path, options
+    path.write_text(yaml.safe_dump({**keys, "disjoint": True}, sort_keys=False))
+    output, agree = path.parent / "noisy.csv", read_deployment(path).sha256()
+    return path, ["--output", output, "--deployment", path, "--agree", agree]
 
 
 def agreement(folder, pairs, *, mu, memory, unit):
