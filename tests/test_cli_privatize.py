@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from dpol.release import entries
 from dpol.release import release as release_module
 from dpol.release import text as release_text
-from dpol.release.names import fault_of
+from dpol.core.names import fault_of
 from releases import run
 
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}

@@ -19,6 +19,7 @@ from dpol.core.settings import (
     ends_in,
     number_or_column,
     relative,
+    spellings,
 )
 from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Endpoint, TableName, known_tables
@@ -204,6 +205,10 @@ class Periods(Settings):
     """Last period, included; without it the last in the table."""
     days: Annotated[int, Field(ge=1, le=36_600)] = 7
     """Length of a period in days."""
+    swapped: Literal["error", "keep"] = "error"
+    """Treatment of a date that looks as if day and month were swapped: `error` stops the run,
+    `keep` takes it as it is. Such a date makes a period of few entities, and all of them lack the
+    period in which the date with day and month in the other order would put them."""
     align: Weekday | None = None
     """Day of the week, such as `monday`, on which all weeks shall begin: a week that begins on
     another day is moved to the nearest such day, by 3 days at most. The cleaning report counts
@@ -240,6 +245,10 @@ class Cleaning(Settings):
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Share of a stream's cells in which the count may be above the capacity; more of them stop the
     run. The usual cause is a number that is read wrongly: `format` names the wrong signs."""
+    identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
+    """Identifiers that differ only in case, leading zeros, a final `.0` or the like stop the run,
+    since they may be one entity. Here each such spelling is given the entity for which it stands,
+    such as `"50002": "050002"`. With `exact` each spelling is an entity of its own."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
     """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
     Without it `min_total_cases` does."""

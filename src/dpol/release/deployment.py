@@ -23,7 +23,7 @@ from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
 from dpol.release.agreed import Agreed, AgreedTerms
 from dpol.release.ceiling import row_weight
 from dpol.release.memory import Memory, numbers_of
-from dpol.release.names import fault_of
+from dpol.core.names import fault_of
 from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 

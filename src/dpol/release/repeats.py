@@ -17,7 +17,7 @@ from dpol.release import entries
 from dpol.release.agreed import Agreed, AgreedTerms
 from dpol.release.entries import Place, Released
 from dpol.release.ledger import Ledger
-from dpol.release.names import folded
+from dpol.core.names import folded
 from dpol.release.noise import Count, decimal_text
 from dpol.release.request import Choices, Request
 

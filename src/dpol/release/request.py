@@ -8,7 +8,7 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol.release.agreed import Agreed
 from dpol.release.memory import Memory
-from dpol.release.names import fault_of
+from dpol.core.names import fault_of
 from dpol.release.noise import INTERVAL, CountNoise
 
 
