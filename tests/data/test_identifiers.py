@@ -126,7 +126,8 @@ def test_utf_8_read_in_another_encoding_is_refused_with_the_key(
         raw = a_table(tmp_path, NAMES, "utf-8", read)
         if column == "group":
             raw = RawTable(
-                raw.file, raw.cells.rename(columns={"state": "hospital", "hospital": "state"}),
+                raw.file,
+                raw.cells.rename(columns={"state": "hospital", "hospital": "state"}),
                 raw.format,
             )
             clean_panel(raw, rules(read), streams(S=["Zürich", "Genève"]))

@@ -67,7 +67,12 @@ cells agree: absent, missing and negative counts are carried or 0; absent, missi
 suppressed and zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
-_OF_ROWS = ["identified_rows", "warm_up_rows", "aligned_rows", *(f"{kind}_cases" for kind in _KINDS)]
+_OF_ROWS = [
+    "identified_rows",
+    "warm_up_rows",
+    "aligned_rows",
+    *(f"{kind}_cases" for kind in _KINDS),
+]
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,10 @@ def refuse_alike(raw: RawTable, entities: Texts, rules: Cleaning) -> None:
     ]
     # The longest is most likely the one from which nothing was lost.
     stands_for = {
-        name: max(names, key=len) for names in shown for name in names if name != max(names, key=len)
+        name: max(names, key=len)
+        for names in shown
+        for name in names
+        if name != max(names, key=len)
     }
     more = [f"  and {len(alike) - SHOWN} more"] if len(alike) > SHOWN else []
     raise DataError(

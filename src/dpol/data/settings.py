@@ -276,7 +276,11 @@ class Dataset(Settings):
 
     source: Source
     """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
-    dataset, but with `gains` `format`."""
+    dataset, but with `gains` `public` and `format`."""
+    public: bool = False
+    """True if anyone may see the counts. If not, the report, its crate and the terminal warn that
+    the results hold them, and no run is replayed unless `report.replay` is true. Simulated data
+    are public."""
     format: Format = DEFAULT
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains` or
@@ -286,11 +290,17 @@ class Dataset(Settings):
 
     @property
     def untitled(self) -> Dataset:
-        """The dataset without titles, on which no number depends."""
+        """The dataset without titles, and not said to be public: no number depends on either."""
+        plain = self.model_copy(update={"public": False})
         if self.columns is None:
-            return self
+            return plain
         columns = self.columns.model_copy(update={"titles": Titles()})
-        return self.model_copy(update={"columns": columns})
+        return plain.model_copy(update={"columns": columns})
+
+    def as_local(self, file: str) -> Dataset:
+        """The dataset once its table is on this machine: on how it came there no number depends."""
+        source = LocalSource(kind="local", file=file, simulated=self.simulated)
+        return self.untitled.model_copy(update={"source": source})
 
     @property
     def needed_columns(self) -> Columns:
@@ -306,11 +316,16 @@ class Dataset(Settings):
         named = isinstance(source, LocalSource | GainsSource | ReleasedSource) and source.simulated
         return named or source.kind == "simulated"
 
+    @property
+    def private(self) -> bool:
+        """True if the results hold numbers that not everyone may see."""
+        return not (self.public or self.simulated or self.source.kind == "released")
+
     def problems(self, source: str) -> Iterator[Problem]:
         """Settings that contradict each other, or that do not fit numbers taken as they are."""
         rules, periods = self.cleaning, self.periods
         if source in TAKEN_AS_IT_IS:
-            taken = {"source", "format"} if source == "gains" else {"source"}
+            taken = {"source", "public", "format"} if source == "gains" else {"source"}
             for key in sorted(self.model_fields_set - taken):
                 yield Problem(
                     (key,),

@@ -17,13 +17,13 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of
 from dpol.core.refusals import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
 from dpol.release.agreed import Agreed, AgreedTerms
 from dpol.release.ceiling import row_weight
 from dpol.release.memory import Memory, numbers_of
-from dpol.core.names import fault_of
 from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 

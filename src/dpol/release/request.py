@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of
 from dpol.release.agreed import Agreed
 from dpol.release.memory import Memory
-from dpol.core.names import fault_of
 from dpol.release.noise import INTERVAL, CountNoise
 
 
