@@ -129,7 +129,7 @@ SAME = [
     ("# A comment.", '# It\'s "another".'),
     ("  # in brackets", ""),
     ("    if value:\n\n", "    if value:\n"),
-    ('    r"""Backslashes: \\\\."""\n', ""),
+    ('    r"""Backslashes: \\."""\n', ""),
 ]
 OTHER = [
     ("first  # no comment", "first"),

@@ -106,7 +106,7 @@ def weekly(entities: str, weeks: int = 12) -> list[Row]:
 
 
 def swapped(of: list[Row], entity: str, day: str) -> list[Row]:
-    """The same rows, with day and month of one date of an entity in the other order."""
+    """Rows of which one, of an entity, has day and month of its date in the other order."""
     year, month, day_of_month = day.split("-")
     other = f"{year}-{day_of_month}-{month}"
     place = (entity, day)

@@ -90,7 +90,7 @@ class Config(Settings):
 
     @property
     def replayed(self) -> bool:
-        """Whether a run is replayed, which shows the true counts."""
+        """True if a run is replayed, which shows the true counts."""
         return self.report.replay or not self.dataset.private
 
     @property

@@ -26,8 +26,9 @@ from dpol.data.cells import (
 )
 from dpol.data.filling import check_calendar, fill, refuse_clipped, refuse_swapped
 from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_lost_groups
+from dpol.data.periods import EARLIEST, LATEST, Periods, Weekday
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
-from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream, Weekday
+from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
 
@@ -219,11 +220,9 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     numbers = [count, capacity, *cases]
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()
-    unread = [garbled(cells[columns.entity], raw)]
-    # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
-    if columns.name not in (None, columns.entity) and raw.format.encoding != "utf-8":
-        unread.append(garbled(cells[columns.name], raw))
-    refuse_cells(raw, [undated, nameless, *unread, *bad], remedies(numbers, rules))
+    refuse_cells(
+        raw, [undated, nameless, *_unread(raw, cells, columns), *bad], remedies(numbers, rules)
+    )
     refuse_alike(raw, entity, rules)
     parsed = pd.DataFrame(
         {
@@ -241,6 +240,15 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
         }
     )
     return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
+
+
+def _unread(raw: RawTable, cells: pd.DataFrame, columns: Columns) -> list[BadCells]:
+    """Garbled cells of the columns of identifiers and names."""
+    found = [garbled(cells[columns.entity], raw)]
+    # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
+    if columns.name not in (None, columns.entity) and raw.format.encoding != "utf-8":
+        found.append(garbled(cells[columns.name], raw))
+    return found
 
 
 def _parsed(

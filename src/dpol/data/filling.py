@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.data.cells import Flags
-from dpol.data.settings import Cleaning, Periods
+from dpol.data.periods import Periods
+from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
 

@@ -51,35 +51,35 @@ def refuse_alike(raw: RawTable, entities: Texts, rules: Cleaning) -> None:
     ]
     if not alike:
         return
-    shown = alike[:SHOWN]
+    told = f"{raw.file}: column {entities.name}: {counted(len(alike), 'entity')} may have several"
+    raise DataError(f"{told} spellings{_asked(raw, alike)}")
+
+
+def _asked(raw: RawTable, alike: Sequence[Texts]) -> str:
+    """The spellings of entities, each with its first row, and the ways to decide."""
+    shown, stands_for = alike[:SHOWN], dict[str, str]()
     line_of = raw.lines([row for names in shown for row in names.index])
-    pairs = [
-        " and ".join(f"{shortened(name)!r} (row {line_of[row]})" for row, name in names.items())
-        for names in shown
+    lines = [", which differ in case, leading zeros, a final .0 or the like:"]
+    for names in shown:
+        each = [f"{shortened(name)!r} (row {line_of[row]})" for row, name in _items(names)]
+        lines.append(f"  {' and '.join(each)}")
+        # From the longest most likely nothing was lost.
+        whole = max(names, key=len)
+        stands_for |= {name: whole for name in names if name != whole}
+    if len(alike) > SHOWN:
+        lines.append(f"  and {len(alike) - SHOWN} more")
+    lines += [
+        "Write each entity in one way. Or say in the config for which entity each spelling stands;"
+        " a spelling that is an entity of its own stands for itself:",
+        "dataset:\n  cleaning:",
+        f"    identifiers: {json.dumps(stands_for, ensure_ascii=False)}",
+        "With identifiers: exact every spelling is an entity of its own.",
     ]
-    # The longest is most likely the one from which nothing was lost.
-    stands_for = {
-        name: max(names, key=len)
-        for names in shown
-        for name in names
-        if name != max(names, key=len)
-    }
-    more = [f"  and {len(alike) - SHOWN} more"] if len(alike) > SHOWN else []
-    raise DataError(
-        "\n".join(
-            [
-                f"{raw.file}: column {entities.name}: {counted(len(alike), 'entity')} may have"
-                " several spellings, which differ in case, leading zeros, a final .0 or the like:",
-                *(f"  {pair}" for pair in pairs),
-                *more,
-                "Write each entity in one way. Or say in the config for which entity each spelling"
-                " stands; a spelling that is an entity of its own stands for itself:",
-                "dataset:\n  cleaning:",
-                f"    identifiers: {json.dumps(stands_for, ensure_ascii=False)}",
-                "With identifiers: exact every spelling is an entity of its own.",
-            ]
-        )
-    )
+    return "\n".join(lines)
+
+
+def _items(names: Texts) -> list[tuple[int, str]]:
+    return list(zip(names.index.tolist(), names.tolist(), strict=True))
 
 
 def refuse_lost_groups(
@@ -132,7 +132,7 @@ def garbled(texts: Texts, raw: RawTable) -> BadCells:
 
 
 def _utf_8_read_as(text: str, encoding: str) -> bool:
-    """Whether a text that is not ASCII is UTF-8 that was read in another encoding."""
+    """True if a text that is not ASCII is UTF-8 that was read in another encoding."""
     try:
         letters = text.encode("cp1252" if encoding == "utf-8" else encoding).decode("utf-8")
     except UnicodeError:

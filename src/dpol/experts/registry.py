@@ -226,7 +226,7 @@ def label_of(algorithm: AnyAlgorithm) -> str:
     'tree-ftpl-min-regret'
     """
     if isinstance(algorithm, load(f"{JOINED}:LearnerAlone")):
-        return str(algorithm.label)  # type: ignore[union-attr]
+        return str(algorithm.label)
     return _name_of(algorithm, REGISTRY)
 
 

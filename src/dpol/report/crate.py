@@ -89,9 +89,7 @@ def build_crate(
         "@id": "./",
         "@type": "Dataset",
         "name": f"dpol: run {config.run}",
-        "description": "Differentially private online learning: results of one run, "
-        + ("on simulated data." if config.dataset.simulated else "on real data.")
-        + (f" {HOLDS_RAW_COUNTS}" if config.dataset.private else ""),
+        "description": _description(config),
         "datePublished": ended,
         "license": _ids("#licence"),
         "conformsTo": _ids(*_PROFILES),
@@ -107,6 +105,12 @@ def build_crate(
         ],
         "@graph": [*_frame(), root, action, *described],
     }
+
+
+def _description(config: Config) -> str:
+    data = "simulated" if config.dataset.simulated else "real"
+    warning = f" {HOLDS_RAW_COUNTS}" if config.dataset.private else ""
+    return f"Differentially private online learning: results of one run, on {data} data.{warning}"
 
 
 def _ids(*entities: Entity | str) -> Any:

@@ -120,11 +120,7 @@ def build_page(
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
     """
-    fixed = {
-        "manual": _manual(folder, docs),
-        "simulated": config.dataset.simulated,
-        "warning": HOLDS_RAW_COUNTS if config.dataset.private else "",
-    }
+    fixed = {"manual": _manual(folder, docs)}
     last = _provenance_part(config, provenance)
     if config.dataset.source.kind == "released":
         parts = [*_released_parts(folder, config), last]
@@ -192,8 +188,15 @@ def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
     """The page with its first screen, and all its parts."""
     empty: Mapping[str, Any] = {"first": None, "answers": (), "setting": ()}
     replayed = any(it.key == REPLAY.name for it in parts)
-    page = load_template("report.html.j2", "dpol.report")
-    return page.render(run=config.run, parts=parts, replayed=replayed, **{**empty, **opening})
+    page, data = load_template("report.html.j2", "dpol.report"), config.dataset
+    return page.render(
+        run=config.run,
+        parts=parts,
+        replayed=replayed,
+        simulated=data.simulated,
+        warning=HOLDS_RAW_COUNTS if data.private else "",
+        **{**empty, **opening},
+    )
 
 
 RELEASED = "What can be learned from numbers with noise?"
