@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data.drawn import Row, clean, dataset, line, of_period, refused, row, rows, streams, week
+from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Dataset
@@ -50,8 +52,6 @@ def test_the_config_says_whether_they_are_one_entity_or_two(one: str, two: str) 
 
 
 def test_the_lines_to_paste_are_read_and_join_them() -> None:
-    import yaml
-
     said = refused(of_two("050002", "50002"))
     pasted = yaml.safe_load(said[said.index("dataset:") : said.index("With identifiers")])
     joined = clean(of_two("050002", "50002"), dataset(**pasted["dataset"]["cleaning"]))
@@ -120,19 +120,12 @@ NAMES = ["Zürich", "Genève", "Straße", "plain"]
 def test_utf_8_read_in_another_encoding_is_refused_with_the_key(
     tmp_path: Path, read: str, column: str
 ) -> None:
-    from dpol.core.errors import DataError
-
-    with pytest.raises(DataError, match="encoding|garbled") as caught:
-        raw = a_table(tmp_path, NAMES, "utf-8", read)
-        if column == "group":
-            raw = RawTable(
-                raw.file,
-                raw.cells.rename(columns={"state": "hospital", "hospital": "state"}),
-                raw.format,
-            )
-            clean_panel(raw, rules(read), streams(S=["Zürich", "Genève"]))
-        else:
-            clean_panel(raw, rules(read), streams(S=["A"]))
+    raw, groups = a_table(tmp_path, NAMES, "utf-8", read), ["A"]
+    if column == "group":
+        swapped = raw.cells.rename(columns={"state": "hospital", "hospital": "state"})
+        raw, groups = RawTable(raw.file, swapped, raw.format), ["Zürich", "Genève"]
+    with pytest.raises(DataError) as caught:
+        clean_panel(raw, rules(read), streams(S=groups))
     assert re.search('encoding: "?utf-8', str(caught.value))
 
 

@@ -18,6 +18,7 @@ from dpol.core.logs import LOGGER
 from dpol.data.cells import (
     BadCells,
     Numbers,
+    Texts,
     parse_dates,
     parse_numbers,
     read_dates,
@@ -211,18 +212,15 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]
     entity = identified(cells[columns.entity], rules)
-    nameless = BadCells(
-        entity[entity == ""], "the name of an entity", "Name the entity of each row."
-    )
+    nameless = _nameless(entity)
     count = parse_numbers(cells[columns.count], rules, of(columns.count))
     capacity = parse_numbers(cells[columns.capacity], rules, of(columns.capacity), capacity=True)
     cases = [parse_numbers(cells[name], rules, of(name)) for name in columns.cases or ()]
     numbers = [count, capacity, *cases]
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()
-    refuse_cells(
-        raw, [undated, nameless, *_unread(raw, cells, columns), *bad], remedies(numbers, rules)
-    )
+    unread = _unread(raw, cells, columns)
+    refuse_cells(raw, [undated, nameless, *unread, *bad], remedies(numbers, rules))
     refuse_alike(raw, entity, rules)
     parsed = pd.DataFrame(
         {
@@ -240,6 +238,10 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
         }
     )
     return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
+
+
+def _nameless(entity: Texts) -> BadCells:
+    return BadCells(entity[entity == ""], "the name of an entity", "Name the entity of each row.")
 
 
 def _unread(raw: RawTable, cells: pd.DataFrame, columns: Columns) -> list[BadCells]:

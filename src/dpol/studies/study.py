@@ -204,10 +204,11 @@ def code_of_shown(section: Section, settings: Any) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
     figures = (figure.draw for figure in section.figures(settings))
     builds = (table.build for table in section.tables)
-    return code_hash(*_modules(*figures, *builds, "dpol.studies.showing", section.module))
+    return code_hash(*_modules(*figures, *builds, *_SHOWING, section.module))
 
 
 _JOBS = "dpol.studies.jobs"
+_SHOWING = ("dpol.studies.showing", "dpol.core.logs")
 
 
 def _modules(*references: str) -> list[str]:
