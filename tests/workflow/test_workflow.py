@@ -282,6 +282,25 @@ def test_bad_tables_are_told_and_nothing_is_lost(tmp_path: Path, text: str, mess
     assert (tmp_path / "table.csv").read_text() == text
 
 
+def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path: Path) -> None:
+    local_table(
+        tmp_path,
+        GOOD,
+        privacy={"levels": {"none": float("inf"), "high": 0.5}},
+        suites={"local": {"algorithms": ["rw-ftpl", "ridge"]}},
+        report={"algorithms": ["rw-ftpl"]},
+        replicates=2,
+    )
+    warning = "This folder holds your raw counts. Share nothing of it."
+    assert f"results/demo: {warning}" in succeed(snakemake(tmp_path))
+    base = tmp_path / "results/demo"
+    assert warning in (base / "report/index.html").read_text()
+    described = {it["@id"]: it for it in checked_crate(base)}["./"]["description"]
+    assert described.endswith(warning)
+    assert not (base / "replay.parquet").exists()
+    assert not list(base.glob("figures/decisions*"))
+
+
 def test_a_bad_table_is_told_before_the_long_studies_begin(tmp_path: Path) -> None:
     local_table(tmp_path, HEADER, lazy=DEMO["lazy"])
     said = fail(snakemake(tmp_path, "--cores", "1"))
