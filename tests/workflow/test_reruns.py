@@ -94,13 +94,13 @@ OF_MEMORY = {"memory_point", "memory_results", "memory_shown"}
             OF_RUNS,
             {"central"},
         ),
-        ("experts/registry.py", '{"window": 8}', '{"window": 9}', set(), set()),
+        ("experts/registry.py", '{"window": 8}', '{"window": 9}', {"render_report"}, set()),
         (
             "experts/learners/joined.py",
             "return state, actions[:, self.place]",
             "return state, actions[:, self.place].copy()",
             OF_RUNS | OF_MEMORY,
-            {"local", "alone"},
+            {"local", "alone", "shared"},  # the last joins learners with the same module
         ),
         ("experts/play.py", '"""', '"""In other words: ', set(), set()),
         ("core/randomness.py", "\n\n\n", "\n\n\n# A comment.\n", set(), set()),

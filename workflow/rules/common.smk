@@ -88,8 +88,9 @@ FACTS = {
 UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.streams}}
 MAIN = experiment.main()
 # What is shown, each with its settings.
-shown = sections_of(settings.report, settings.comparison, replayed=settings.replayed)
-MAIN_SECTIONS = () if RELEASED else shown
+MAIN_SECTIONS = ()
+if not RELEASED:
+    MAIN_SECTIONS = sections_of(settings.report, settings.comparison, replayed=settings.replayed)
 SECTIONS = [*((it, MAIN) for it in MAIN_SECTIONS), *settings.studies()]
 
 
@@ -117,8 +118,7 @@ def codes_that_played():
     """The hashes of the code of all suites and studies, by the name of what they play."""
     suites = {} if RELEASED else {f"suite {name}": code_of_suite(name) for name in settings.suites}
     studies = {
-        f"study {study.name}": code_of_points(study, block)
-        for study, block in settings.studies()
+        f"study {study.name}": code_of_points(study, block) for study, block in settings.studies()
     }
     return suites | studies
 
