@@ -24,10 +24,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dpol.core.names import fault_of
 from dpol.release import entries
 from dpol.release import release as release_module
 from dpol.release import text as release_text
-from dpol.release.names import fault_of
 from releases import run
 
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}

@@ -217,7 +217,8 @@ def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkey
     Path("c.csv").write_text("entity,period,count\nŁódź,2024-01-07,31\ns,2024-01-07,36\n")
     new = NEW.replace("n:120,s:300,e", "Łódź:120,s:300")
     assert run(*new.split(), "--output", FILE)[0] == 0
-    assert run(*AGREED.split(), FILE)[0] == 0
+    agree = read_deployment(FILE).sha256()
+    assert run(*AGREED.split(), FILE, "--agree", agree)[0] == 0
     assert run("collect", "q.csv", "--into", "state", "--deployment", FILE)[0] == 0
     raw = io.BytesIO()
     with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding=encoding)) as shown:

@@ -98,7 +98,7 @@ def shown(name: str, kind: str) -> set[str]:
     path = ROOT / f"config/{name}.yaml"
     experiment = parse_experiment(yaml.safe_load(path.read_text()), path.name)
     config, main = experiment.config, experiment.main()
-    sections = [(it, main) for it in sections_of(config.report, config.comparison)]
+    sections = [(it, main) for it in sections_of(config.report, config.comparison, replayed=True)]
     sections += config.studies()
     if kind == "figures":
         return {figure.name for section, block in sections for figure in section.figures(block)}

@@ -101,8 +101,9 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     ]
     answer = answer_on_privacy(pd.DataFrame(summary), audits())
     assert answer.found.replace("\xa0", " ") == (
-        "One person in one round is protected. Right guesses about that person: at most 69.2% at"
-        " μ = 1, 59.9% at μ = 0.5 (a coin: 50%)."
+        "One person in one round is protected. Right guesses about that person from what an"
+        " algorithm publishes, not from this page: at most 69.2% at μ = 1, 59.9% at μ = 0.5 (a"
+        " coin: 50%)."
     )
     assert [text.replace("\xa0", " ") for text in answer.more[:2]] == [
         "As (ε, δ): ε ≤ 4.89 at μ = 1, ε ≤ 2.25 at μ = 0.5, with δ = 10⁻⁶.",
@@ -113,6 +114,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
     assert "Anyone who has the seed can remove it" in text
+    assert "It is not about this page, which is computed from the true numbers." in text
     assert "Audits: the attacks do not refute 1 of 2 claims." in text
     assert "Confidence of all bounds together: 90%." in text
     assert "μ ≥ 1.25 where 1 is claimed" in text

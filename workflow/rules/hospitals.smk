@@ -41,7 +41,7 @@ rule aggregate_runs:
             "summary",
             "ranking",
             "cumulative",
-            "replay",
+            *(["replay"] if settings.replayed else []),
             *(["comparison", "ablation"] if settings.comparison else []),
         ),
     log:
@@ -50,7 +50,7 @@ rule aggregate_runs:
         f"{RESULTS}/benchmarks/aggregate_runs.tsv"
     params:
         code=code_of_script("aggregate_runs"),
-        main=dump(MAIN),
+        main=dump(MAIN.untitled),
         delta=settings.privacy.delta,
         seed=settings.seed,
         noise_memory=settings.privacy.memory,

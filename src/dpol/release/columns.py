@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 
 from dpol.core.errors import DataError
+from dpol.core.names import folded
 from dpol.release import entries
 from dpol.release.agreement import agreements
 from dpol.release.ledger import Ledger
-from dpol.release.names import folded
 from dpol.release.request import Request
 
 

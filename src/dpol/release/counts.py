@@ -17,8 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of
 from dpol.release.agreed import Agreed
-from dpol.release.names import fault_of
 from dpol.release.noise import Count
 from dpol.release.request import Choices, CountColumns
 

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of, folded
 from dpol.core.refusals import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
@@ -23,7 +24,6 @@ from dpol.release.agreed import Agreed, AgreedTerms, Member
 from dpol.release.agreement import canonical_text, checksum
 from dpol.release.ceiling import budget_of_period, row_weight
 from dpol.release.memory import Memory, numbers_of
-from dpol.release.names import fault_of, folded
 from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 

@@ -12,13 +12,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import folded
 from dpol.core.rounding import rounded_up
 from dpol.release import entries
 from dpol.release.agreed import Agreed, AgreedTerms
 from dpol.release.clock import refuse_gap
 from dpol.release.entries import Place, Released
 from dpol.release.ledger import Ledger
-from dpol.release.names import folded
 from dpol.release.noise import Count, decimal_text
 from dpol.release.request import Choices, Request
 

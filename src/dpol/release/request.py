@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of
 from dpol.release.agreed import Agreed
 from dpol.release.memory import Memory
-from dpol.release.names import fault_of
 from dpol.release.noise import INTERVAL, CountNoise, decimal_text
 
 

@@ -133,6 +133,7 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
         more += describe_public(private)
         more.append(_models(private))
         more += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
+        more.append(_NOT_THIS_PAGE)
     more += _audited(audits)
     return Answer("How private is it?", found, tuple(more), ("audits", "average-gain"))
 
@@ -144,13 +145,22 @@ _SAMPLERS = {
 }
 
 
+_NOT_THIS_PAGE = (
+    "All this is about the noisy numbers and the choices that an algorithm would publish. It is not"
+    " about this page, which is computed from the true numbers."
+)
+
+
 def _guesses(private: pd.DataFrame) -> str:
     """The best guess at each level, of the mechanisms whose guarantee is a mu."""
     rows = private.dropna(subset="guaranteed_mu")
     if rows.empty:
         return f"{_epsilons(private)}."
     found = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
-    return f"Right guesses about that person: at most {found} (a coin: 50%)."
+    return (
+        "Right guesses about that person from what an algorithm publishes, not from this page: at"
+        f" most {found} (a coin: 50%)."
+    )
 
 
 def _epsilons(private: pd.DataFrame) -> str:
