@@ -50,8 +50,10 @@ _ANSWERS = {
     "change-noise": "use another mu or count sensitivity than in the last release",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
-    "forget-ledger": "the ledger of the output is lost: keep the rows of this output and forget all"
-    " others",
+    "forget-ledger": "the ledger of the output is lost: keep the rows of this output, the newest"
+    " that there is, and forget all others",
+    "write-again": "the output or its record is gone, and the ledger is the newest there is: write"
+    " them again",
 }
 
 
@@ -110,6 +112,10 @@ def _add_deployment(group: argparse._ArgumentGroup) -> None:
     words = "release this period again, after its count was corrected: spends its privacy again"
     add = functools.partial(group.add_argument, type=date, action="append", default=[])
     add("--correct", metavar="PERIOD", help=words)
+    words = (
+        "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
+    )
+    group.add_argument("--continue-from", type=path, metavar="CSV", help=words)
 
 
 def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -144,9 +150,10 @@ def _request(options: argparse.Namespace) -> Request:
         columns, noise = deployment.count_columns(), deployment.count_noise()
         memory, days = deployment.memory(), deployment.periods.days
         agreed = deployment.agreed(options.entity_id, map(str, options.correct))
-    elif options.entity_id or options.correct:
+    elif options.entity_id or options.correct or options.continue_from:
         raise DpolError(
-            "--entity-id and --correct need a deployment; give its file with --deployment"
+            "--entity-id, --correct and --continue-from need a deployment; give its file with"
+            " --deployment"
         )
     else:
         found = _AGREED | found

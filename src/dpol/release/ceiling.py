@@ -96,16 +96,15 @@ def worst_stay(ledger: Ledger, terms: AgreedTerms, run: int | None = None) -> Wo
     return found and Worst(found[0], terms.start_of(found[1]))
 
 
-def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int] | None, most: int) -> Fraction:
+def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int], most: int) -> Fraction:
     """A bound on what a row adds to a stay's squared mu, for one of the two entities it moves.
 
     Args:
         mu: of the row.
-        memory: (a, b) of its chain and the unit; None: the worst of all, of any unit.
+        memory: (a, b) of its chain and the unit.
         most: how many rows of the chain a stay may touch.
     """
-    grown = Fraction(most**2) if memory is None else chains.squared_growth(memory, most)
-    return mu**2 / 2 * grown / most
+    return mu**2 / 2 * chains.squared_growth(memory, most) / most
 
 
 def _loads(
@@ -115,16 +114,15 @@ def _loads(
     rows = entries.weighed_rows(ledger)
     of_chains = Counter(row.chain for row in rows)
     memories = chains.memories(ledger)
-    weights: dict[tuple[str, int | None, bool, int], Fraction] = {}
+    weights: dict[tuple[str, int | None, bool], Fraction] = {}
     loads: defaultdict[tuple[Group, str], defaultdict[int, Fraction]]
     loads, touched = defaultdict(lambda: defaultdict(Fraction)), set()
     for row in rows:
         group = row.deployment or row.output
-        key = row.mu, row.chain, group == terms.name, row.imported
+        key = row.mu, row.chain, group == terms.name
         if key not in weights:
             most = terms.longest_stay if group == terms.name else of_chains[row.chain]
-            # Of a chain that is forgotten: N_m is at most m N_1 for any memory and unit.
-            memory = None if row.imported > 1 else memories.get(row.chain or 0, INDEPENDENT)
+            memory = memories.get(row.chain or 0, INDEPENDENT)
             weights[key] = row_weight(Fraction(row.mu), memory, most)
         loads[group, row.period][row.entity] += weights[key]
         if run in (None, row.run):
