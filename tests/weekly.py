@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 from decimal import Decimal
 
@@ -17,7 +16,7 @@ from dpol.release.memory import Memory
 from dpol.release.noise import CountNoise
 from dpol.release.release import release
 from dpol.release.request import Choices, CountColumns, Request
-from dpol.release.views import record_of
+from dpol.release.views import checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
 COLUMNS = CountColumns("entity", "period", "count", "capacity")
@@ -59,11 +58,16 @@ def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=N
     path.write_text("\n".join(lines) + "\n")
     facts = {
         "deployment": {"name": "test", "sha256": read_deployment(deployment).sha256()},
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "ledger": {"id": ledger, "output": output},
         "mechanism": "discrete Gaussian noise",
     }
-    record_of(path).write_text(json.dumps(facts | (record or {})))
+    return recorded(path, facts | (record or {}))
+
+
+def recorded(path, facts):
+    """A table with a record by hand; a checksum in its facts is kept."""
+    whole = {"sha256": checksum(path.read_bytes(), facts)} | facts
+    record_of(path).write_text(json.dumps(whole))
     return path
 
 
@@ -111,8 +115,8 @@ def released(
             release(request, SeededNoise(rng))
             record = json.loads(record_of(output).read_text())
             record["deployment"] = {"name": "test", "sha256": read_deployment(deployment).sha256()}
-            record_of(output).write_text(json.dumps(record))
-            outputs.append(output)
+            del record["sha256"]
+            outputs.append(recorded(output, record))
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
         yield weeks.stop

@@ -13,23 +13,40 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-RELEASE, REPEATS, OUTPUTS, COUNTS, NAMES, MEMORY, LEDGER, CEILING, AUDIT, FAULTS = (
+(
+    RELEASE,
+    REPEATS,
+    OUTPUTS,
+    COUNTS,
+    MEMORY,
+    LEDGER,
+    CEILING,
+    CLOCK,
+    AUDIT,
+    FAULTS,
+    AGREEMENT,
+    RESTORED,
+) = (
     f"tests/release/test_{name}.py::test_"
     for name in (
-        *("release", "repeats", "outputs", "counts", "names", "memory", "ledger", "ceiling"),
-        *("audit", "faults"),
+        *("release", "repeats", "outputs", "counts", "memory", "ledger", "ceiling", "clock"),
+        *("audit", "faults", "agreement", "restored"),
     )
 )
 COLLECT, DECIDE, PAGE = (
     f"tests/live/test_{name}.py::test_" for name in ("collect", "decide", "page")
 )
 COMMAND, AGREED = "tests/test_cli_privatize.py::test_", "tests/test_cli_deployment.py::test_"
+NAMES = "tests/core/test_names.py::test_"
 TRIED = "tests/attacks/test_tried.py::test_"
 
 DATE = TRIED + "another_date_for_a_released_week_is_refused_or_known"
 SPELLING = TRIED + "another_spelling_of_an_entity_is_not_released"
 ALIKE = NAMES + "names_that_differ_by_accident_are_alike"
 LINKS = OUTPUTS + "symbolic_links_do_not_split_a_ledger"
+CHANGED = AGREEMENT + "an_agreement_is_asked_for_once_and_again_when_it_changes"
+SEALED = MEMORY + "what_was_changed_in_a_ledger_is_noticed"
+OLDER = MEMORY + "an_older_ledger_never_continues_a_chain_although_the_files_are_gone"
 UNMIXED = AGREED + "outputs_of_deployments_are_not_mixed"
 
 ATTACKS: dict[str, tuple[str, ...]] = {
@@ -45,7 +62,10 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "29 twice in a table": (COUNTS + "a_table_with_a_fault_is_refused",),
     "31 --period-days 1": ("documented: a flag that says so",),
-    "48 --again": ("documented: a flag that says so",),
+    "48 --again": (
+        AGREEMENT + "without_corrections_no_flag_releases_a_period_twice",
+        "documented: by hand, a flag that says so",
+    ),
     "53 output and record copied to another name": (
         TRIED + "a_copy_of_an_output_does_not_release_its_weeks_again",
     ),
@@ -58,15 +78,24 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "5 case": (REPEATS + "a_name_that_is_spelt_differently_is_asked_about", SPELLING),
     "6 spaces": (ALIKE, SPELLING),
     "7 Cyrillic o": (ALIKE, SPELLING),
-    "8 north.": ("open: agreement",),
+    "8 north.": (
+        ALIKE,
+        SPELLING,
+    ),
     "9 north hospital": ("documented: nobody can know that it is not another hospital",),
     "10 n0rth": ("documented: as 9",),
-    "11 north_": ("open: agreement",),
+    "11 north_": (
+        ALIKE,
+        SPELLING,
+    ),
     "12 full width": (ALIKE, SPELLING),
     "13 soft hyphen": (SPELLING,),
-    "14 'north' in quotes": ("open: agreement",),
-    "15 St Mary after St. Mary": ("open: agreement",),
-    "16 site_1 after site-1": ("open: agreement",),
+    "14 'north' in quotes": (
+        ALIKE,
+        SPELLING,
+    ),
+    "15 St Mary after St. Mary": (ALIKE,),
+    "16 site_1 after site-1": (ALIKE,),
     # ... with another date.
     "17 Z": (DATE, COUNTS + "what_is_no_date_is_refused"),
     "18 +02:00": (DATE,),
@@ -81,54 +110,78 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "27 Unix time": (DATE,),
     "28 29 February 2023": (DATE,),
     # ... with another length of period.
-    "32 weekly and daily deployment": ("open: ceiling",),
+    "32 weekly and daily deployment": (
+        CEILING + "a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up",
+    ),
     "41 first period shifted": (UNMIXED, TRIED + "another_grid_of_a_deployment_is_refused"),
     "42 length of period edited": (TRIED + "another_grid_of_a_deployment_is_refused",),
-    "52 year 2042": ("open: agreement",),
+    "52 year 2042": (CLOCK + "a_mistyped_date_in_the_future_does_not_silence_a_hospital",),
     # Cells.
     "30 counts such as -5, NaN, 1e5, <4, empty, ten digits": (
         COUNTS + "what_is_no_count_is_refused",
         COMMAND + "every_table_with_a_fault_is_refused_in_one_line",
     ),
     "38 above capacity": (COUNTS + "many_counts_above_their_capacity_are_asked_about",),
-    "58 a table without header, whose cells begin with letters": ("open: agreement",),
+    "58 a table without header, whose cells begin with letters": (
+        AGREEMENT + "a_table_without_a_header_is_not_repeated",
+    ),
     "59 open quote": (COUNTS + "a_table_with_a_fault_is_refused",),
     "59b NUL": (COUNTS + "what_is_no_count_is_refused",),
     "59c cut line": (COUNTS + "a_table_that_is_cut_in_its_last_cell_is_noticed",),
     # deployment.yaml changed.
     "33 mu": (REPEATS + "another_mu_than_in_the_last_release_of_the_entity_is_asked_about",),
-    "34 budget": ("open: agreement",),
-    "35 longest stay": ("open: agreement",),
-    "36 unit": ("open: agreement",),
+    "34 budget": (CHANGED,),
+    "35 longest stay": (CHANGED,),
+    "36 unit": (CHANGED,),
     "37 sensitivity, same output": (RELEASE + "other_columns_or_sensitivities_are_not_appended",),
     "39 name": (UNMIXED,),
-    "40 corrections": ("open: agreement",),
+    "40 corrections": (CHANGED,),
     "49 --correct where it is forbidden": (AGREED + "what_the_deployment_does_not_say_is_refused",),
     # A hostile coordinator.
-    "43 raw column as capacity": ("open: agreement",),
-    "44 sensitivity .001": ("open: agreement",),
-    "45 mu 100": ("open: agreement",),
+    "43 raw column as capacity": (
+        AGREEMENT + "a_raw_column_does_not_leave_as_a_capacity",
+        AGREEMENT + "the_statement_says_what_leaves_and_what_it_means",
+    ),
+    "44 sensitivity .001": (AGREEMENT + "a_sensitivity_below_1_is_confirmed_by_its_value",),
+    "45 mu 100": (CHANGED,),
     "50 corrections without end": (
-        CEILING + "corrections_count_again_and_are_refused_above_the_ceiling",
+        CEILING + "each_period_of_an_entity_is_corrected_as_often_as_its_share_pays",
     ),
-    "51 overlapping entities": ("open: agreement",),
-    "113 the budget over two ledgers": ("open: ceiling",),
-    "115 events for other tools": ("open: memory",),
-    "116 cost without mu": ("open: agreement",),
-    "119 table and record returned with a smaller mu": ("open: memory",),
-    "120 older table and record returned": ("open: memory",),
-    "121 count column changed": ("open: agreement",),
+    "51 overlapping entities": (AGREEMENT + "entities_have_to_be_disjoint",),
+    "113 the budget over two ledgers": (
+        CEILING + "corrections_of_two_ledgers_stay_within_the_budget_of_a_person_who_moves",
+    ),
+    "115 events for other tools": (MEMORY + "the_events_of_a_record_compose_to_its_own_stays",),
+    "116 cost without mu": (
+        "documented: the command leaves; dpol privatize states mu and right guesses",
+    ),
+    "119 table and record returned with a smaller mu": (
+        OUTPUTS + "rows_that_are_taken_in_count_with_the_mu_of_today_at_least",
+    ),
+    "120 older table and record returned": (
+        "documented: the message asks for the newest files, and nothing here tells their age",
+    ),
+    "121 count column changed": (
+        AGREEMENT + "an_output_holds_one_quantity",
+        CHANGED,
+    ),
     # The ceiling.
-    "46 a row that began long before, released last": ("open: ceiling",),
-    "46b the same in the other order": (
-        CEILING + "other_outputs_count_by_hand_or_for_another_deployment",
+    "46 a row that began long before, released last": (
+        CEILING + "a_row_that_began_long_before_is_refused_whatever_its_turn",
     ),
-    "46c a quarter that touches the first stay": ("open: ceiling",),
-    "47 mu 3 by hand before": ("open: ceiling",),
+    "46b the same in the other order": (
+        CEILING + "a_row_that_began_long_before_is_refused_whatever_its_turn",
+    ),
+    "46c a quarter that touches the first stay": (
+        CEILING + "a_quarter_that_touches_a_week_counts_in_it",
+    ),
+    "47 mu 3 by hand before": (CEILING + "other_outputs_count_by_hand_or_for_another_deployment",),
     "114 a release by hand on a near date": (
         REPEATS + "a_date_near_one_that_was_released_is_asked_about",
     ),
-    "117 after 46 no week any more": ("open: ceiling",),
+    "117 after 46 no week any more": (
+        CEILING + "weeks_after_an_open_row_are_refused_until_it_ends",
+    ),
     # Noise.
     "118 changing capacities, missing weeks, variances and correlations": (
         MEMORY + "a_designed_memory_is_made_for_the_first_capacity",
@@ -139,10 +192,13 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "54 output edited": (
         OUTPUTS + "a_changed_output_is_not_overwritten_but_written_again_once_it_is_moved",
     ),
-    "55 record edited": (OUTPUTS + "what_is_missing_or_older_is_written_again_by_any_run",),
-    "56 row of the ledger deleted": (TRIED + "a_row_that_a_ledger_lost_is_noticed_by_the_table",),
-    "56b the same, and the table moved away": ("open: memory",),
-    "57 u edited": ("open: memory",),
+    "55 record edited": (
+        OUTPUTS + "what_is_older_is_written_again_by_any_run",
+        OUTPUTS + "whatever_is_changed_in_a_record_is_noticed",
+    ),
+    "56 row of the ledger deleted": (SEALED,),
+    "56b the same, and the table moved away": (SEALED,),
+    "57 u edited": (SEALED,),
     "60 ledger lost": (OUTPUTS + "a_lost_ledger_is_noticed_and_the_output_kept_if_told",),
     "61 ledger lost, and forgotten": (
         OUTPUTS + "a_lost_ledger_is_noticed_and_the_output_kept_if_told",
@@ -155,10 +211,10 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "64 ledger, record and table lost": ("documented: nothing is left to notice it by",),
     "65 older ledger": (OUTPUTS + "an_older_copy_of_the_ledger_is_noticed_by_any_record",),
-    "66 older ledger without record": ("open: memory",),
-    "66b the same with memory": ("open: memory",),
-    "67 older ledger without record, forgotten": ("open: memory",),
-    "67b the same with memory": ("open: memory",),
+    "66 older ledger without record": (OLDER,),
+    "66b the same with memory": (OLDER,),
+    "67 older ledger without record, forgotten": (OLDER,),
+    "67b the same with memory": (OLDER,),
     "68 link to an output": (LINKS,),
     "69 link to its folder": (LINKS,),
     "70 links in a circle": (LINKS,),
@@ -167,7 +223,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "77 environments": (TRIED + "no_environment_repeats_secure_noise",),
     "78 umask 000, full standard output": (
         LEDGER + "nobody_else_can_read_it_from_the_first_moment_on",
-        "open: agreement",
+        AGREEMENT + "an_output_that_is_full_or_closed_does_not_hide_what_is_released",
     ),
     "79 a raw count in any file": (
         COMMAND + "raw_counts_are_shown_nowhere",

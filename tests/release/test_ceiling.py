@@ -389,28 +389,6 @@ def test_a_chain_goes_on_where_an_older_ledger_knows_its_beginning():
     assert (done.guarantee, list(done.parts)) == (last.guarantee, last.parts)
 
 
-@pytest.mark.parametrize(
-    "change", [{"b": 0.99}, {"releases": 2}, {"first_row": 99}, {"b": "x"}, {"scale": 1}, None]
-)
-def test_rows_whose_memory_no_record_states_count_like_the_worst(change):
-    """Three rows count as if all noise of a person's stay were the same: 3 x 3."""
-    made = deployment(noise={"memory": "designed"}, budget_mu=9)
-    play(made, *both(0, 1, 2))
-    record = json.loads(RECORD.read_text())
-    assert worst(made).squared_mu < 9
-    if change is None:
-        record["chains"] = "lost"
-    else:
-        record["chains"][0] |= change
-    RECORD.write_text(json.dumps(record))
-    for last in (9, 10):  # The record says so itself, for the next ledger that is lost.
-        LEDGER.unlink()
-        done = play(made, *both(0, 1, 2, *range(9, last + 1)), forget_ledger=True)
-        assert worst(made).squared_mu == 9
-        assert json.loads(RECORD.read_text())["memory_unknown"] is True
-        assert done.guarantee.stays == tuple(done.guarantee.mu * it for it in (1, 2, 4, 8))
-
-
 # ---- many sequences ------------------------------------------------------------------------------
 
 

@@ -64,8 +64,10 @@ _ANSWERS = {
     "gap": "nobody counted in the many periods between a row and the last one released",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
-    "forget-ledger": "the ledger of the output is lost: keep the rows of this output and forget all"
-    " others",
+    "forget-ledger": "the ledger of the output is lost: keep the rows of this output, the newest"
+    " that there is, and forget all others",
+    "write-again": "the output or its record is gone, and the ledger is the newest there is: write"
+    " them again",
 }
 
 
@@ -128,6 +130,10 @@ def _add_deployment(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--agree", type=given, metavar="HASH", help=words)
     words = "confirm a count sensitivity below 1"
     group.add_argument("--agree-sensitivity", type=decimal, metavar="S", help=words)
+    words = (
+        "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
+    )
+    group.add_argument("--continue-from", type=path, metavar="CSV", help=words)
 
 
 def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -204,9 +210,16 @@ def _request(options: argparse.Namespace) -> Request:
         columns, noise = deployment.count_columns(), deployment.count_noise()
         memory = deployment.memory()
         agreed = deployment.agreed(options.entity_id, map(str, options.correct))
-    elif options.entity_id or options.correct or options.agree or options.agree_sensitivity:
+    elif (
+        options.entity_id
+        or options.correct
+        or options.agree
+        or options.agree_sensitivity
+        or options.continue_from
+    ):
         raise DpolError(
-            "--entity-id, --correct and --agree need a deployment; give its file with --deployment"
+            "--entity-id, --correct, --agree and --continue-from need a deployment; give its file"
+            " with --deployment"
         )
     else:
         found = _AGREED | found

@@ -222,5 +222,6 @@ def _refuse_older(log: Log, report: Report) -> None:
             raise DataError(
                 f"{report.file}: lacks what {row[0]} has reported for {row[1]}, and has new rows:"
                 " the holder's ledger was put back from an older copy, and its last periods may"
-                " have been released twice; put the newest copy of the ledger back"
+                " have been released twice; the holder continues from dpol export, with dpol"
+                " privatize --continue-from"
             )

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
+from dpol.release import views
 from dpol.release.chains import ChainRows
 from dpol.release.deployment import Deployment
 from dpol.release.views import record_of
@@ -25,7 +25,7 @@ class Report:
 
     Args:
         file: the table.
-        sha256: of the table.
+        sha256: of the table and its record.
         ledger: id of the holder's ledger.
         output: id of the output in it.
         mechanism: as in the record.
@@ -62,12 +62,12 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
         )
     try:
         table = file.read_bytes()
-        origin, found = record["ledger"], sha256(table).hexdigest()
+        origin, found = record["ledger"], views.checksum(table, record)
         known = str(origin["id"]), str(origin["output"]), str(record["mechanism"])
         claimed, chains = record["sha256"], list(record.get("chains", ()))
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror}); check the path") from None
-    except (LookupError, TypeError) as error:
+    except (LookupError, TypeError, RecursionError) as error:
         raise DataError(f"{path}: is not a record of dpol ({error}); ask for it again") from None
     if found != claimed:
         raise DataError(

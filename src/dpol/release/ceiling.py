@@ -82,16 +82,15 @@ def budget_of_period(budget_mu: Fraction, longest_stay: int) -> Fraction:
     return budget_mu**2 / (2 * longest_stay)
 
 
-def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int] | None, most: int) -> Fraction:
+def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int], most: int) -> Fraction:
     """A bound on what a row adds to a stay's squared mu, for one of the two entities it moves.
 
     Args:
         mu: of the row.
-        memory: (a, b) of its chain and the unit; None: the worst of all, of any unit.
+        memory: (a, b) of its chain and the unit.
         most: how many rows of the chain a stay may touch.
     """
-    grown = Fraction(most**2) if memory is None else chains.squared_growth(memory, most)
-    return mu**2 / 2 * grown / most
+    return mu**2 / 2 * chains.squared_growth(memory, most) / most
 
 
 def refuse_above(ledger: Ledger, run: int, request: Request, places: Sequence[Place]) -> None:
@@ -183,7 +182,7 @@ def _loads(
         range(terms.number_on(first), end if after is None else terms.number_on(after - 1) + 1)
         for first, after in intervals(rows)
     ]
-    keys = [row.chain or (row.output, row.entity, row.imported) for row in rows]
+    keys = [row.chain or (row.output, row.entity) for row in rows]
     of: defaultdict[Hashable, list[range]] = defaultdict(list)
     for key, span in zip(keys, spans, strict=True):
         of[key].append(span)
@@ -191,13 +190,11 @@ def _loads(
     most = {key: max(stay, _most_touched(own, stay)) for key, own in of.items()}
 
     @functools.cache
-    def weight(mu: str, key: Hashable, chain: int, forgotten: bool) -> Fraction:
-        # Of a chain that is forgotten: N_m is at most m N_1 for any memory and unit.
-        memory = None if forgotten else memories.get(chain, INDEPENDENT)
-        return row_weight(Fraction(mu), memory, most[key])
+    def weight(mu: str, key: Hashable, chain: int) -> Fraction:
+        return row_weight(Fraction(mu), memories.get(chain, INDEPENDENT), most[key])
 
     return [
-        _Load(row, span, weight(row.mu, key, row.chain or 0, row.imported > 1))
+        _Load(row, span, weight(row.mu, key, row.chain or 0))
         for row, span, key in zip(rows, spans, keys, strict=True)
     ]
 

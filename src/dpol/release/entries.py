@@ -21,6 +21,11 @@ _ROWS = (
     "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
     " JOIN name ON name.number = release.name"
 )
+_HELD = f"held AS {_ROWS}"  # rows that are in their outputs
+# Rows that were taken in may state any mu.
+_MU = (
+    "CASE WHEN CAST(least_mu AS REAL) > CAST(release.mu AS REAL) THEN least_mu ELSE release.mu END"
+)
 
 
 class Output(NamedTuple):
@@ -31,12 +36,14 @@ class Output(NamedTuple):
         id: chosen at random; its record tells it, so that a moved output is known again.
         header: its columns.
         count_sensitivity: of all its rows, decimal text.
+        written: whether table and record were written before.
     """
 
     number: int
     id: str
     header: tuple[str, ...]
     count_sensitivity: str
+    written: bool
 
 
 class Run(NamedTuple):
@@ -47,9 +54,9 @@ class Run(NamedTuple):
         token: chosen at random.
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
-        rows: how many rows it released.
-        imported: above 0 if its rows were released with another ledger, or a newer copy, that is
-            lost; 2 if its record did not state their chains.
+        rows: how many of its rows are in the output.
+        withdrawn: how many of its rows are not any more, see ledger.sql.
+        imported: whether its rows were taken in: another ledger, or a newer copy, released them.
     """
 
     number: int
@@ -57,7 +64,8 @@ class Run(NamedTuple):
     date: str
     sampler: str
     rows: int
-    imported: int
+    withdrawn: int
+    imported: bool
 
 
 class Place(NamedTuple):
@@ -98,9 +106,8 @@ class Weighed(NamedTuple):
         period: date, YYYY-MM-DD.
         days: length of the period; None if that was not stated.
         version: as in `Place`.
-        mu: decimal text.
+        mu: decimal text; of a row that was taken in, at least that of the run that did so.
         chain: number, or None.
-        imported: as in `Run`.
     """
 
     output: int
@@ -111,14 +118,12 @@ class Weighed(NamedTuple):
     version: int
     mu: str
     chain: int | None
-    imported: int
 
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
     """The output that was last written at a path."""
-    select = "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?"
-    found = ledger.execute(select, _seen_from(ledger, path)).fetchone()
-    return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
+    found = ledger.execute(f"{_OUTPUTS} WHERE path = ?", _seen_from(ledger, path)).fetchone()
+    return found and _output(*found)
 
 
 def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitivity: str) -> Output:
@@ -126,7 +131,8 @@ def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitiv
     identity = new_token()
     values = identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity
     insert = "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)"
-    return Output(ledger.insert(insert, *values), identity, tuple(header), count_sensitivity)
+    number = ledger.insert(insert, *values)
+    return Output(number, identity, tuple(header), count_sensitivity, written=False)
 
 
 def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
@@ -137,8 +143,8 @@ def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
 
 def outputs(ledger: Ledger) -> list[tuple[Output, str]]:
     """All outputs, and their paths as seen from the folder of the ledger."""
-    found = ledger.execute("SELECT number, id, header, count_sensitivity, path FROM output")
-    return [(Output(it[0], it[1], tuple(json.loads(it[2])), it[3]), it[4]) for it in found]
+    paths = dict(ledger.execute("SELECT number, path FROM output"))
+    return [(_output(*row), paths[row[0]]) for row in ledger.execute(_OUTPUTS)]
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
@@ -153,17 +159,20 @@ def add_run(
     token: str,
     sampler: str,
     *,
-    imported: int = 0,
+    least_mu: str | None = None,
     terms: AgreedTerms | None = None,
     days: int | None = None,
 ) -> int:
-    """Begin a run, for a deployment or for none, of periods of some days; its number."""
+    """Begin a run, for a deployment or for none, of periods of some days; its number.
+
+    Rows that are taken in, not drawn, count with `least_mu` at least.
+    """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     deployment = _deployment_number(ledger, terms) if terms else None
     return ledger.insert(
-        "INSERT INTO run (token, date, output, sampler, imported, deployment, days)"
+        "INSERT INTO run (token, date, output, sampler, least_mu, deployment, days)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        *(token, today, output.number, sampler, imported, deployment, days),
+        *(token, today, output.number, sampler, least_mu, deployment, days),
     )
 
 
@@ -186,12 +195,16 @@ def knows_run(ledger: Ledger, token: str) -> bool:
 def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     """The runs that released rows of an output."""
     found = ledger.execute(
-        "SELECT run.number, token, date, sampler, COUNT(*), imported FROM run"
-        " JOIN release ON release.run = run.number WHERE run.output = ?"
+        "SELECT run.number, token, date, sampler, COUNT(*), COUNT(withdrawn.release), least_mu"
+        " FROM run JOIN release ON release.run = run.number"
+        " LEFT JOIN withdrawn ON withdrawn.release = release.number WHERE run.output = ?"
         " GROUP BY run.number ORDER BY run.number",
         output.number,
     )
-    return [Run(*row) for row in found]
+    return [
+        Run(number, token, date, sampler, rows - gone, gone, least is not None)
+        for number, token, date, sampler, rows, gone, least in found
+    ]
 
 
 def add_rows(
@@ -254,7 +267,7 @@ def released_for(ledger: Ledger, deployment: str) -> set[tuple[int, str]]:
     found = ledger.execute(
         f"SELECT release.entity, period FROM {_ROWS} LEFT JOIN deployment"
         " ON deployment.number = run.deployment"
-        " WHERE deployment.name = ? OR (run.imported AND run.deployment IS NULL)",
+        " WHERE deployment.name = ? OR (run.least_mu IS NOT NULL AND run.deployment IS NULL)",
         deployment,
     )
     return set(found)
@@ -263,17 +276,16 @@ def released_for(ledger: Ledger, deployment: str) -> set[tuple[int, str]]:
 def weighed_rows(ledger: Ledger) -> list[Weighed]:
     """All rows of a ledger, without what was released."""
     found = ledger.execute(
-        "SELECT run.output, run, release.entity, period, days, version, mu, chain, imported"
-        f" FROM {_ROWS}"
+        f"SELECT run.output, run, release.entity, period, days, version, {_MU}, chain FROM {_ROWS}"
     )
     return [Weighed(*row) for row in found]
 
 
-def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
-    """The rows of an output, in the order of their release."""
+def table_rows(ledger: Ledger, output: Output, *, withdrawn: bool = False) -> Iterator[list[str]]:
+    """The rows of an output, in the order of their release; with those that left it if asked."""
     found = ledger.execute(
         "SELECT noise_sd, text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
-        f" FROM {_ROWS} WHERE run.output = ? ORDER BY release.number",
+        f" FROM {_ROWS if withdrawn else _HELD} WHERE run.output = ? ORDER BY release.number",
         output.number,
     )
     for deviation, *cells in found:
@@ -283,13 +295,21 @@ def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
 
 def spent(ledger: Ledger, output: Output) -> float:
     """The largest mu of one entity in one period of an output."""
-    rows = f"FROM {_ROWS} WHERE run.output = ?"
+    rows = f"FROM {_HELD} WHERE run.output = ?"
+    again = "(release.entity, period) IN (SELECT entity, period FROM release WHERE version > 1)"
     found = ledger.execute(
-        f"SELECT mu {rows} UNION SELECT group_concat(mu) {rows} AND (release.entity, period) IN"
-        " (SELECT entity, period FROM release WHERE version > 1) GROUP BY release.entity, period",
+        f"SELECT {_MU} {rows} UNION SELECT group_concat({_MU}) {rows} AND {again}"
+        " GROUP BY release.entity, period",
         *(output.number, output.number),
     )
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
+
+
+_OUTPUTS = "SELECT number, id, header, count_sensitivity, written FROM output"
+
+
+def _output(number: int, name: str, header: str, count_sensitivity: str, written: int) -> Output:
+    return Output(number, name, tuple(json.loads(header)), count_sensitivity, bool(written))
 
 
 def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:

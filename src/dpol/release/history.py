@@ -44,10 +44,11 @@ def _of_output(
         periods, mus = {row.period for row in rows}, sorted({row.mu for row in rows}, key=float)
         again = sum(row.version > 1 for row in rows)
         yield (
-            f"  {run.date}: {counted(run.rows, 'row')} for"
+            f"  {run.date}: {counted(len(rows), 'row')} for"
             f" {' to '.join(sorted({min(periods), max(periods)}))}, mu = {' or '.join(mus)} each"
             + (f", {counted(again, 'row')} for a period released before" if again else "")
             + (", taken in after their ledger was lost" if run.imported else "")
+            + (f"; {run.withdrawn} left the output, drawn from an older copy" * bool(run.withdrawn))
         )
     given = guarantee_of(ledger, output)
     unit = given.unit.replace("round", "period").capitalize()

@@ -27,6 +27,7 @@ from dpol.release.outputs import take_in
 from dpol.release.overlaps import most_in_a_period
 from dpol.release.repeats import check_deployment, places, refuse_repeats, unreleased
 from dpol.release.request import Request
+from dpol.release.restored import continue_from
 from dpol.release.views import (
     guarantee_of,
     record_of,
@@ -81,7 +82,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     The columns of the output are those of `CountColumns.output_header`. Noisy counts may be
     negative. Nothing is released unless every row is good. What is released is in the ledger first,
     in one transaction; output and record are written after that, and again by any further run that
-    finds them missing or older than the ledger, before it judges its own rows.
+    finds them older than the ledger, before it judges its own rows.
 
     Args:
         request: what is to be released.
@@ -93,9 +94,9 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         KeyboardInterrupt: with a text that says what is released.
     """
     request, book = _with_files(request)
-    output, choices, token = request.output, request.choices, new_token()
+    output, token = request.output, new_token()
     try:
-        table = read_counts(request.table, request.columns, choices, request.agreed)
+        table = read_counts(request.table, request.columns, request.choices, request.agreed)
         counts = in_time(request, table)
         if request.memory or request.agreed:
             counts.sort(key=lambda count: count.period)  # the order of a chain
@@ -106,11 +107,12 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
         confirm(ledger, request)
         with transaction(ledger):
-            take_in(ledger, output, choices)
+            _take_in(ledger, request, counts, sampler)
         with transaction(ledger):
+            repaired = _up_to_date(ledger, output)
+        with _saying_that_repaired(output, repaired), transaction(ledger):
             remembered = chains.any_chain(ledger)
-            with _up_to_date(ledger, output):
-                known, new = _put(ledger, request, counts, sampler, token)
+            known, new = _put(ledger, request, counts, sampler, token)
         with transaction(ledger):
             write_views(ledger, known, output)
             remembers = chains.any_chain(ledger) and not remembered
@@ -179,12 +181,23 @@ def _with_files(request: Request) -> tuple[Request, Path]:
 def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: NoiseSampler) -> None:
     """Refuse what has to be refused before a ledger is made, without noise."""
     with open_ledger(book, in_memory=True) as memory, transaction(memory):
-        take_in(memory, request.output, request.choices)
-        sampler.discrete_gaussian(request.noise.scale, 0)
         if request.agreed:
             keep_agreement(memory, request.agreed)
+        _take_in(memory, request, counts, sampler)
+        sampler.discrete_gaussian(request.noise.scale, 0)
         _put(memory, request, counts, _NoNoise(), new_token())
     refuse_unconfirmed(request)  # last, so that nobody confirms what is then refused
+
+
+def _take_in(
+    ledger: Ledger, request: Request, counts: Sequence[Count], sampler: NoiseSampler
+) -> None:
+    """Let the ledger know all that was released, by the output or by a coordinator's numbers."""
+    if request.choices.continue_from:
+        entities = {count.entity for count in counts}
+        continue_from(ledger, request, entities, sampler.name)
+    else:
+        take_in(ledger, request)
 
 
 class _NoNoise:
@@ -196,19 +209,24 @@ class _NoNoise:
         return [0] * size
 
 
-@contextmanager
-def _up_to_date(ledger: Ledger, path: Path) -> Iterator[None]:
-    """Write what an earlier run could not; a refusal in the block says so."""
+def _up_to_date(ledger: Ledger, path: Path) -> bool:
+    """Write what an earlier run could not; whether something was written."""
     known = entries.output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    repaired = known is not None and write_views(ledger, known, path)
+    return known is not None and write_views(ledger, known, path)
+
+
+@contextmanager
+def _saying_that_repaired(path: Path, repaired: bool) -> Iterator[None]:
+    """A refusal in the block says that table and record were written again, if they were."""
     try:
         yield
     except DataError as error:
-        more = f"; {path} was not up to date and was written again" if repaired else ""
-        raise DataError(f"{error}{more}") from None
+        if not repaired:
+            raise
+        raise DataError(f"{error}; {path} was not up to date and was written again") from None
 
 
 def _put(

@@ -71,6 +71,9 @@ class Choices:
         no_final_newline: the table is complete although its last line has no line end.
         forget_ledger: the ledger that knew the output is lost; keep what the output holds.
         gap: for a deployment, nothing was counted in the many periods before a row.
+        write_again: the ledger is the newest; write again what is gone of the output.
+        continue_from: the newest copy of the ledger is lost; the table that the coordinator of the
+            deployment exported says what was released.
     """
 
     append: bool = False
@@ -83,6 +86,8 @@ class Choices:
     no_final_newline: bool = False
     forget_ledger: bool = False
     gap: bool = False
+    write_again: bool = False
+    continue_from: Path | None = None
 
 
 @dataclass(frozen=True)
