@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
@@ -79,12 +80,15 @@ def confirm(ledger: Ledger, request: Request) -> None:
                 keep_agreement(ledger, agreed)
 
 
-def refuse_unconfirmed(request: Request, before: str | None = None) -> None:
+def refuse_unconfirmed(
+    request: Request, before: str | None = None, *, new_ledger: Path | None = None
+) -> None:
     """Refuse a request for a deployment that does not confirm its agreement.
 
     Args:
         request: what is to be released.
         before: the agreement of the deployment that was confirmed last.
+        new_ledger: the ledger, if it is still to be made.
 
     Raises:
         NotConfirmedError: the request does not confirm the agreement.
@@ -101,7 +105,7 @@ def refuse_unconfirmed(request: Request, before: str | None = None) -> None:
             f" count_sensitivity: 1, or add --agree-sensitivity {number} if {number} is right"
         )
     if request.agree is None:
-        raise NotConfirmedError(statement(request, before), agreed)
+        raise NotConfirmedError(statement(request, before, new_ledger=new_ledger), agreed)
 
 
 def keep_agreement(ledger: Ledger, agreed: Agreed) -> None:
@@ -120,12 +124,15 @@ def agreements(ledger: Ledger) -> list[Mapping[str, Any]]:
     return [json.loads(text) for (text,) in ledger.execute("SELECT agreement FROM deployment")]
 
 
-def statement(request: Request, before: str | None = None) -> str:
+def statement(
+    request: Request, before: str | None = None, *, new_ledger: Path | None = None
+) -> str:
     """The agreement of a request in plain words; guarantees rounded to the safe side.
 
     Args:
         request: for a deployment.
         before: the agreement confirmed last, to say what has changed.
+        new_ledger: the ledger, if it is still to be made.
     """
     assert request.agreed is not None
     plain = json.loads(request.agreed.agreement)
@@ -144,6 +151,7 @@ def statement(request: Request, before: str | None = None) -> str:
         capacity=columns.capacity,
         reported=_listed(reported) if len(reported) < len(capacities) else "every entity",
         any_reported=bool(reported),
+        new_ledger=new_ledger and printable(str(new_ledger)),
         mu_of_one=plain["mu"] / float(noise.count_sensitivity),
         counted=counted,
         up=lambda mu: rounded_up(mu, 4),

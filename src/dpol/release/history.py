@@ -53,8 +53,9 @@ def _of_output(
     given = guarantee_of(ledger, output)
     unit = given.unit.replace("round", "period").capitalize()
     yield (
-        f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. A guess whether that person was"
-        f" counted is right at most {rounded_up(100 * best_guess(given.mu), 3)}% of the time."
+        f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. A guess between two equally"
+        f" likely possibilities is right at most {rounded_up(100 * best_guess(given.mu), 3)}% of"
+        " the time."
     )
 
 
@@ -67,9 +68,9 @@ def _over_all(ledger: Ledger, rows: Sequence[entries.Weighed]) -> Iterator[str]:
         worst = ceiling.worst_stay(ledger, terms)
         if worst:
             yield (
-                f"Deployment {terms.name}: someone who stays"
+                f"Deployment {terms.name}: a person who stays"
                 f" {counted(terms.longest_stay, 'period')} has at most mu ="
-                f" {rounded_up(worst.mu, 4)} by this ledger (the stay from {worst.start} on)."
+                f" {rounded_up(worst.mu, 4)} in this ledger (the stay from {worst.start} on)."
                 f" {budget_in_words(terms, worst)}"
             )
 
@@ -78,8 +79,8 @@ def budget_in_words(terms: AgreedTerms, worst: ceiling.Worst) -> str:
     """The budget of a deployment, and whether a ledger keeps its part of it."""
     if worst.kept:
         return (
-            f"The budget of {terms.budget_mu} holds over all holders who take part: a move changes"
-            " two counts, and here none takes more than half of its square."
+            f"The budget of {terms.budget_mu} also holds for people who move between the holders"
+            " that take part, if each ledger keeps to its half of it, as this one does."
         )
     return (
         f"The budget of {terms.budget_mu} does not hold: some period of an entity takes more than"
