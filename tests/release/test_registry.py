@@ -19,6 +19,7 @@ from dpol.release.registry import registry_entry
 from releases import A1, A2, B1, RECORD, put, record
 
 TEXT, FREE = {"type": "string"}, {}
+TEXTS = {"type": "array", "items": TEXT, "minItems": 1}
 
 
 def one_of(*names):
@@ -38,23 +39,25 @@ def keys(required="", **properties):
 # What the registry's schema says of the keys that an entry of dpol has, by hand; optional keys
 # that dpol never writes are left out.
 REGISTRY = keys(
-    "url_slug deployment",
+    "url_slug status tier deployment",
     url_slug=TEXT,
+    status=one_of(
+        "Converted",
+        "Draft",
+        "Pending",
+        "Changes Required",
+        "Approved",
+        "Approved (Update Requested)",
+        "Approved (Pending)",
+    ),
+    tier=one_of(1, 2, 3),
     deployment=keys(
-        "basic administrative",
+        "basic",
         basic=keys(
             "name data_curators description intended_use data_product_type data_product_region"
             " publication_date",
             name=TEXT,
-            data_curators={
-                "type": "array",
-                "minItems": 1,
-                "items": keys(
-                    "data_curator_name data_curator_type",
-                    data_curator_name=TEXT,
-                    data_curator_type=one_of("Government", "Industry", "Nonprofit"),
-                ),
-            },
+            data_curators=TEXTS,
             description=TEXT,
             intended_use=TEXT,
             data_product_type=one_of(
@@ -87,32 +90,21 @@ REGISTRY = keys(
         deployment_model=keys(
             model_name=one_of("Local", "Central", "Shuffle", "Federated", "Varies"),
             model_name_details=TEXT,
-            trust_assumptions=TEXT,
-            actors=FREE,
+            actors=TEXT,
             release_type=one_of("One release", "Many releases"),
             release_type_details=TEXT,
             data_source_type=one_of("Static", "Dynamic"),
             access_type=one_of("Interactive", "Non-interactive"),
         ),
+        accounting=keys(post_processing=TEXT, composition=TEXT),
         implementation=keys(
-            preprocessing_and_hyperparameter_tuning=TEXT,
-            mechanisms=TEXT,
-            composition=TEXT,
-            post_processing=TEXT,
-            justification=TEXT,
-            utility=FREE,
+            preprocessing_and_hyperparameter_tuning=TEXT, mechanisms=TEXT, justification=TEXT
         ),
-        administrative=keys(
-            "status registry_authors tier",
-            evidence_sources={"type": "object"},
-            status=one_of("Converted", "Draft", "Pending", "Changes Required", "Approved"),
-            registry_authors={"type": "array", "items": TEXT, "minItems": 1},
-            tier=one_of(1, 2, 3),
-        ),
+        administrative=keys("registry_authors", sources=TEXT, registry_authors=TEXTS),
     ),
 )
-READ = "2026-11-21, commit 057e5d8"
-"""The day, and the version of opendp/deployments-registry-data."""
+READ = "July 2026 (changes #184 to #186)"
+"""The version of the schema of opendp/deployments-registry-data."""
 
 
 def complaints(text):
@@ -138,6 +130,7 @@ def entry():
 def test_an_entry_has_every_key_dpol_knows_and_the_numbers_of_the_record():
     put(A1, B1, sampler=Secure())
     found = entry()
+    assert list(yaml.safe_load(registry_entry(RECORD))) == list(REGISTRY["properties"])
     known = REGISTRY["properties"]["deployment"]["properties"]
     assert {name: list(keys) for name, keys in found.items()} == {
         name: list(section["properties"]) for name, section in known.items()
@@ -148,7 +141,7 @@ def test_an_entry_has_every_key_dpol_knows_and_the_numbers_of_the_record():
     assert "mu = 0.5," in loss["privacy_parameters_details"]
     assert "epsilon = 2.255 at delta = 1e-6" in loss["privacy_parameters_details"]
     assert "has mu = 0.3536" in loss["privacy_parameters_details"]
-    assert "has mu = 1 at most" in found["implementation"]["composition"]
+    assert "has mu = 1 at most" in found["accounting"]["composition"]
     assert (model["release_type"], model["data_source_type"]) == ("One release", "Static")
     assert found["basic"]["publication_date"] == record()["releases"][0]["date"]
     assert "2 noisy counts" in found["basic"]["description"]
@@ -170,15 +163,18 @@ def test_an_entry_is_valid_by_the_registrys_schema_of_the_date_it_names(rows):
     for number, row in enumerate(rows):
         put(row, sampler=Secure(), append=number > 0)
     assert complaints(registry_entry(RECORD)) == []
-    assert f"as read on {READ}" in registry_entry(RECORD)
+    assert f"# registry's schema of {READ};" in registry_entry(RECORD)
 
 
 def test_the_schema_refuses_a_missing_a_strange_and_a_wrong_value():
     put(A1, sampler=Secure())
     text = registry_entry(RECORD)
     for old, new in (
-        ("    status: Draft\n", ""),
-        ("  administrative:\n", "  administrative:\n    sources: {}\n"),
+        ("status: Draft\n", ""),
+        ("  administrative:\n", "  administrative:\n    tier: 3\n"),
+        ("  accounting:\n", "  bookkeeping:\n"),
+        ("  implementation:\n", "  implementation:\n    utility: none\n"),
+        ("      - TODO\n    description", "      - data_curator_name: TODO\n    description"),
         ("data_product_sector: Healthcare", "data_product_sector: TODO"),
     ):
         assert old in text
@@ -202,7 +198,7 @@ def test_text_of_a_record_cannot_add_keys():
     RECORD.write_text(json.dumps({**record(), "unit": odd, "mechanism": odd}))
     assert entry()["privacy_loss"]["privacy_unit"] == odd
     assert odd in entry()["implementation"]["mechanisms"]
-    assert entry()["administrative"]["status"] == "Draft"
+    assert yaml.safe_load(registry_entry(RECORD))["status"] == "Draft"
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ _NO_RECORD = (
     ArithmeticError,
     RuntimeError,  # no convergence, or too deep
 )
-SCHEMA = "2026-11-21, commit 057e5d8"
-"""The day on which the registry's schema was read, and its version; the template has its keys."""
+SCHEMA = "July 2026 (changes #184 to #186)"
+"""The version of the registry's schema whose keys the template has."""
 
 
 @dataclass(frozen=True, kw_only=True)
