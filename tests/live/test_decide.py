@@ -7,8 +7,10 @@ import datetime
 import hashlib
 import json
 import sqlite3
+import struct
 import subprocess
 import sys
+from contextlib import closing
 from decimal import Decimal
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 
 from dpol.cli import main
 from dpol.core.errors import DataError
+from dpol.live.aside import set_aside
 from dpol.live.decide import check, decide
 from dpol.live.decision import read_decision
 from dpol.live.log import open_log
@@ -23,7 +26,7 @@ from dpol.live.panel import read_panel
 from dpol.privacy.chains import chain_norm
 from dpol.release.memory import Memory, terms_of
 from dpol.release.noise import CountNoise
-from weekly import FIRST, agreed, collected, day, report
+from weekly import FIRST, agreed, collected, day, identity, report
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
 
@@ -74,7 +77,8 @@ def test_a_decision_says_all(world):
     assert last.noisy_share == pytest.approx(0.6, abs=0.03)
     spent = decision.spent
     assert (spent.mu, spent.unit_weeks, spent.longest_stay, spent.corrections) == (0.5, 1, 8, 0)
-    assert spent.mu_of_stay == pytest.approx(0.5 * 8**0.5)
+    assert spent.mu_of_stay == pytest.approx(0.5 * 6**0.5)
+    assert (spent.budget_mu, spent.above_budget) == (10, ())
     assert decision.missing == ()
     assert decision.releases == 18
     assert read_decision(world.written(6)).as_json() == decision.as_json()
@@ -176,18 +180,31 @@ def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
         check(world.folder)
 
 
+COLUMNS = (
+    "entity, period, version, noisy_count, capacity, noisy_share, chain, place, mu,"
+    " count_sensitivity, a, b, unit_weeks, scale, decimals, set_aside"
+)
+
+
 def hash_of_what_was_read(folder, before):
     """The hash that the manual for coordinators defines, in plain Python."""
-    base = sqlite3.connect(folder / "log.sqlite")
-    (whole,) = base.execute("SELECT sha256 FROM deployment").fetchone()
-    columns = "entity, period, version, noisy_count, capacity, noisy_share, chain, place, noise"
-    rows = f"SELECT {columns} FROM release WHERE period < ? ORDER BY number"
-    read = list(zip(*base.execute(rows, (before,)), strict=True))
-    lines = [hashlib.sha256("".join(f"{it}\n" for it in own).encode()).hexdigest() for own in read]
-    kinds = [row[1:] for row in base.execute("SELECT * FROM noise ORDER BY number")]
-    kinds = [row for number, row in enumerate(kinds, start=1) if number in read[-1]]
-    base.close()
-    return hashlib.sha256("\n".join([whole, *lines, repr(kinds)]).encode()).hexdigest()
+    with closing(sqlite3.connect(folder / "log.sqlite")) as base:
+        (whole,) = base.execute("SELECT sha256 FROM deployment").fetchone()
+        rows = base.execute(
+            f"SELECT {COLUMNS} FROM released WHERE period < ?", (before,)
+        ).fetchall()
+    rows.sort(key=lambda row: row[:3])
+    names, chains = sorted("ABC"), {}
+    columns = [[] for _ in rows[0]]
+    for entity, period, version, count, capacity, share, chain, place, *terms, aside in rows:
+        weeks = (datetime.date.fromisoformat(period) - FIRST).days // 7
+        numbers = names.index(entity), weeks, version, count, capacity, share
+        chain = chains.setdefault(chain, len(chains))
+        for column, number in zip(
+            columns, [*numbers, chain, place, *terms, aside is not None], strict=True
+        ):
+            column.append(struct.pack("<d", float(number)))
+    return hashlib.sha256(b"".join([whole.encode(), *map(b"".join, columns)])).hexdigest()
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 50_000])
@@ -201,17 +218,22 @@ def test_the_hash_is_the_documented_one_of_every_column_however_it_is_read(
     found = {hash_of_what_was_read(world.folder, decision.period)}
     assert decision.log_sha256 in found
     assert decide(world.folder, FIRST + datetime.timedelta(days=28)).log_sha256 not in found
+    set_aside(world.folder, "A", "typing error", FIRST)
+    later = hash_of_what_was_read(world.folder, decision.period)
+    with open_log(world.folder) as log:
+        assert read_panel(log, 5).sha256 == later
+    found.add(later)
     base = sqlite3.connect(world.folder / "log.sqlite")
     base.executescript("DROP TRIGGER release_same; DROP TRIGGER noise_same")
     changes = {"version": 7, "noisy_count": "1", "capacity": "9", "noisy_share": "1", "place": 2}
     for column, value in {**changes, "chain": "c", "noise": 2, "mu": "0.3"}.items():
         table = "noise" if column == "mu" else "release"
-        base.execute(f"UPDATE {table} SET {column} = ? WHERE number = 1", (value,))
+        base.execute(f"UPDATE {table} SET {column} = ? WHERE number = 2", (value,))
         base.commit()
         with open_log(world.folder) as log:
             found.add(read_panel(log, 5).sha256)
     base.close()
-    assert len(found) == 9
+    assert len(found) == 10
 
 
 def test_who_left_is_not_chosen_and_who_came_is(world):
@@ -273,21 +295,24 @@ def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path):
     part = {**terms, "a": 0.0, "b": 0.6, "mu": 0.5, "entity": "A", "first_period": day(0)}
     deployment = agreed(tmp_path, corrections=True, noise={"memory": "designed"})
     rows = [("A", week, str(40 + it), "200") for it, week in enumerate((0, 1, 2, 1, 3))]
-    chains = [part | {"first_row": 1, "releases": 3}, part | {"first_row": 4, "releases": 2}]
-    done = collected(
-        tmp_path / "s", tmp_path / "a.csv", deployment, rows, record={"chains": chains}
-    )
+    chains = [
+        part | {"first_row": 1, "releases": 3},
+        part | {"first_row": 4, "releases": 2, "first_period": day(1)},
+    ]
+    done = collected(tmp_path / "s", tmp_path / "a.csv", deployment, rows, chains=chains)
     assert (done.taken, done.corrections) == (5, 1)
+    origin = f"{identity('L')}/{identity('O')}"
     with open_log(tmp_path / "s") as log:
-        own = {(row.period, row.version): row for _, row in log.releases("entity = 'A'")}
-    assert [own[day(it), 1].chain for it in range(4)] == ["L/O/1"] * 3 + ["L/O/4"]
+        own = {(it.row.period, it.row.version): it.row for it in log.releases("entity = 'A'")}
+    assert [own[day(it), 1].chain for it in range(4)] == [f"{origin}/1"] * 3 + [f"{origin}/4"]
     assert own[day(2), 1].noise == pytest.approx(own[day(2), 1].fresh * (1 + 0.6**2) ** 0.5)
     rows = [("B", it, "20", "200") for it in range(4)]
     collected(tmp_path / "s", tmp_path / "b.csv", deployment, rows, output="B")
     decision = decide(tmp_path / "s")
     assert decision.named == ("A",)
     assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
-    # A stay's mu grows as noise with memory makes it grow.
+    # Five rows with memory, which makes a stay's mu grow, and four without.
     growth = float(chain_norm(0.0, 0.6, 8) / chain_norm(0.0, 0.6, 1))
-    assert decision.spent.mu_of_stay == pytest.approx(decision.spent.mu * growth)
+    squared = 0.5**2 / 2 * (5 * growth**2 / 8 + 4)
+    assert decision.spent.mu_of_stay == pytest.approx(squared**0.5)
     assert growth > 8**0.5

@@ -11,6 +11,16 @@ import pytest
 from dpol.live.decision import Decision, Outlook, Spent
 from dpol.live.page import SHOWN, decisions_page, write_page
 
+SPENT = Spent(
+    mu=0.5,
+    unit_weeks=1,
+    mu_of_stay=1.4143,
+    longest_stay=8,
+    budget_mu=1.5,
+    above_budget=(),
+    corrections=0,
+)
+
 
 def outlook(number, **facts):
     share = 0.4 - 0.01 * number
@@ -30,12 +40,13 @@ def decision(*outlooks, **facts):
         "period": "2026-01-23",
         "last_period": "2026-01-16",
         "named": tuple(it.entity for it in outlooks if it.named),
-        "spent": Spent(0.5, 1, 1.4143, 8, 0),
+        "spent": SPENT,
         "algorithm": "empirical-bayes",
         "randomness": "none",
         "dpol": "0.1.0",
         "releases": 12,
-        "last_received": 3,
+        "read": {"e0": "0-3"},
+        "set_aside": (),
         "log_sha256": "b" * 64,
     }
     return Decision(**known | facts, outlooks=outlooks)
@@ -53,7 +64,7 @@ def test_it_says_who_is_chosen_how_sure_and_what_it_costs():
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "μ = 0.5: " in shown
     assert "at most 59.9% of the time" in shown
-    assert "μ is at most 1.42 and a guess is right at most 76.1% of the time" in shown
+    assert "μ is at most 1.42 in all releases so far, and a guess is right at most 76.1%" in shown
     assert "Did not report" not in shown
 
 

@@ -96,6 +96,16 @@ def worst_stay(ledger: Ledger, terms: AgreedTerms, run: int | None = None) -> Wo
     return found and Worst(found[0], terms.start_of(found[1]))
 
 
+def budget_of_period(budget_mu: Fraction, longest_stay: int) -> Fraction:
+    """The most that one entity may spend in one period, in weights of rows: budget^2 / (2 L).
+
+    Args:
+        budget_mu: the ceiling of the mu of a person of the longest stay.
+        longest_stay: L, in periods.
+    """
+    return budget_mu**2 / (2 * longest_stay)
+
+
 def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int] | None, most: int) -> Fraction:
     """A bound on what a row adds to a stay's squared mu, for one of the two entities it moves.
 
