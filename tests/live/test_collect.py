@@ -80,6 +80,7 @@ def test_rows_of_the_log_cannot_be_changed(world, table, change):
         (("A", "20210110", "3"), "no period"),
         (("A", 0, "4"), "line 3: A has reported 2021-01-03 already, with other numbers"),
         (("C", 1, "3", "21"), "its capacity is 21, and the deployment says 20"),
+        (("C", 1, "3", "19"), "its capacity is 19, and the deployment says 20"),
     ],
 )
 def test_a_row_that_breaks_a_rule_is_refused_and_the_rest_taken(tmp_path, row, message):
@@ -211,6 +212,18 @@ def test_noise_with_memory_that_does_not_fit_is_refused(tmp_path):
         done = collected(tmp_path / message, tmp_path / "1.csv", deployment, [A0, A1], **known)
         assert done.taken == 0
         assert all(message in line for line in done.refused)
+
+
+@pytest.mark.parametrize(("weeks", "taken"), [(2, 0), (3, 1), (4, 1)])
+def test_noise_protects_stays_as_long_as_agreed(tmp_path, weeks, taken):
+    same = Decimal(0), Decimal(0)
+    terms = terms_of(CountNoise(MU), same, Memory(same, weeks))
+    part = {**terms._asdict(), "a": 0.0, "b": 0.0, "mu": 0.5}
+    part |= {"entity": "A", "first_row": 1, "first_period": day(0), "releases": 1}
+    deployment = agreed(tmp_path, unit_weeks=3)
+    done = collected(tmp_path / "s", tmp_path / "1.csv", deployment, [A0], chains=[part])
+    assert done.taken == taken
+    assert taken or f"protects stays of {weeks} periods, and 3 were agreed" in done.refused[0]
 
 
 def test_a_folder_keeps_its_deployment(world, tmp_path):

@@ -21,8 +21,11 @@ from dpol.core.errors import DataError
 from dpol.live.aside import set_aside
 from dpol.live.decide import check, decide
 from dpol.live.decision import read_decision
+from dpol.live.deployment import algorithm_of
+from dpol.live.game import Game
 from dpol.live.log import open_log
 from dpol.live.panel import read_panel
+from dpol.live.replay import games_before
 from dpol.privacy.chains import chain_norm
 from dpol.release.memory import Memory, terms_of
 from dpol.release.noise import CountNoise
@@ -105,6 +108,88 @@ def test_the_same_log_gives_the_same_bytes(world, tmp_path, algorithm):
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
     assert (world.written(5).read_bytes(), table.read_bytes()) == (before, again)
     check(world.folder)
+
+
+@pytest.mark.parametrize("left", [None, b"period,entity\n2021-01-24,A\n"])
+def test_a_table_that_is_not_the_decisions_is_noticed_and_written_again(world, left):
+    world.put(*range(3))
+    decide(world.folder)
+    table = world.written(3).with_suffix(".csv")
+    good = table.read_bytes()
+    table.unlink() if left is None else table.write_bytes(left)
+    with pytest.raises(DataError, match=".csv: is not the table of .*.json; dpol decide writes it"):
+        check(world.folder)
+    decide(world.folder)
+    assert table.read_bytes() == good
+    # A later decision puts it right too, and so does one that cannot be made again.
+    world.put(3, seed=1)
+    table.write_bytes(b"")
+    decide(world.folder)
+    assert table.read_bytes() == good
+    check(world.folder, date(3))
+
+
+def test_a_table_without_its_decision_gives_way_to_the_next_one(world):
+    """The power failed between the two files, and a report came late."""
+    world.put(0, 1)
+    world.put(2, entities="AB")
+    decide(world.folder)
+    table, lost = world.written(3).with_suffix(".csv"), world.written(3).read_text()
+    old = table.read_text()
+    world.written(3).unlink()
+    world.put(2, entities="C", seed=1)
+    decide(world.folder)
+    assert table.read_text() != old
+    assert world.written(3).read_text() != lost
+    check(world.folder)
+
+
+def test_a_strange_file_among_decisions_disturbs_nothing(world):
+    world.put(0, 1)
+    folder = world.folder / "decisions"
+    folder.mkdir()
+    for name in ("notes.json", "2021-01-17-copy.json"):
+        (folder / name).write_text("{}")
+    assert decide(world.folder).period == day(2)
+    before = {it.name: it.read_bytes() for it in folder.iterdir()}
+    (folder / "2021-02-07.json").write_text("{}")
+    world.put(2, seed=1)
+    with pytest.raises(DataError, match="2021-02-07.json: is not a decision of dpol"):
+        decide(world.folder)
+    (folder / "2021-02-07.json").unlink()
+    assert {it.name: it.read_bytes() for it in folder.iterdir()} == before
+
+
+def test_a_log_that_is_collected_again_checks_every_decision(world, tmp_path):
+    """In another order, from the last tables only, with what came late and was set aside since."""
+    world.agree(corrections=True, names=2)
+    rows = {it: [(it, week, str(10 * (week + ord(it) % 5))) for week in range(5)] for it in "ABC"}
+    rows["B"].append(("B", 1, "9"))  # a correction
+
+    def put(entity, count):
+        file, own = tmp_path / f"{entity}.csv", rows[entity][:count]
+        return collected(world.folder, file, world.deployment, own, ledger=entity)
+
+    made = []
+    for count in range(1, 6):
+        for entity in "AB" if count == 4 else "CBA":
+            put(entity, count)
+        made.append(decide(world.folder, date(count)))
+    assert made[3].missing == ("C",)
+    put("B", 6)
+    set_aside(world.folder, "A", "no count of A", date(0))
+    made.append(decide(world.folder, date(6)))
+    assert (made[-1].spent.corrections, len(made[-1].set_aside)) == (1, 1)
+    (world.folder / "log.sqlite").unlink()
+    for entity, count in (("C", 5), ("A", 5), ("B", 6)):
+        put(entity, count)
+    for number, decision in enumerate(made[:-1], start=1):
+        assert check(world.folder, date(number)) == decision
+    with pytest.raises(DataError, match="lacks rows, or acts, that this decision rests on"):
+        check(world.folder, date(6))
+    set_aside(world.folder, "A", "no count of A", date(0))
+    for number, decision in enumerate(made, start=1):
+        assert check(world.folder, date(number)) == decision
 
 
 def test_half_a_file_of_a_killed_run_is_not_read(world):
@@ -261,6 +346,43 @@ def test_a_gap_of_weeks_is_bridged(world):
     assert ahead.outlooks[2].high - ahead.outlooks[2].low > near.high - near.low
 
 
+def test_a_decision_reaches_eight_periods_ahead_and_not_nine(world):
+    world.put(0, 1, 2)
+    assert decide(world.folder, date(10)).period == day(10)
+    with pytest.raises(
+        DataError, match=f"is 9 periods after the last report, .* {day(10)} at most"
+    ):
+        decide(world.folder, date(11))
+
+
+def test_a_capacity_that_changes_leaves_the_first_one(tmp_path):
+    """An entity that has not reported yet gets the median of the first ones."""
+    deployment = agreed(tmp_path)
+    for entity, beds in (("A", "100 200 300"), ("B", "40 50")):
+        rows = [(entity, it, "10", own) for it, own in enumerate(beds.split())]
+        collected(tmp_path / "s", tmp_path / "in.csv", deployment, rows, ledger=entity)
+    with open_log(tmp_path / "s") as log:
+        panel = read_panel(log, 3)
+    assert panel.first_capacity().tolist() == [100, 40, 70]
+
+
+def test_a_game_begins_again_when_first_capacities_are_known(tmp_path):
+    """Whatever was decided before, a decision is that of a game that knew all from the start."""
+    deployment = agreed(tmp_path, algorithm="random-effects")
+    rng = np.random.default_rng(2)
+    for entity, beds, first in (("A", 100, 0), ("B", 90, 0), ("C", 900, 3)):
+        rows = [
+            (entity, it, f"{beds * rng.uniform(0.1, 0.5):.2f}", str(beds)) for it in range(first, 6)
+        ]
+        collected(tmp_path / "s", tmp_path / "in.csv", deployment, rows, ledger=entity)
+    with open_log(tmp_path / "s") as log:
+        panel, own = read_panel(log, 6), log.deployment
+    *_, last = games_before(own, algorithm_of(own), panel, range(1, 7))
+    (alone,) = games_before(own, algorithm_of(own), panel, [6])
+    np.testing.assert_array_equal(last.choose().share, alone.choose().share)
+    np.testing.assert_array_equal(last.choose().deviation, alone.choose().deviation)
+
+
 def test_what_cannot_be_decided_is_refused(world, tmp_path):
     with pytest.raises(DataError, match="there is no log yet"):
         decide(world.folder)
@@ -288,7 +410,7 @@ def test_an_algorithm_that_does_not_rank_cannot_name_several(world):
         decide(world.folder)
 
 
-def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path):
+def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path, monkeypatch):
     """The chain of the corrected week is new; back in the old one, what is left is unknown."""
     numbers = (Decimal(0), Decimal("0.6"))
     terms = terms_of(CountNoise(Decimal("0.5")), numbers, Memory(numbers))._asdict()
@@ -308,7 +430,24 @@ def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path):
     assert own[day(2), 1].noise == pytest.approx(own[day(2), 1].fresh * (1 + 0.6**2) ** 0.5)
     rows = [("B", it, "20", "200") for it in range(4)]
     collected(tmp_path / "s", tmp_path / "b.csv", deployment, rows, output="B")
+    with open_log(tmp_path / "s") as log:
+        panel = read_panel(log, 4)
+    assert [it[:, 0].tolist() for it in panel.new_chains()] == [
+        [True, True, True, True],
+        [False, False, True, True],
+    ]
+    learned = []
+
+    def learn(game, number, *arguments, fresh_scale, **options):
+        learned.append(fresh_scale[0])
+        return known(game, number, *arguments, fresh_scale=fresh_scale, **options)
+
+    known = Game.learn
+    monkeypatch.setattr(Game, "learn", learn)
     decision = decide(tmp_path / "s")
+    # Where a chain is returned to, all of its noise is taken as fresh.
+    assert learned == [*panel.fresh[:2, 0], *panel.noise[2:, 0]]
+    assert panel.noise[2, 0] > panel.fresh[2, 0]
     assert decision.named == ("A",)
     assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
     # Five rows with memory, which makes a stay's mu grow, and four without.

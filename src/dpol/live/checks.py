@@ -84,8 +84,8 @@ def checked(deployment: Deployment, report: Report, row: Row, today: datetime.da
         terms = stated_terms(noise, row.part)
         deviation = terms.standard_deviation_after(row.place - 1)
         chain = f"{report.ledger}/{report.output}/{row.part['first_row']}"
-    _check_numbers(deployment, row, terms, deviation)
     check_noise(deployment, noise, terms)
+    _check_numbers(deployment, row, terms, deviation)
     return Released(
         entity=cells.entity,
         period=cells.period,

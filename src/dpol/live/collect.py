@@ -130,15 +130,15 @@ def _take_entity(
     before = {_key(it.row): it for it in logged}
     known = [before[key] for row in rows if (key := _key(row.cells)) in before]
     fresh = {_key(row.cells): row for row in reversed(rows) if _key(row.cells) not in before}
-    ordered = sorted(fresh.values(), key=lambda row: row.line)
-    new, refused = _checked_rows(log.deployment, report, ordered, logged, today)
-    if new and (why := _other_ledger(report, logged) or _older(report, rows, logged)):
-        if entity in accepted:
-            accepted.remove(entity)
-            log.accept_ledger(entity, f"{report.ledger}, collected from {report.file.name}")
-        else:
-            refused.append(f"{report.file}: {counted(len(new), 'row')} of {entity}: {why}")
-            new = []
+    why = _other_ledger(report, logged) or _older(report, rows, logged)
+    if fresh and why and entity not in accepted:
+        new, refused = [], [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {why}"]
+    else:
+        ordered = sorted(fresh.values(), key=lambda row: row.line)
+        new, refused = _checked_rows(log.deployment, report, ordered, logged, today)
+    if new and why:
+        accepted.remove(entity)
+        log.accept_ledger(entity, f"{report.ledger}, collected from {report.file.name}")
     counting = {it.row.period for it in logged if it.set_aside is None}
     return _OfEntity(
         new=new,
