@@ -373,7 +373,7 @@ def test_what_is_set_aside_is_ignored_named_and_paid_for(world):
     # The decision before rests on what counted then.
     assert check(world.folder, datetime.date.fromisoformat(day(3))) == before
     check(world.folder)
-    # Reported again it is no correction.
+    # Reported again it does not count as a correction.
     done = world.put(("X", 1, "7"), ledger="X", output="P")
     assert (done.taken, done.corrections) == (1, 0)
     assert decide(world.folder, datetime.date.fromisoformat(day(5))).spent.corrections == 0

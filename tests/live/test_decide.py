@@ -161,7 +161,7 @@ def test_a_strange_file_among_decisions_disturbs_nothing(world):
 
 
 def test_a_log_that_is_collected_again_checks_every_decision(world, tmp_path):
-    """In another order, from the last tables only, with what came late and was set aside since."""
+    """The last tables, in another order; some rows came late, one was set aside since."""
     world.agree(corrections=True, names=2)
     rows = {it: [(it, week, str(10 * (week + ord(it) % 5))) for week in range(5)] for it in "ABC"}
     rows["B"].append(("B", 1, "9"))  # a correction

@@ -376,7 +376,7 @@ def test_no_sequence_of_runs_passes_the_ceiling(part):
         ("release.repeats._refuse_second_releases", lambda *_: None),
         ("release.chains.squared_growth", lambda memory, periods: Fraction(1)),
         ("release.outputs._check_other_records", lambda *_: None),
-        ("live.collect._collect", lambda _, file: Collected(file)),
+        ("live.collect._collect", lambda _, file, *more: Collected(file=file)),
     ],
 )
 def test_the_sequences_notice_a_broken_rule(monkeypatch, broken, by):

@@ -19,8 +19,8 @@ _SET_ASIDE = """\
 Set aside what should never have been collected: all that the log holds of an entity, or of one
 period of it. The rows stay in the log, with the reason and the time, and decisions ignore them from
 now on. They stay set aside if they are collected again. Other rows may be reported in their place,
-and are no corrections. What the rows cost a patient is still counted. Decisions and the page name
-what is set aside."""
+without counting as corrections. What the rows cost a patient is still counted. Decisions and the
+page name what is set aside."""
 
 _DECIDE = """\
 Decide for a period from everything collected for earlier periods. Writes decisions/PERIOD.json and

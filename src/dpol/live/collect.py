@@ -131,8 +131,9 @@ def _take_entity(
     known = [before[key] for row in rows if (key := _key(row.cells)) in before]
     fresh = {_key(row.cells): row for row in reversed(rows) if _key(row.cells) not in before}
     why = _other_ledger(report, logged) or _older(report, rows, logged)
+    new: list[Released] = []
     if fresh and why and entity not in accepted:
-        new, refused = [], [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {why}"]
+        refused = [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {why}"]
     else:
         ordered = sorted(fresh.values(), key=lambda row: row.line)
         new, refused = _checked_rows(log.deployment, report, ordered, logged, today)

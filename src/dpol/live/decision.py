@@ -134,7 +134,7 @@ class Decision:
         return tuple(it.entity for it in self.outlooks if it.missing)
 
     def inputs(self, deployment: Deployment, rounds: int) -> Inputs:
-        """What the decision read of the first `rounds` periods of a deployment."""
+        """The rows that the decision read, of the first `rounds` periods of a deployment."""
         return Inputs(from_ranges(self.read, list(deployment.entities), rounds), self.set_aside)
 
     def as_json(self) -> str:

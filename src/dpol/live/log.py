@@ -216,7 +216,7 @@ def open_log(
         if deployment is None and not copy.exists():
             raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
         read_deployment(deployment or copy)
-    try:
+    with _saying_what_failed(path):
         folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as base:
             _patiently(base, "PRAGMA synchronous = EXTRA")
@@ -225,8 +225,15 @@ def open_log(
                 _make(base, path, folder / DEPLOYMENT_NAME, deployment)
             yield Log(path, base, *_agreed(base, folder / DEPLOYMENT_NAME))
             _patiently(base, "COMMIT")
+
+
+@contextmanager
+def _saying_what_failed(path: Path) -> Iterator[None]:
+    """Raise what a disk or SQLite cannot do as errors that name the file and the remedy."""
+    try:
+        yield
     except OSError as error:
-        where, what = error.filename or folder, error.strerror or str(error)
+        where, what = error.filename or path.parent, error.strerror or str(error)
         wrong = f"{where}: {what}; free some space, or choose another folder, and run again"
         raise OutputError(wrong) from error
     except sqlite3.Error as error:

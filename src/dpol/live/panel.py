@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.live.log import Log, noise_growth
+from dpol.live.log import TERMS, Log, noise_growth
 from dpol.live.weights import weight_of
 from dpol.privacy.chains import Chains
 
@@ -39,7 +39,7 @@ class SetAside(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a decision read.
+    """The rows that a decision read.
 
     Args:
         versions: (T, n) how many releases of each period and entity.
@@ -153,57 +153,80 @@ def read_panel(log: Log, rounds: int, only: Inputs | None = None) -> Panel:
     Raises:
         DataError: nothing was reported that counts, or the log lacks what is to be read.
     """
-    deployment = log.deployment
-    shape = rounds, len(deployment.entities)
     read, aside = _rows(log, rounds)
     if only:
         read, aside = _again(log, read, aside, only)
-    count = ~read["set_aside"]
-    if not count.any():
-        period = deployment.period_of(rounds)
+    if read["set_aside"].all():
+        period = log.deployment.period_of(rounds)
         raise DataError(f"{log.path}: nothing was reported before {period}; take a later one")
     noises = log.noises()
     numbers, kind = np.unique(read["noise"], return_inverse=True)
     kinds = [noises[number] for number in numbers.tolist()]
     terms = np.array(kinds, dtype=float).T
-    everything, versions = (read["period"], read["entity"]), np.zeros(shape, dtype=int)
-    np.add.at(versions, everything, 1)
-    weights = np.array([float(weight_of(it, deployment.longest_stay)) for it in kinds])
-    mu, _, a, b, weeks, scale, decimals = terms
+    shape = rounds, len(log.deployment.entities)
+    return Panel(
+        **_reported(shape, read, terms, kind),
+        **_spent(shape, read, kinds, kind, log.deployment.longest_stay),
+        inputs=Inputs(_summed(shape, read, np.ones(len(kind), dtype=int)), tuple(aside)),
+        sha256=_hash_of(log, read, terms, kind),
+    )
 
-    def summed(values: Floats) -> Floats:
-        array = np.zeros(shape)
-        np.add.at(array, everything, values[kind])
-        return array
 
-    at, kind_of = (read["period"][count], read["entity"][count]), kind[count]
-    capacity, place = read["capacity"][count], read["place"][count]
-    fresh = (scale / 10.0**decimals)[kind_of] / capacity
-    noise = fresh * noise_growth(a[kind_of], b[kind_of], place)
+def _reported(
+    shape: tuple[int, int], read: Mapping[str, NDArray[Any]], terms: Floats, kind: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Arrays of a panel, of the rows that count."""
+    count = ~read["set_aside"]
+    rows = {key: column[count] for key, column in read.items()}
+    _, _, a, b, _, scale, decimals = terms[:, kind[count]]
+    fresh = scale / 10.0**decimals / rows["capacity"]
+    noise = fresh * noise_growth(a, b, rows["place"])
 
     def whole(missing: float, values: Floats) -> Any:
         array = np.full(shape, missing)
-        array[at] = values  # of a period's versions the last
+        array[rows["period"], rows["entity"]] = values  # of a period's versions the last
         return array
 
-    reported = whole(0, np.ones(len(place)))
-    return Panel(
-        share=whole(np.nan, read["noisy_share"][count]),
-        capacity=whole(np.nan, capacity),
-        fresh=whole(np.nan, fresh),
-        noise=whole(np.nan, noise),
-        a=whole(np.nan, a[kind_of]),
-        b=whole(np.nan, b[kind_of]),
-        place=whole(0, place),
-        chain=whole(-1, read["chain"][count]),
-        spent=summed(mu**2),
-        weight=summed(weights),
-        unit_weeks=int(weeks.min()),
-        releases=len(place),
-        corrections=len(place) - int(reported.sum()),
-        inputs=Inputs(versions, tuple(aside)),
-        sha256=_hash_of(log, read, terms, kind),
-    )
+    place = whole(0, rows["place"])
+    return {
+        "share": whole(np.nan, rows["noisy_share"]),
+        "capacity": whole(np.nan, rows["capacity"]),
+        "fresh": whole(np.nan, fresh),
+        "noise": whole(np.nan, noise),
+        "a": whole(np.nan, a),
+        "b": whole(np.nan, b),
+        "place": place,
+        "chain": whole(-1, rows["chain"]),
+        "releases": len(fresh),
+        "corrections": len(fresh) - int((place > 0).sum()),
+    }
+
+
+def _spent(
+    shape: tuple[int, int],
+    read: Mapping[str, NDArray[Any]],
+    kinds: Sequence[tuple[str | int, ...]],
+    kind: NDArray[np.intp],
+    longest_stay: int,
+) -> dict[str, Any]:
+    """Arrays of a panel: the cost of all rows that were read."""
+    terms = [dict(zip(TERMS, it, strict=True)) for it in kinds]
+    mu = np.array([float(it["mu"]) for it in terms])
+    weights = np.array([float(weight_of(it, longest_stay)) for it in kinds])
+    return {
+        "spent": _summed(shape, read, (mu**2)[kind]),
+        "weight": _summed(shape, read, weights[kind]),
+        "unit_weeks": min(int(it["unit_weeks"]) for it in terms),
+    }
+
+
+def _summed(
+    shape: tuple[int, int], read: Mapping[str, NDArray[Any]], values: NDArray[Any]
+) -> NDArray[Any]:
+    """(T, n) sums of values of rows."""
+    array = np.zeros(shape, dtype=values.dtype)
+    np.add.at(array, (read["period"], read["entity"]), values)
+    return array
 
 
 _COLUMNS = (
@@ -248,7 +271,7 @@ def _rows(log: Log, rounds: int) -> tuple[dict[str, NDArray[Any]], Sequence[SetA
 def _again(
     log: Log, read: dict[str, NDArray[Any]], aside: Sequence[SetAside], only: Inputs
 ) -> tuple[dict[str, NDArray[Any]], Sequence[SetAside]]:
-    """Those rows that a decision read, set aside as they were then.
+    """Keep the rows that a decision read, set aside as they were then.
 
     Raises:
         DataError: the log lacks some, or does not say that they were set aside.

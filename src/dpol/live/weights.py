@@ -19,7 +19,7 @@ from dpol.release.ceiling import budget_of_period, row_weight
 from dpol.release.deployment import Deployment
 
 _FLOAT_ERROR = 1e-12
-"""What floating point adds to a sum, relative to it; see `dpol.core.rounding`."""
+"""Relative error of sums in floating point; see `dpol.core.rounding`."""
 
 
 @cache
