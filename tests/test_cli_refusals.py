@@ -153,7 +153,7 @@ def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
     assert err.splitlines() == [
         "nope.csv: is not there, or is not a file; check the path",
         ".: is not there, or is not a file; check the path",
-        "error: refused: 2, see above; everything else was collected",
+        "error: refused: 2, see above; collected: 0 new, 3 known",
     ]
 
 
