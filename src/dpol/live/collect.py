@@ -49,9 +49,15 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True)
 class _OfEntity:
-    """The outcome for one entity: its new rows, and the rest as in `Collected`."""
+    """The outcome for one entity, as in `Collected`.
+
+    Args:
+        new: rows to enter.
+        accepted: the entity if they need another ledger to be accepted; otherwise empty.
+    """
 
     new: list[Released]
+    accepted: str
     known: int
     aside: int
     corrections: int
@@ -104,13 +110,17 @@ def _take(log: Log, report: Report, accepted: set[str], today: datetime.date) ->
     rows: dict[str, list[Row]] = {}
     for row in report.rows:
         rows.setdefault(row.cells.entity, []).append(row)
-    of_entities = [_take_entity(log, report, it, accepted, today) for it in rows.values()]
+    of_entities = [_sorted(log, report, it, accepted, today) for it in rows.values()]
     entered = [row for it in of_entities for row in it.new]
+    for it in of_entities:
+        if it.accepted:
+            log.accept_ledger(it.accepted, f"{report.ledger}, collected from {report.file.name}")
     if entered:
         number = log.add_report(
             sha256=report.sha256, file=report.file.name, ledger=report.ledger, output=report.output
         )
         log.add_releases(number, entered)
+    accepted.difference_update(it.accepted for it in of_entities)
     return Collected(
         file=report.file,
         taken=len(entered),
@@ -122,10 +132,10 @@ def _take(log: Log, report: Report, accepted: set[str], today: datetime.date) ->
     )
 
 
-def _take_entity(
+def _sorted(
     log: Log, report: Report, rows: Sequence[Row], accepted: set[str], today: datetime.date
 ) -> _OfEntity:
-    """Sort the rows of one entity; a new ledger that is taken is noted in the log at once."""
+    """The rows of one entity, sorted into those that are new, known and refused."""
     entity, logged = rows[0].cells.entity, log.releases("entity = ?", rows[0].cells.entity)
     before = {_key(it.row): it for it in logged}
     known = [before[key] for row in rows if (key := _key(row.cells)) in before]
@@ -137,12 +147,10 @@ def _take_entity(
     else:
         ordered = sorted(fresh.values(), key=lambda row: row.line)
         new, refused = _checked_rows(log.deployment, report, ordered, logged, today)
-    if new and why:
-        accepted.remove(entity)
-        log.accept_ledger(entity, f"{report.ledger}, collected from {report.file.name}")
     counting = {it.row.period for it in logged if it.set_aside is None}
     return _OfEntity(
         new=new,
+        accepted=entity if new and why else "",
         known=len(known),
         aside=sum(it.set_aside is not None for it in known),
         corrections=len(new) - len({row.period for row in new} - counting),
@@ -219,8 +227,8 @@ def _older(report: Report, rows: Sequence[Row], logged: Sequence[Entry]) -> str:
     """The reason why new rows of an entity are from an older copy of its ledger; or empty."""
     there = {(row.cells.period, row.cells.noisy_count) for row in rows}
     for it in logged:
-        same = (it.ledger, it.output) == (report.ledger, report.output)
-        if same and it.set_aside is None and (it.row.period, it.row.noisy_count) not in there:
+        same = it.output == report.output and it.set_aside is None
+        if same and (it.row.period, it.row.noisy_count) not in there:
             return (
                 f"the table lacks what was reported for {it.row.period} ({_origin(it)}); ask the"
                 f" holder. {_SET_ASIDE}. {_CONTINUE}"
