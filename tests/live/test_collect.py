@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -262,7 +263,12 @@ def test_who_leaves_has_come_before(tmp_path):
 
 def test_a_file_that_is_no_log_is_refused(world):
     world.put(A0)
-    (world.folder / "log.sqlite").write_text("no database, and long enough to be looked at" * 99)
+    log = world.folder / "log.sqlite"
+    log.write_text("no database, and long enough to be looked at" * 99)
+    with pytest.raises(DataError, match="is not a log of dpol"):
+        collect([], world.folder)
+    log.unlink()
+    os.mkfifo(log)
     with pytest.raises(DataError, match="is not a log of dpol"):
         collect([], world.folder)
 

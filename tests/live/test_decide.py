@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import datetime
+import errno
 import hashlib
 import json
+import os
 import sqlite3
 import struct
 import subprocess
@@ -131,6 +133,19 @@ def test_a_table_that_is_not_the_decisions_is_noticed_and_written_again(world, l
     table.write_bytes(b"")
     decide(world.folder, date(3))
     assert table.read_bytes() == good
+
+
+@pytest.mark.parametrize("number", [errno.EFBIG, errno.EIO, errno.ENOSPC])
+def test_a_disk_that_fails_is_named_with_a_remedy(world, monkeypatch, capsys, number):
+    def fails(path, text):
+        raise OSError(number, os.strerror(number))  # as a write raises it: without a file
+
+    world.put(0, 1)
+    monkeypatch.setattr("dpol.live.decide.write_text", fails)
+    assert main(["decide", str(world.folder)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {world.folder}: {os.strerror(number)}; ")
+    assert "run again" in told
 
 
 def test_a_table_without_its_decision_gives_way_to_the_next_one(world):
