@@ -6,6 +6,7 @@ import contextlib
 import csv
 import dataclasses
 import datetime
+import io
 import json
 import os
 import subprocess
@@ -24,7 +25,7 @@ from dpol.live.page import decisions_page
 from dpol.release.memory import Memory, terms_of
 from dpol.release.noise import CountNoise, interval
 from dpol.release.views import record_of
-from weekly import MU, agreed, collected, day, identity, report
+from weekly import MU, agreed, day, identity, report
 
 SD = CountNoise(MU).standard_deviation
 V0, V1, V2 = (("V", it, "6") for it in range(3))
@@ -439,25 +440,26 @@ def test_only_what_is_there_is_set_aside(world, capsys, words, message):
 
 
 def test_108_corrections_above_the_budget_are_taken_and_said(world, capsys):
-    world.agree(corrections=True, budget_mu=1.5)
+    world.agree(corrections=True, budget_mu=2)
     world.put(V0, V1, ledger="V")
-    assert main(["collect", str(world.file(X0)), "--into", str(world.folder)]) == 0
+    file = world.file(X0, ("X", 0, "6"))
+    assert main(["collect", str(file), "--into", str(world.folder)]) == 0
     assert "budget" not in capsys.readouterr().out
     decision = decide(world.folder)
     assert decision.spent.above_budget == ()
-    assert "within the budget of 1.5" in decisions_page(decision, [])
-    # 1.5^2 / 16 holds one release of 0.5^2 / 2, and not two.
-    file = world.file(X0, X1, ("X", 0, "7"), name="two.csv")
+    assert "within the budget of 2 " in decisions_page(decision, [])
+    # 2^2 / 16 holds two releases of 0.5^2 / 2, and not three.
+    file = world.file(X0, ("X", 0, "6"), X1, ("X", 0, "7"), name="three.csv")
     assert main(["collect", str(file), "--into", str(world.folder)]) == 0
     told = capsys.readouterr().out
-    assert "above the budget: X has released 2021-01-03 2 times; a stay of 8 such periods" in told
-    assert "has mu 2, and the deployment allows 1.5" in told
+    assert "above the budget: X has released 2021-01-03 3 times; a stay of 8 such periods" in told
+    assert "has mu 2.45, and the deployment allows 2;" in told
     decision = decide(world.folder, datetime.date.fromisoformat(day(3)))
     ((entity, period, mu),) = decision.spent.above_budget
     assert (entity, period) == ("X", day(0))
-    assert mu == pytest.approx(2)
-    assert decision.spent.mu_of_stay == pytest.approx((3 / 8 + 2 / 8) ** 0.5)
-    assert "Above the budget of 1.5: Hospital X in 2021-01-03." in decisions_page(decision, [])
+    assert mu == pytest.approx(6**0.5)
+    assert decision.spent.mu_of_stay == pytest.approx((4 / 8 + 2 / 8) ** 0.5)
+    assert "Above the budget of 2: Hospital X in 2021-01-03." in decisions_page(decision, [])
     # Setting aside takes nothing back.
     set_aside(world.folder, "X", "too many", datetime.date.fromisoformat(day(0)))
     again = decide(world.folder, datetime.date.fromisoformat(day(4)))
@@ -480,19 +482,21 @@ def test_the_budget_is_compared_exactly(world):
 # Tables for a spreadsheet.
 
 
-def test_no_title_is_a_formula(tmp_path, capsys):
-    formula = '=HYPERLINK("http://x")'
-    deployment = agreed(tmp_path, {"A": {"title": formula}, "B": {"title": "b;=1"}, "C": {}})
-    for entity in "ABC":
-        collected(
-            tmp_path / "s", tmp_path / "in.csv", deployment, [(entity, 0, "5")], ledger=entity
-        )
-    decision = decide(tmp_path / "s")
-    assert decision.outlooks[0].title == formula
-    with (tmp_path / "s" / "decisions" / f"{day(1)}.csv").open(newline="") as stream:
-        titles = [row["title"] for row in csv.DictReader(stream)]
-    assert titles == ["'" + formula, "b;'=1", "Hospital C"]
-    set_aside(tmp_path / "s", "A", "=1+1")
-    assert main(["export", str(tmp_path / "s"), "--to", str(tmp_path / "r.csv")]) == 0
-    with (tmp_path / "r.csv").open(newline="") as stream:
-        assert [row["set_aside"] for row in csv.DictReader(stream)] == ["'=1+1", "", ""]
+def test_no_text_of_a_table_is_a_formula(world):
+    """Titles come from others, and reasons too."""
+    for entity in "VX":
+        world.put((entity, 0, "5"), ledger=entity)
+    decision = decide(world.folder)
+    titles = '=HYPERLINK("http://x")', "b;=1", "C"
+    named = [
+        dataclasses.replace(it, title=title)
+        for it, title in zip(decision.outlooks, titles, strict=True)
+    ]
+    text = dataclasses.replace(decision, outlooks=tuple(named)).as_csv()
+    written = [row["title"] for row in csv.DictReader(io.StringIO(text, newline=""))]
+    assert written == ["'" + titles[0], "b;'=1", "C"]
+    set_aside(world.folder, "X", "=1+1")
+    table = world.folder / "r.csv"
+    assert main(["export", str(world.folder), "--to", str(table)]) == 0
+    with table.open(newline="") as stream:
+        assert [row["set_aside"] for row in csv.DictReader(stream)] == ["", "'=1+1"]
