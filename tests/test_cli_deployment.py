@@ -159,7 +159,7 @@ def test_the_history_shows_no_count():
         shown = base.execute("SELECT noisy_count, noisy_share FROM release").fetchall()
     assert [text for row in shown for text in row if text in out] == []
     # Two entities in the first week, one in the second: .25 + .125.
-    assert "at most mu = 0.6124 by this ledger (the stay from 2024-01-07 on)" in out
+    assert "at most mu = 0.6124 in this ledger (the stay from 2024-01-07 on)" in out
 
 
 def test_a_new_file_says_what_was_asked_for_and_is_not_overwritten():

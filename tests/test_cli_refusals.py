@@ -72,7 +72,7 @@ ONE_LINE = [
     (2, f"{AGREED} d.yaml --entity-id N", "has no entity 'N'; "),
     (2, f"{AGREED} d.yaml --agree 12345678", "--agree 12345678: is not the hash of the agreement"),
     (2, f"{AGREED} d.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
-    (2, f"{PLAIN} --agree 12345678", "--agree need a deployment"),
+    (2, f"{PLAIN} --agree 12345678", "--agree and --continue-from need a deployment"),
     (2, f"{AGREED} d.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (2, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (2, "history --ledger folder", "is a folder; choose another file"),
@@ -172,7 +172,7 @@ def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
     assert err.splitlines() == [
         "nope.csv: is not there, or is not a file; check the path",
         ".: is not there, or is not a file; check the path",
-        "error: refused: 2, see above; everything else was collected",
+        "error: refused: 2, see above; collected: 0 new, 3 known",
     ]
 
 

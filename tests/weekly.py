@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from decimal import Decimal
 
@@ -12,8 +13,9 @@ import yaml
 from dpol.live.collect import collect
 from dpol.live.deployment import read_deployment
 from dpol.privacy.noise import SeededNoise
-from dpol.release.memory import Memory
-from dpol.release.noise import CountNoise
+from dpol.release.chains import ChainRows
+from dpol.release.memory import Memory, stated_terms
+from dpol.release.noise import CountNoise, interval
 from dpol.release.release import release
 from dpol.release.request import Choices, CountColumns, Request
 from dpol.release.views import checksum, record_of
@@ -46,20 +48,38 @@ def agreed(folder, entities="ABC", **keys):
     return path
 
 
-def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=None):
-    """A report by hand: rows are (entity, number of the period, noisy count[, capacity])."""
-    lines = ["entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity"]
-    for entity, number, count, *rest in rows:
+def identity(name):
+    """An id of a ledger or an output, as they are written."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", chains=(), record=None):
+    """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
+
+    `chains` are those of the rows; `record` replaces parts of the record.
+    """
+    noise = CountNoise(Decimal(mu))
+    parts = ChainRows(chains)
+    lines = [
+        "entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity,noise_sd,low,high"
+    ]
+    for place, (entity, number, count, *rest) in enumerate(rows, start=1):
         capacity = rest[0] if rest else "20"
         when = day(number) if isinstance(number, int) else number
-        share = f"{float(count) / float(capacity):.9g}"
-        lines.append(f"{entity},{when},{count},{capacity},{share},{mu},1")
+        count = f"{Decimal(count):.{noise.decimals}f}"
+        part, of_chain = parts.of(place, entity)
+        deviation = noise.standard_deviation
+        if part:
+            deviation = stated_terms(noise, part).standard_deviation_after(of_chain - 1)
+        share, sd = f"{float(count) / float(capacity):.9g}", f"{deviation / float(capacity):.6g}"
+        cells = entity, when, count, capacity, share, mu, "1", sd, *interval(share, sd)
+        lines.append(",".join(cells))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
     facts = {
         "deployment": {"name": "test", "sha256": read_deployment(deployment).sha256()},
-        "ledger": {"id": ledger, "output": output},
-        "mechanism": "discrete Gaussian noise",
+        "ledger": {"id": identity(ledger), "output": identity(output)},
+        "chains": list(chains),
     }
     return recorded(path, facts | (record or {}))
 
@@ -71,9 +91,10 @@ def recorded(path, facts):
     return path
 
 
-def collected(folder, path, deployment, rows, **options):
+def collected(folder, path, deployment, rows, *, new_ledgers=(), **options):
     """The outcome of a report by hand."""
-    (done,) = collect([report(path, deployment, rows, **options)], folder, deployment)
+    made = report(path, deployment, rows, **options)
+    (done,) = collect([made], folder, deployment, new_ledgers=new_ledgers)
     return done
 
 

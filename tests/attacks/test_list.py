@@ -37,6 +37,7 @@ COLLECT, DECIDE, PAGE = (
     f"tests/live/test_{name}.py::test_" for name in ("collect", "decide", "page")
 )
 COMMAND, AGREED = "tests/test_cli_privatize.py::test_", "tests/test_cli_deployment.py::test_"
+HOSTILE = "tests/live/test_attacks.py::test_"
 NAMES = "tests/core/test_names.py::test_"
 TRIED = "tests/attacks/test_tried.py::test_"
 
@@ -235,30 +236,50 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     # A hostile hospital.
     "90 no record": (COLLECT + "a_table_without_its_record_is_not_read",),
-    "91 rows of another hospital": ("open: coordinator",),
-    "92 another hospital's ledger id alone": ("open: coordinator",),
-    "92b another hospital's ledger id and public rows": ("open: coordinator",),
-    "93 noisy count 1e300": ("open: coordinator",),
-    "94 1e12 over a capacity of 1e-9": ("open: coordinator",),
+    "91 rows of another hospital": (
+        HOSTILE + "91_rows_about_another_hospital_are_found_and_set_aside",
+    ),
+    "92 another hospital's ledger id alone": (
+        HOSTILE + "92_the_id_of_another_ledger_binds_nobody_else",
+    ),
+    "92b another hospital's ledger id and public rows": (
+        HOSTILE + "92_the_id_of_another_ledger_binds_nobody_else",
+    ),
+    "93 noisy count 1e300": (
+        HOSTILE + "a_cell_that_privatize_does_not_write_is_refused_and_nobody_else",
+    ),
+    "94 1e12 over a capacity of 1e-9": (
+        HOSTILE + "a_cell_that_privatize_does_not_write_is_refused_and_nobody_else",
+    ),
     "95 NaN and infinities; 1_0, Arabic digits, spaces": (
         COLLECT + "a_row_that_breaks_a_rule_is_refused_and_the_rest_taken",
-        "open: coordinator",
+        HOSTILE + "a_cell_that_privatize_does_not_write_is_refused_and_nobody_else",
     ),
-    "96 line end in a count": ("open: coordinator",),
-    "97 line end in a capacity": ("open: coordinator",),
-    "98 year 2099": ("open: coordinator",),
-    "99 formula in a ledger id": ("open: coordinator",),
-    "100 line end in a ledger id": ("open: coordinator",),
-    "101 nested record": ("open: coordinator",),
+    "96 line end in a count": (
+        HOSTILE + "a_cell_that_privatize_does_not_write_is_refused_and_nobody_else",
+    ),
+    "97 line end in a capacity": (
+        HOSTILE + "a_cell_that_privatize_does_not_write_is_refused_and_nobody_else",
+    ),
+    "98 year 2099": (HOSTILE + "a_cell_that_privatize_does_not_write_is_refused_and_nobody_else",),
+    "99 formula in a ledger id": (HOSTILE + "a_damaged_record_loses_its_own_report_only",),
+    "100 line end in a ledger id": (HOSTILE + "a_damaged_record_loses_its_own_report_only",),
+    "101 nested record": (HOSTILE + "a_damaged_record_loses_its_own_report_only",),
     "102 larger mu": (COLLECT + "what_was_not_agreed_is_refused",),
     "103 raw numbers with a forged record": (
         "documented: nobody can know that a number has no noise",
     ),
-    "104 link to another file": ("open: coordinator",),
-    "105 twice in one report": ("open: coordinator",),
+    "104 link to another file": (
+        HOSTILE + "104_to_107_links_second_versions_and_other_noise_are_refused",
+    ),
+    "105 twice in one report": (
+        HOSTILE + "104_to_107_links_second_versions_and_other_noise_are_refused",
+    ),
     "106 smaller sensitivity": (COLLECT + "what_was_not_agreed_is_refused",),
     "107 second value": (COLLECT + "a_row_that_breaks_a_rule_is_refused_and_the_rest_taken",),
-    "108 30 corrections above the budget": ("open: coordinator",),
+    "108 30 corrections above the budget": (
+        HOSTILE + "108_corrections_above_the_budget_are_taken_and_said",
+    ),
     "109 markup in a title": (PAGE + "titles_are_text",),
     "110 markup in a title that ends a tag": (PAGE + "titles_are_text",),
     # The coordinator's own log.

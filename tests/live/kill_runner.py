@@ -154,6 +154,7 @@ def make_unsafe():
     for module in (dpol.core.files, dpol.live.log, dpol.release.views):
         module.atomic_path = in_place
     dpol.live.log._patiently = lambda base, statement: None
+    dpol.live.log.Log.as_a_whole = lambda log: contextlib.nullcontext()
 
 
 def world(work):

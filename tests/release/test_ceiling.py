@@ -709,7 +709,7 @@ def lengths_of_the_newest(rows, right=overlaps.intervals):
         ("release.repeats._refuse_second_releases", lambda *_: None),
         ("release.chains.squared_growth", lambda memory, periods: Fraction(1)),
         ("release.outputs._check_other_records", lambda *_: None),
-        ("live.collect._collect", lambda _, file: Collected(file)),
+        ("live.collect._collect", lambda _, file, *more: Collected(file=file)),
     ],
 )
 def test_the_sequences_notice_a_broken_rule(monkeypatch, broken, by):

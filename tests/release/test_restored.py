@@ -308,6 +308,7 @@ WRONG = {
     "decimals": ["0", "x"],
     "noise_sd": ["1", "nan", ""],
     "ledger": ["", "0123456789abcdeg", "0123456789abcdef\n", "=1+1"],
+    "report": ["", "-1", "1.5"],
 }
 
 
@@ -337,11 +338,33 @@ def test_a_table_that_is_none_or_of_others_is_refused(five_weeks):
     ):
         EXPORT.write_text(text)
         refused(world, f"^export.csv.*{message}")
-    EXPORT.write_text(whole)
-    edit("ledger", "0" * 16)
-    refused(world, "has releases of 2 ledgers")
     EXPORT.unlink()
     refused(world, "cannot be read")
+
+
+def test_a_new_ledger_that_the_coordinator_accepted_goes_on(five_weeks):
+    world = five_weeks("none")
+    (own,) = ask("SELECT id FROM ledger")
+    restore(LEDGER, NOISY, RECORD)
+    edit("ledger", "0" * 16)  # the first row is from an earlier one
+    assert world.release(*range(6), continue_from=EXPORT).added == 1
+    assert weeks() == [day(week) for week in range(6)]
+    assert ask("SELECT id FROM ledger") == [own]
+
+
+def test_what_another_holder_reported_and_was_set_aside_is_not_taken(five_weeks):
+    world = five_weeks("none")
+    restore(LEDGER, NOISY, RECORD)
+    with EXPORT.open(newline="") as stream:
+        header, first, *rows = csv.reader(stream)
+    wrong = dict(zip(header, first, strict=True)) | {
+        **{"version": "2", "ledger": "0" * 16, "report": "99", "set_aside": "by another hospital"},
+    }
+    with EXPORT.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerows([header, first, wrong.values(), *rows])
+    assert world.release(*range(6), continue_from=EXPORT).added == 1
+    assert weeks() == [day(week) for week in range(6)]
 
 
 def test_a_gap_in_a_chain_is_refused(five_weeks):

@@ -40,7 +40,7 @@ _PATTERNS = {
     "period": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
     "version": _WHOLE,
     "noisy_count": f"-?{_NUMBER}",
-    "capacity": r"[0-9]{1,9}(\.[0-9]{1,40})?",
+    "capacity": r"[0-9]{1,9}(\.[0-9]{0,40})?",
     "noisy_share": _REAL,
     "chain": f"({_ID}/{_ID}/[0-9]{{1,15}})?",
     "place": "[1-9][0-9]{0,14}",
@@ -53,6 +53,7 @@ _PATTERNS = {
     "decimals": "[0-9]{1,2}",
     "noise_sd": _REAL,
     "ledger": _ID,
+    "report": _WHOLE,
 }
 _CLOSE = 1e-5  # The table shows six digits of a deviation.
 
@@ -67,6 +68,8 @@ class _Row(NamedTuple):
         version: from 1; corrections follow.
         cells: as they were released.
         ledger: id of the ledger that released it.
+        report: number of the report that it came with.
+        set_aside: whether the coordinator has set it aside.
         chain: the coordinator's name of its chain; empty if it is of none.
         place: in that chain, from 1.
         terms: of that chain.
@@ -78,6 +81,8 @@ class _Row(NamedTuple):
     version: int
     cells: Cells
     ledger: str
+    report: int
+    set_aside: bool
     chain: str
     place: int
     terms: ChainTerms | None
@@ -108,7 +113,8 @@ def continue_from(
     output = output or entries.add_output(ledger, path, header, sensitivity)
     if (output.header, output.count_sensitivity) != (tuple(header), sensitivity):
         raise DataError(f"{path}: was released with other columns or another count sensitivity")
-    ledger.execute("UPDATE ledger SET id = ?", rows[0].ledger)
+    last = max(rows, key=lambda row: row.report)
+    ledger.execute("UPDATE ledger SET id = ?", last.ledger)
     staying = _withdraw_others(ledger, output, rows)
     known = {(it.entity, it.period, it.cells) for it in staying}
     new = [row for row in rows if _key(ledger, row) not in known]
@@ -191,14 +197,20 @@ def _key(ledger: Ledger, row: _Row) -> tuple[int, str, Cells]:
 def _read(export: Path, request: Request, agreed: Agreed, entities: Collection[str]) -> list[_Row]:
     """The holder's rows, each chain in its order; of an entity, chains by their first periods."""
     rows = list(_rows(export, request, agreed))
-    ledgers = {row.ledger for row in rows if row.entity in entities}
-    if len(ledgers) != 1:
+    standing = [row for row in rows if row.entity in entities and not row.set_aside]
+    # That of the last report counts: the coordinator may have accepted a new ledger.
+    last = {row.entity: row.ledger for row in sorted(standing, key=lambda row: row.report)}
+    if len(ledgers := set(last.values())) != 1:
         raise DataError(
             f"{export}: has releases of {len(ledgers)} ledgers for the entities of"
             f" {request.table}, not of one; ask the coordinator for what dpol export writes, and"
             " name your entity with --entity-id"
         )
-    own = [row for row in rows if row.ledger in ledgers and row.entity in agreed.members]
+    own = [
+        row
+        for row in rows
+        if row.entity in agreed.members and (row.ledger in ledgers or row in standing)
+    ]
     begun: dict[tuple[str, str], tuple[str, int]] = {}
     for row in own:
         key, first = (row.entity, row.chain), (row.period, row.version)
@@ -216,7 +228,7 @@ def _rows(export: Path, request: Request, agreed: Agreed) -> Iterator[_Row]:
     try:
         with export.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, restkey="more", strict=True)
-            if missing := {"entity", *_PATTERNS} - set(reader.fieldnames or ()):
+            if missing := {"entity", "set_aside", *_PATTERNS} - set(reader.fieldnames or ()):
                 raise DataError(f"{export}: lacks the column {min(missing)}; {_WRITTEN}")
             for cells in reader:
                 where = f"{export}, line {reader.line_num}"
@@ -266,6 +278,8 @@ def _row(where: str, line: int, cells: Mapping[str, str], request: Request, agre
         version=int(cells["version"]),
         cells=released,
         ledger=cells["ledger"],
+        report=int(cells["report"]),
+        set_aside=bool(cells["set_aside"]),
         chain=cells["chain"],
         place=place,
         terms=terms,
