@@ -156,9 +156,11 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
     )
     assert "person" not in shown
     log = tmp_path / "results/clicks/logs/run_suite/articles/central/isotropic/mu-1/block-0.log"
-    assert [
-        line.split(" ", 1)[1].split(" done in ")[0] for line in log.read_text().splitlines()
-    ] == [f"{name}, rounds: 120" for name in ("tree-ftpl-min-noise", "tree-ftpl-min-regret", "l2p")]
+    *played, made = (line.split(" ", 1)[1] for line in log.read_text().splitlines())
+    assert [line.split(" done in ")[0] for line in played] == [
+        f"{name}, rounds: 120" for name in ("tree-ftpl-min-noise", "tree-ftpl-min-regret", "l2p")
+    ]
+    assert made.startswith("made with Python")
 
 
 GAINS = "rain,sun,fog,moves\n" + "".join(

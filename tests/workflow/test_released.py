@@ -83,7 +83,7 @@ def test_mistakes_are_told_before_anything_runs(folder: Path) -> None:
     assert "replicates = 3: must not be given" in said
     (folder / "agreed.yaml").write_text("name: x\n")
     write_config(folder, CONFIG)
-    assert "agreed.yaml: 4 problems" in fail(snakemake(folder, "--dry-run"))
+    assert "agreed.yaml: 5 problems" in fail(snakemake(folder, "--dry-run"))
     agreed(folder)
     source = {**CONFIG["dataset"]["source"], "file": "none.csv"}
     write_config(folder, CONFIG, dataset={"source": source})

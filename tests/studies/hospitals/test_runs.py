@@ -49,7 +49,10 @@ def test_actions_are_scored_on_the_raw_gains(stream):
 def test_the_log_tells_every_algorithm_and_its_rounds(stream, tmp_path):
     with job_log(tmp_path / "job.log"):
         suite(stream)
-    lines = [line.split(" ", 1)[1] for line in (tmp_path / "job.log").read_text().splitlines()]
+    *lines, made = (
+        line.split(" ", 1)[1] for line in (tmp_path / "job.log").read_text().splitlines()
+    )
+    assert made.startswith("made with Python")
     ridge = [member.label for member in make_members("ridge")]
     assert [line.split(" done in ")[0] for line in lines] == [
         f"{label}, rounds: 9" for label in ("one", "two", *ridge)
