@@ -12,11 +12,12 @@ from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
+from dpol.experts.amplification import containing_batch, observed_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import LocalSetup
 from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
+from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
