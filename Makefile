@@ -77,7 +77,6 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow .test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/python tools/sizes.py src
 	$(VENV)/bin/python tools/words.py
 	workflow/lint.sh $(VENV)/bin/snakemake
 

@@ -11,14 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol.live.deployment import read_deployment
 from dpol.live.log import Log, Released, open_log
 from dpol.release.views import record_of
-from weekly import agreed, day
+from weekly import agreed, day, identity, report
 
 AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
 """CPU seconds and peak megabytes that each must stay below."""
-_HEADER = "entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity"
 
 
 def time_live() -> dict[str, dict[str, float]]:
@@ -40,12 +38,13 @@ def _time_decide(folder: Path, n: int, weeks: int) -> dict[str, float]:
     names = [f"H{it:04}" for it in range(n)]
     deployment = agreed(folder, names)
     with open_log(folder / "log", deployment=deployment, new=True) as log:
+        log.connection.execute("PRAGMA cache_size = -1000000")  # to be filled in a minute
         for week in range(weeks):
-            _report(log, names, week)
+            _report_all(log, names, week)
     return _dpol("decide", folder / "log")
 
 
-def _report(log: Log, names: list[str], week: int) -> None:
+def _report_all(log: Log, names: list[str], week: int) -> None:
     """One report of all entities, whose shares differ."""
     noise = log.deployment.count_noise()
     counts = np.random.default_rng(week).normal(20, 4, len(names)).round(2)
@@ -69,24 +68,22 @@ def _report(log: Log, names: list[str], week: int) -> None:
         )
         for name, count in zip(names, counts.tolist(), strict=True)
     ]
-    log.add_releases(log.add_report(f"{week:064}", "noisy.csv", "L", "O", "none"), rows)
+    number = log.add_report(sha256=f"{week:064}", file="noisy.csv", ledger="L", output="O")
+    log.add_releases(number, rows)
 
 
 def _time_collect(folder: Path, n: int) -> dict[str, float]:
     """A report of one row from each of n holders."""
     names = [f"H{it:04}" for it in range(n)]
     deployment = agreed(folder, names)
-    sha256 = read_deployment(deployment).sha256()
+    first = report(folder / "first.csv", deployment, [(names[0], 0, "20", "100")])
+    text, record = first.read_text(), json.loads(record_of(first).read_text())
     tables = [folder / f"{name}.csv" for name in names]
     for name, table in zip(names, tables, strict=True):
-        table.write_text(f"{_HEADER}\n{name},{day(0)},20,100,0.2,0.5,1\n")
-        record = {
-            "deployment": {"name": "test", "sha256": sha256},
-            "sha256": hashlib.sha256(table.read_bytes()).hexdigest(),
-            "ledger": {"id": name, "output": "O"},
-            "mechanism": "discrete Gaussian noise",
-        }
-        record_of(table).write_text(json.dumps(record))
+        table.write_text(text.replace(names[0], name))
+        own = {"ledger": {"id": identity(name), "output": identity("O")}}
+        own["sha256"] = hashlib.sha256(table.read_bytes()).hexdigest()
+        record_of(table).write_text(json.dumps(record | own))
     return _dpol("collect", *tables, "--into", folder / "log", "--deployment", deployment)
 
 

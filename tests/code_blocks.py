@@ -1,10 +1,11 @@
 """Run what a page of the documentation tells its readers to type.
 
-A page's code blocks are run in their order, in a copy of this checkout that every page has for
-itself. What is done with a block depends on its language:
+A page's code blocks are run in their order, as a reader pastes them: in one shell, which begins in
+the root of a copy of this checkout that every page has for itself. What is done with a block
+depends on its language:
 
-- `sh`: run by bash, in the root of the copy, with the programs of `.venv` at hand;
-- `python`: run by a process of its own, in which a warning is an error;
+- `sh`: run by that bash, with the programs of `.venv` at hand;
+- `python`: run from there by a process of its own, in which a warning is an error;
 - `yaml`: with a path in its first line (`# config/mine.yaml`) it becomes that file; without one it
   must be keys of a config, and `config/demo.yaml` with these keys instead of its own be valid;
 - `python` with a path in its first line (`# src/dpol/...`): becomes that file;
@@ -20,10 +21,13 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,53 +133,83 @@ class Reader:
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     options: Sequence[str] = ()
 
-    def run(self, block: Block) -> str:
-        """Run a block, or check its syntax; returns what it printed."""
-        options = [*self.options, *(["--dry-run"] if block.plan else [])]
-        done = subprocess.run(
-            command(block),
+    @contextmanager
+    def shell(self) -> Iterator[Shell]:
+        """A bash in the root of the copy; a command that fails ends it."""
+        with subprocess.Popen(
+            ["bash", "-euo", "pipefail"],
             cwd=self.project,
             env={
                 **self.variables,
                 "PATH": f"{self.project}/.venv/bin:{self.variables['PATH']}",
                 "PYTHONPATH": str(self.project / "src"),
-                "MORE_OPTIONS": " ".join(options),
             },
-            input=block.code if block.language == "diff" else "",
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=600,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block.place}: exit code {done.returncode}\n{done.stdout}"
-        return done.stdout
+        ) as process:
+            try:
+                yield Shell(process, self.project, self.options)
+            finally:
+                process.kill()
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A running bash that reads commands, and the copy of the project."""
+
+    process: subprocess.Popen[str]
+    project: Path
+    options: Sequence[str]
+
+    def paste(self, block: Block) -> str:
+        """Run a block, or check its syntax; returns what it printed."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        options = " ".join([*self.options, *(["--dry-run"] if block.plan else [])])
+        end = f"end of {block.place}"
+        typed = f"export MORE_OPTIONS={shlex.quote(options)}", command(block, self.project)
+        self.process.stdin.write("\n".join((*typed, f"echo {end}\n")))
+        self.process.stdin.flush()
+        stop = threading.Timer(600, self.process.kill)
+        stop.start()
+        printed = ""
+        try:
+            while not printed.endswith(f"{end}\n"):
+                line = self.process.stdout.readline()
+                assert line, f"{block.place}: exit code {self.process.wait()}\n{printed}"
+                printed += line
+        finally:
+            stop.cancel()
+        return printed.removesuffix(f"{end}\n")
 
 
 def run_page(page: Path, reader: Reader) -> None:
     """Do with every block of a page what it says; an assertion fails at the first that fails."""
     printed = ""
-    for block in blocks(page):
-        if block.language == "text":
-            assert matches(block.code, printed), f"{block.place}: printed instead:\n{printed}"
-        elif block.file:
-            (reader.project / block.file).parent.mkdir(parents=True, exist_ok=True)
-            (reader.project / block.file).write_text(block.code, encoding="utf-8")
-        elif block.language == "yaml":
-            check_config(block, reader.project)
-        else:
-            printed = reader.run(block)
+    with reader.shell() as shell:
+        for block in blocks(page):
+            if block.language == "text":
+                assert matches(block.code, printed), f"{block.place}: printed instead:\n{printed}"
+            elif block.file:
+                (reader.project / block.file).parent.mkdir(parents=True, exist_ok=True)
+                (reader.project / block.file).write_text(block.code, encoding="utf-8")
+            elif block.language == "yaml":
+                check_config(block, reader.project)
+            else:
+                printed = shell.paste(block)
 
 
-def command(block: Block) -> Sequence[str]:
-    """The program that runs a block, or checks its syntax; it reads a diff from its input."""
+def command(block: Block, project: Path) -> str:
+    """The line that runs a block, or checks its syntax; it reads nothing that is typed later."""
+    code = shlex.quote(block.code)
     if block.language == "diff":
-        return ["git", "apply", "-"]
+        return f"printf %s {code} | git -C {shlex.quote(str(project))} apply -"
     if block.language == "python":
-        check = f"compile({block.code!r}, 'block', 'exec')"
-        return ["python", "-W", "error", "-c", check if block.reason else block.code]
-    checked = ["-n"] if block.reason else ["-euo", "pipefail"]
-    return ["bash", *checked, "-c", block.code]
+        check = shlex.quote(f"compile({block.code!r}, 'block', 'exec')")
+        return f"python -W error -c {check if block.reason else code} < /dev/null"
+    return f"bash -n -c {code}" if block.reason else f"eval {code} < /dev/null"
 
 
 def check_config(block: Block, project: Path) -> None:

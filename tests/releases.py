@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import hashlib
 import io
 import json
 import sqlite3
@@ -21,6 +20,7 @@ from dpol.privacy.noise import SeededNoise
 from dpol.release.noise import CountNoise
 from dpol.release.release import release
 from dpol.release.request import Choices, CountColumns, Request
+from dpol.release.views import checksum
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))
@@ -81,11 +81,12 @@ def refuse(message, *rows, **options):
         put(*rows, sampler=Halted(), **options)
 
 
-def forge(text):
-    """Replace an output, and the checksum in its record."""
-    NOISY.write_text(text)
-    checksum = hashlib.sha256(NOISY.read_bytes()).hexdigest()
-    RECORD.write_text(json.dumps({**record(), "sha256": checksum}))
+def forge(text=None, **facts):
+    """Replace an output, or facts of its record, and the checksum."""
+    if text is not None:
+        NOISY.write_text(text)
+    whole = record() | facts
+    RECORD.write_text(json.dumps(whole | {"sha256": checksum(NOISY.read_bytes(), whole)}))
 
 
 def output(path=NOISY):

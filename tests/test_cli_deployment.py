@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from dpol.core.errors import ConfigError
 from dpol.live.cost import cost_of
 from dpol.live.deployment import read_deployment
 from dpol.release.deployment import Deployment
@@ -28,6 +29,7 @@ entities:
   B: {title: North}
 mu: 0.5
 budget_mu: 1.5
+disjoint: true
 """
 ROWS = ["050002,2024-01-07,3,20", "B,2024-01-07,4,100", "050002,2024-01-14,5,20"]
 FLAGS = ("--deployment", "d.yaml", "--output", "o.csv")
@@ -42,7 +44,14 @@ def folder(tmp_path, monkeypatch):
 
 def privatize(*rows, more=(), header="hospital,period,covid,beds"):
     Path("counts.csv").write_text("\n".join([header, *rows]) + "\n")
-    return run("privatize", "counts.csv", *FLAGS, *more)
+    return run("privatize", "counts.csv", *FLAGS, *more, *confirmed())
+
+
+def confirmed():
+    """The flag that confirms the agreement as it is now; none where the file is wrong."""
+    with contextlib.suppress(ConfigError):
+        return "--agree", read_deployment("d.yaml").sha256()
+    return ()
 
 
 def table():
@@ -106,7 +115,7 @@ def test_what_the_deployment_does_not_say_is_refused(rows, more, message):
 def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
     privatize(ROWS[2])
     assert "this period was not released, and a later one was" in privatize(ROWS[0])[2]
-    Path("d.yaml").write_text(FILE + "corrections: true\n")
+    Path("d.yaml").write_text(FILE.replace("1.5", "2") + "corrections: true\n")
     assert privatize(ROWS[0])[0] == 0
     assert privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[0] == 0
     assert [row["period"][-2:] for row in table()] == ["14", "07", "14"]
@@ -150,14 +159,16 @@ def test_the_history_shows_no_count():
         shown = base.execute("SELECT noisy_count, noisy_share FROM release").fetchall()
     assert [text for row in shown for text in row if text in out] == []
     # Two entities in the first week, one in the second: .25 + .125.
-    assert "at most mu = 0.6124 over all outputs" in out
+    assert "at most mu = 0.6124 in this ledger (the stay from 2024-01-07 on)" in out
 
 
 def test_a_new_file_says_what_was_asked_for_and_is_not_overwritten():
     asked = ["--name", "w", "--first", "2024-01-07", "--entities", "050002:18,B", "--mu", "0.5"]
-    asked += ["--output", "new.yaml"]
-    assert run("deployment", "new", *asked) == (0, "", "")
+    asked += ["--disjoint", "--output", "new.yaml"]
+    code, out, err = run("deployment", "new", *asked)
     made, text = read_deployment("new.yaml"), Path("new.yaml").read_text()
+    said = f"The agreement w has the hash {made.sha256()[:12]}.\n"
+    assert (code, out, err) == (0, "", said)
     assert (made.name, made.mu, made.budget_mu) == ("w", 0.5, 1.42)
     assert {name: it.capacity for name, it in made.entities.items()} == {
         "050002": 18,
@@ -179,13 +190,13 @@ def test_no_key_of_the_file_needs_an_editor():
     algorithm = "{algorithm: empirical-bayes, pooling: common}"
     asked += ["--chain-periods", "100", "--algorithm", algorithm]
     asked += ["--names", "2", "--longest-stay", "6", "--corrections", "--seed", "3"]
-    assert run("deployment", "new", *asked, "--output", "new.yaml") == (0, "", "")
+    assert run("deployment", "new", *asked, "--disjoint", "--output", "new.yaml")[:2] == (0, "")
     made = read_deployment("new.yaml").model_dump(mode="json")
     usual = Deployment.model_validate(
         {"name": "x", "periods": {"first": "2021-01-03"}, "mu": 1, "budget_mu": 9,
-         "entities": {"A": {}, "B": {}}}
+         "entities": {"A": {}, "B": {}}, "disjoint": True}
     ).model_dump(mode="json")  # fmt: skip
-    assert [key for key in made if made[key] == usual[key]] == []
+    assert [key for key in made if made[key] == usual[key]] == ["disjoint"]
     assert made["columns"] | {"entity": "hospital", "count": "covid"} == made["columns"]
     assert made["entities"]["A"]["title"] == "North = East"
     assert (made["entities"]["A"]["since"], made["entities"]["B"]["until"]) == (
@@ -201,6 +212,7 @@ def test_the_cost_is_that_of_the_noise():
     assert cost.deviations["050002"] == pytest.approx(2**0.5 / 0.5 / 18, rel=1e-4)
     assert cost.deviations["B"] == pytest.approx(2**0.5 / 0.5 / 100, rel=1e-4)
     options = ["--name", "w", "--first", "2024-01-07", "--output", "FILE", "--mu", "MU"]
+    options.append("--disjoint")
     entities = ",".join(f"h{i}:{20 + 10 * i}" for i in range(20))
     for mu in ("20", "0.1"):
         given = [{"FILE": f"{mu}.yaml", "MU": mu}.get(it, it) for it in options]

@@ -5,14 +5,21 @@ Mistakes in a deployment's file are reported in a line each, between a head and 
 
 from __future__ import annotations
 
+import contextlib
+import io
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from dpol.cli import main
+from dpol.live.deployment import read_deployment
 from releases import run
 
 FILE = "d.yaml"
-NEW = "deployment new --name v --first 2024-01-07 --entities n:120,s:300,e --mu 0.5"
+NEW = "deployment new --name v --first 2024-01-07 --entities n:120,s:300,e --mu 0.5 --disjoint"
 PLAIN = "privatize c.csv --output p.csv --mu 1 --entity entity --period period --count count"
 AGREED = "privatize c.csv --output q.csv --deployment"
 
@@ -36,7 +43,8 @@ def weekly(tmp_path_factory):
         given = Path(FILE).read_text()
         Path("central.yaml").write_text(given.replace("empirical-bayes", "l2p"))
         Path("beds.yaml").write_text(given.replace("capacity: 120", "capacity: -1"))
-        assert run(*["privatize", "c.csv", "--output", "o.csv", "--deployment", "d.yaml"])[0] == 0
+        agreed = "--deployment", "d.yaml", "--agree", read_deployment("d.yaml").sha256()
+        assert run("privatize", "c.csv", "--output", "o.csv", *agreed)[0] == 0
         assert run(*["collect", "o.csv", "--into", "state", "--deployment", "d.yaml"])[0] == 0
         yield
 
@@ -62,6 +70,9 @@ ONE_LINE = [
     (2, f"{AGREED} list.json", "`dpol deployment new` writes a whole file"),
     (2, f"{AGREED} latin.yaml", "not UTF-8 text; save it in UTF-8"),
     (2, f"{AGREED} d.yaml --entity-id N", "has no entity 'N'; "),
+    (2, f"{AGREED} d.yaml --agree 12345678", "--agree 12345678: is not the hash of the agreement"),
+    (2, f"{AGREED} d.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
+    (2, f"{PLAIN} --agree 12345678", "--agree and --continue-from need a deployment"),
     (2, f"{AGREED} d.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (2, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (2, "history --ledger folder", "is a folder; choose another file"),
@@ -108,10 +119,18 @@ def test_a_mistake_is_told_in_one_line(code, command, message):
 SETTINGS = [
     (2, f"{AGREED} central.yaml", "algorithm = 'l2p': l2p needs raw counts"),
     (1, "deployment cost central.yaml", "these can decide: rw-ftpl, rw-meta, persistence, empir"),
-    (2, f"{AGREED} beds.yaml", "entities.n.capacity = -1.0: must be a number above 0 and up to"),
+    (
+        2,
+        f"{AGREED} beds.yaml",
+        "entities.n.capacity = -1.0: must be a number from 0.001 to 999999999",
+    ),
     (2, f"{AGREED} cut.json", "is not YAML: line 1"),
     (2, f"{AGREED} twice.yaml", "is not YAML: line 2: key name is given twice"),
-    (1, f"{NEW} --entities n:nan,s", "entities.n.capacity = nan: must be a number above 0"),
+    (1, f"{NEW} --entities n:nan,s", "entities.n.capacity = nan: must be a number from 0.001"),
+    (1, f"{NEW} --entities n:1e-320,s", "entities.n.capacity = 1e-320: must be a number from"),
+    (1, f"{NEW} --entities n:1e9,s", "entities.n.capacity = 1000000000.0: must be a number"),
+    (1, NEW.removesuffix(" --disjoint"), "disjoint: must be true: no person is counted by two"),
+    (1, f"{NEW} --entities n,N", "entities.N = 'N': differs from 'n' in its spelling only"),
     (1, f"{NEW} --mu nan", "mu = nan: must be less than or equal to 100"),
     (1, f"{NEW} --days 7.5", "periods.days = 7.5: must be a whole number"),
     (1, f"{NEW} --days -1", "periods.days = -1.0: must be"),
@@ -121,7 +140,7 @@ SETTINGS = [
     (1, f"{NEW} --column count=entity", "columns: entity, period, count and capacity must be diff"),
     (1, f"{NEW} --count-sensitivity 0.12345678", "count_sensitivity: the count sensitivity must"),
     (1, f"{NEW} --unit-weeks 9", "longest_stay = 8: must be at least unit_weeks (9)"),
-    (1, f"{NEW} --budget-mu 1.414", "stays 8 periods would have mu 1.415, each period released"),
+    (1, f"{NEW} --budget-mu 1.414", "must be at least 1.415: 8 periods of two entities"),
     (1, f"{NEW} --algorithm ridge", "algorithm = 'ridge': stands for 12"),
     (
         1,
@@ -153,10 +172,56 @@ def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
     assert err.splitlines() == [
         "nope.csv: is not there, or is not a file; check the path",
         ".: is not there, or is not a file; check the path",
-        "error: refused: 2, see above; everything else was collected",
+        "error: refused: 2, see above; collected: 0 new, 3 known",
     ]
 
 
 def test_a_decision_over_a_gap_is_within_reach_of_the_filters():
     """Eight periods after the last report are the most."""
     assert run("decide", "state", "--period", "2024-03-03")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("config copy shelters", "shelters.yaml"),
+        ("collect o.csv --into limited --deployment d.yaml", "limited/deployment.yaml"),
+    ],
+)
+def test_a_file_that_may_not_become_so_large_is_named(command, place):
+    """The system lets a process write 600 bytes to a file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dpol", *command.split()],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
+    )
+    said = "files may not become so large here; raise the limit (ulimit -f) and run again"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: cannot write {place}: {said}\n"
+
+
+def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(monkeypatch):
+    def fail(*_, **__):
+        raise OSError(5, "Input/output error", "disk/log.sqlite")
+
+    monkeypatch.setattr("dpol.live.decide.decide", fail)
+    assert run("decide", "state") == (1, "", "error: disk/log.sqlite: Input/output error\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("c.csv").write_text("entity,period,count\nŁódź,2024-01-07,31\ns,2024-01-07,36\n")
+    new = NEW.replace("n:120,s:300,e", "Łódź:120,s:300")
+    assert run(*new.split(), "--output", FILE)[0] == 0
+    agree = read_deployment(FILE).sha256()
+    assert run(*AGREED.split(), FILE, "--agree", agree)[0] == 0
+    assert run("collect", "q.csv", "--into", "state", "--deployment", FILE)[0] == 0
+    raw = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding=encoding)) as shown:
+        assert main(["decide", "state"]) == 0
+        shown.flush()
+    assert "\\u0141" in raw.getvalue().decode(encoding)

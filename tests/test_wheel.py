@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from platformdirs import PlatformDirs
 
 from dpol.cli import main
 from pipeline import ROOT, built_wheel
@@ -90,6 +91,20 @@ def test_a_config_that_is_not_there_is_refused(started, capsys, words, code, sai
     Path("demo.yaml").touch()
     assert main(words.split()) == code
     assert capsys.readouterr().err.startswith(said)
+    assert started == []
+
+
+def test_a_home_that_cannot_be_written_is_told(started, monkeypatch, tmp_path, capsys) -> None:
+    """Under --quiet Snakemake ends without a word."""
+    Path("home").write_text("a file")
+    platforms = PlatformDirs("snakemake", "snakemake")
+    monkeypatch.setattr("snakemake.common.APPDIRS", platforms)
+    for name, place in (("HOME", "home"), ("XDG_CACHE_HOME", "home/cache")):
+        monkeypatch.setenv(name, str(tmp_path / place))
+    assert main(["demo", "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: Snakemake cannot keep its sources in {tmp_path}/home/")
+    assert said.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")
     assert started == []
 
 

@@ -13,11 +13,12 @@ import yaml
 from dpol.live.collect import collect
 from dpol.live.deployment import read_deployment
 from dpol.privacy.noise import SeededNoise
-from dpol.release.memory import Memory
-from dpol.release.noise import CountNoise
+from dpol.release.chains import ChainRows
+from dpol.release.memory import Memory, stated_terms
+from dpol.release.noise import CountNoise, interval
 from dpol.release.release import release
 from dpol.release.request import Choices, CountColumns, Request
-from dpol.release.views import record_of
+from dpol.release.views import checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
 COLUMNS = CountColumns("entity", "period", "count", "capacity")
@@ -38,6 +39,7 @@ def agreed(folder, entities="ABC", **keys):
         "entities": {name: it or {"title": f"Hospital {name}"} for name, it in entities.items()},
         "mu": float(MU),
         "budget_mu": 10,
+        "disjoint": True,
         **keys,
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,29 +48,53 @@ def agreed(folder, entities="ABC", **keys):
     return path
 
 
-def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", record=None):
-    """A report by hand: rows are (entity, number of the period, noisy count[, capacity])."""
-    lines = ["entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity"]
-    for entity, number, count, *rest in rows:
+def identity(name):
+    """An id of a ledger or an output, as they are written."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", chains=(), record=None):
+    """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
+
+    `chains` are those of the rows; `record` replaces parts of the record.
+    """
+    noise = CountNoise(Decimal(mu))
+    parts = ChainRows(chains)
+    lines = [
+        "entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity,noise_sd,low,high"
+    ]
+    for place, (entity, number, count, *rest) in enumerate(rows, start=1):
         capacity = rest[0] if rest else "20"
         when = day(number) if isinstance(number, int) else number
-        share = f"{float(count) / float(capacity):.9g}"
-        lines.append(f"{entity},{when},{count},{capacity},{share},{mu},1")
+        count = f"{Decimal(count):.{noise.decimals}f}"
+        part, of_chain = parts.of(place, entity)
+        deviation = noise.standard_deviation
+        if part:
+            deviation = stated_terms(noise, part).standard_deviation_after(of_chain - 1)
+        share, sd = f"{float(count) / float(capacity):.9g}", f"{deviation / float(capacity):.6g}"
+        cells = entity, when, count, capacity, share, mu, "1", sd, *interval(share, sd)
+        lines.append(",".join(cells))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
     facts = {
         "deployment": {"name": "test", "sha256": read_deployment(deployment).sha256()},
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "ledger": {"id": ledger, "output": output},
-        "mechanism": "discrete Gaussian noise",
+        "ledger": {"id": identity(ledger), "output": identity(output)},
+        "chains": list(chains),
     }
-    record_of(path).write_text(json.dumps(facts | (record or {})))
+    return recorded(path, facts | (record or {}))
+
+
+def recorded(path, facts):
+    """A table with a record by hand; a checksum in its facts is kept."""
+    whole = {"sha256": checksum(path.read_bytes(), facts)} | facts
+    record_of(path).write_text(json.dumps(whole))
     return path
 
 
-def collected(folder, path, deployment, rows, **options):
+def collected(folder, path, deployment, rows, *, new_ledgers=(), **options):
     """The outcome of a report by hand."""
-    (done,) = collect([report(path, deployment, rows, **options)], folder, deployment)
+    made = report(path, deployment, rows, **options)
+    (done,) = collect([made], folder, deployment, new_ledgers=new_ledgers)
     return done
 
 
@@ -110,8 +136,8 @@ def released(
             release(request, SeededNoise(rng))
             record = json.loads(record_of(output).read_text())
             record["deployment"] = {"name": "test", "sha256": read_deployment(deployment).sha256()}
-            record_of(output).write_text(json.dumps(record))
-            outputs.append(output)
+            del record["sha256"]
+            outputs.append(recorded(output, record))
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
         yield weeks.stop

@@ -40,6 +40,10 @@ found.wide = await tab.evaluate((width) =>
 found.loose = await tab.evaluate(() =>
   [...document.querySelectorAll(".block table thead th")].filter(
     (it) => it.checkVisibility() && getComputedStyle(it).position !== "sticky").length);
+// Boxes that scroll though their table is laid out as cards, and the tables that are.
+found.cards = await tab.evaluate(() =>
+  [...document.querySelectorAll(".scroll:has(thead)")].filter((it) => !it.querySelector("thead").checkVisibility())
+    .map((it) => getComputedStyle(it)).map((it) => [it.maxHeight, it.overflowY]));
 // Where the first figure begins, and whether a number of the main table is seen without scrolling.
 found.figure = await tab.evaluate(() =>
   Math.round(document.querySelector("figure")?.getBoundingClientRect().bottom + scrollY));
@@ -67,6 +71,7 @@ found.replay = await tab.evaluate(() => {
     dots: root.querySelectorAll("circle").length,
     buttons: root.querySelectorAll("button.who").length,
     rows: root.querySelectorAll("li").length,
+    week: +root.querySelector("input").value,
   });
   const set = (selector, value, event) => {
     const it = root.querySelector(selector);
@@ -80,7 +85,15 @@ found.replay = await tab.evaluate(() => {
   root.querySelector("button.who").click();
   const chosen = seen();
   document.activeElement.click();
-  return { first, second, hidden, chosen, next: seen(), folded: !!document.querySelector("#replay details figure") };
+  const next = seen();
+  // A game without the truth: the mode first, then the week it begins in, then two choices.
+  set("[data-control=mode]", "watch", "change");
+  set("input", 0, "input");
+  set("[data-control=mode]", "blind", "change");
+  const begin = set("input", 2, "input");
+  for (const _ of [1, 2]) root.querySelector("button.who").click();
+  const blind = [begin, seen(), set("[data-control=mode]", "watch", "change")];
+  return { first, second, hidden, chosen, next, blind, folded: !!document.querySelector("#replay details figure") };
 });
 if (found.replay) {
   const again = await tab.evaluate(() => globalThis.axe.run("#replay"));

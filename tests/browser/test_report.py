@@ -6,6 +6,7 @@ Every report in results/ of the checkout is opened, and one that is made by hand
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -75,6 +76,14 @@ def assert_flawless(found: dict[str, Any], width: int, scheme: str) -> None:
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
     assert_flawless(look(report, width, scheme), width, scheme)
+
+
+@pytest.mark.parametrize("width", [320, 400])
+def test_cards_are_in_no_box_that_scrolls(by_hand: Path, tmp_path: Path, width: int) -> None:
+    for path in (by_hand, few(tmp_path)):
+        cards = look(path, width, "light")["cards"]
+        assert cards
+        assert {tuple(box) for box in cards} == {("none", "visible")}
 
 
 @pytest.mark.parametrize(("width", "scheme"), [*VIEWS, (320, "light"), (1920, "light")])
@@ -179,6 +188,23 @@ def test_the_replay_tells_each_week_and_hides_it_from_who_chooses_first(report: 
     assert later["told"] != chosen["told"], "the button for the next week has the focus"
     assert later["bars"] == 0
     assert found["folded"]
+
+
+def test_a_game_without_the_truth_ends_with_everybodys_score(report: Path) -> None:
+    """It begins in the week that is set after the mode, and ends in the last one chosen."""
+    found = look(report, *VIEWS[0])["replay"]
+    if found is None:
+        return  # of released numbers
+    begin, waiting, ended = found["blind"]
+    assert (begin["week"], begin["bars"], begin["score"]) == (2, 0, "")
+    assert begin["buttons"], "the first choice is still to come"
+    assert waiting["week"] == 4
+    assert waiting["score"] == "Choices so far: 2. The truth comes when you watch."
+    assert ended["week"] == 3
+    assert "You chose" in ended["told"]
+    assert re.match(r"Gain of 2 \w+s \(", ended["score"])
+    for who in ("you ", "chance ", "foresight "):
+        assert who in ended["score"]
 
 
 def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:

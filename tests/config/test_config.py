@@ -193,6 +193,24 @@ def test_dates_in_a_file_need_no_quotes_and_must_exist(refused, tmp_path):
     assert periods.first == datetime.date(2021, 2, 28)
 
 
+def test_cleaning_does_not_depend_on_where_a_table_comes_from_nor_on_titles():
+    there = {**WEB["endpoints"][0], "version": "2024"}
+    texts = [
+        parse_experiment(changed({"dataset.source": WEB}, *more), "my.yaml")
+        .config.dataset.as_local("table.csv.gz")
+        .model_dump_json()
+        for more in (
+            (),
+            ({"dataset.source.endpoints[0]": there},),
+            ({"dataset.columns.titles": {"entity": "clinic"}},),
+            ({"dataset.public": True},),
+            ({"dataset.periods.days": 1},),
+        )
+    ]
+    assert len({*texts[:4]}) == 1
+    assert texts[4] != texts[0]
+
+
 # ---- junk ----------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,9 @@ REMEDIES = {
     errno.EACCES: "permission denied; make the folder writable or choose another one",
     errno.EPERM: "permission denied; make the folder writable or choose another one",
     errno.EROFS: "the file system is read-only; choose another folder",
+    errno.EFBIG: "files may not become so large here; raise the limit (ulimit -f) and run again",
+    errno.EIO: "the disk reports an error; check it, or choose another folder",
+    errno.ENXIO: "No such device or address; choose another folder",  # as any other
 }
 FULL_DISK = Path("/dev/full")
 CELLS = pd.DataFrame({"a": ["1", "2"]}, dtype=str)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -57,11 +59,127 @@ def test_the_hash_changes_with_the_code_and_with_the_data_beside_it(tmp_path, mo
     monkeypatch.setattr(imports, "PACKAGE", package)
 
     def after(name):
-        (package / name).write_text((package / name).read_text() + " ")
-        imports._imports.cache_clear()
-        return code_hash("dpol.one.a")
+        return hashed_after(package / name, "\nx = 1\n")
 
     first = code_hash("dpol.one.a")
     assert after("one/b.py") == first
     assert len({first, *map(after, watched)}) == 1 + len(watched)
-    imports._imports.cache_clear()
+    forget()
+
+
+def forget():
+    for known in (imports._imports, imports._tree, imports._code):
+        known.cache_clear()
+
+
+def hashed_after(path, more):
+    """The hash of `dpol.one.a` once a file has grown."""
+    path.write_text(path.read_text() + more)
+    forget()
+    return code_hash("dpol.one.a")
+
+
+@pytest.fixture
+def one(tmp_path, monkeypatch):
+    """A package with one module, `dpol.one.a`; its file."""
+    package = tmp_path / "dpol"
+    (package / "one").mkdir(parents=True)
+    for name in ("__init__.py", "one/__init__.py", "one/a.py"):
+        (package / name).write_text("")
+    monkeypatch.setattr(imports, "PACKAGE", package)
+    forget()
+    yield package / "one/a.py"
+    forget()
+
+
+CODE = '''"""A module."""
+
+import os  # for its separator
+
+LINES = """first  # no comment
+
+last"""
+"""An attribute."""
+
+
+class Kind:
+    """A class."""
+
+    # A comment.
+    name = 'it''s "#1"'  # one
+
+
+def act(value):
+    r"""Backslashes: \\."""
+    if value:
+
+        return f"{value}#"
+    text = (
+        "a string"  # in brackets
+        "# another"
+    )
+    return text
+'''
+SAME = [
+    ("A module.", "Another module."),
+    ("  # for its separator", ""),
+    ('"""An attribute."""\n', ""),
+    ("A class.", "A class.\n\n    More of it.\n    "),
+    ("    # A comment.\n", ""),
+    ("# A comment.", '# It\'s "another".'),
+    ("  # in brackets", ""),
+    ("    if value:\n\n", "    if value:\n"),
+    ('    r"""Backslashes: \\."""\n', ""),
+]
+OTHER = [
+    ("first  # no comment", "first"),
+    ("first  # no comment\n\n", "first  # no comment\n"),
+    ('"#1"', '"#2"'),
+    ("}#", "}"),
+    ("a string", "no string"),
+    ("# another", "# other"),
+    ("return text", "text"),
+    ("import os", "import io"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SAME)
+def test_comments_docstrings_and_blank_lines_are_no_code(one, old, new):
+    assert CODE.count(old) == 1
+    first = hashed_after(one, CODE)
+    one.write_text("")
+    assert hashed_after(one, CODE.replace(old, new)) == first
+
+
+@pytest.mark.parametrize(("old", "new"), OTHER)
+def test_all_else_is_code_also_what_looks_like_a_comment(one, old, new):
+    assert CODE.count(old) == 1
+    first = hashed_after(one, CODE)
+    one.write_text("")
+    assert hashed_after(one, CODE.replace(old, new)) != first
+
+
+def test_of_every_module_no_token_is_lost_but_docstrings_and_comments():
+    """The code is compared with Python's own tokens."""
+    skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING}
+    skipped |= {tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+    def tokens(text):
+        found = tokenize.tokenize(io.BytesIO(text).readline)
+        return [it.string for it in found if it.type not in skipped]
+
+    for path in sorted(PACKAGE.rglob("*.py")):
+        kept = iter(tokens(imports._code(path) + b"\n"))
+        wanted = next(kept, None)
+        for token in tokens(path.read_bytes()):
+            if token == wanted:
+                wanted = next(kept, None)
+            else:
+                assert token.lstrip("r").startswith('"""'), (path, token)
+        assert wanted is None, path
+
+
+def test_where_a_table_is_fetched_is_no_code():
+    files = {path.name for path in imports.watched("dpol.data.sources")}
+    assert "sources.py" in files
+    assert "sources.yaml" not in files

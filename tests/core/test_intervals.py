@@ -10,11 +10,12 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import special
+from scipy import special, stats
 
 import dpol
 from dpol.core.intervals import (
     add_intervals,
+    clopper_pearson_upper,
     half_width,
     mean_interval,
     share_interval,
@@ -167,6 +168,46 @@ def test_intervals_of_shares_cover():
     assert 0.9 - 6 * math.sqrt(0.09 / 5000) < covered < 0.97
     assert limits[0][0] == 0.0
     assert limits[50][1] == 1.0
+
+
+# --- SciPy's own intervals ---
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-6])
+def test_intervals_of_shares_are_scipys(confidence):
+    for trials in (1, 2, 7, 50, 20_000):
+        counts = sorted({0, 1, trials // 3, trials - 1, trials})
+        uppers = clopper_pearson_upper(counts, trials, 1 - confidence)
+        for successes, upper in zip(counts, uppers, strict=True):
+            test = stats.binomtest(successes, trials)
+            both = tuple(test.proportion_ci(confidence, method="exact"))
+            assert share_interval(successes, trials, confidence) == pytest.approx(both, rel=1e-9)
+            one = stats.binomtest(successes, trials, alternative="less")
+            most = one.proportion_ci(confidence, method="exact").high
+            assert upper == pytest.approx(most, rel=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 40), (20, 20)])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-6])
+def test_intervals_of_means_are_scipys(sizes, confidence):
+    rng = np.random.default_rng(sizes)
+    one, other = (
+        5 + spread * rng.standard_normal(n) for spread, n in zip((1, 4), sizes, strict=True)
+    )
+    welch = stats.ttest_ind(one, other, equal_var=False).confidence_interval(confidence)
+    half = welch_half_width([one.std(ddof=1), other.std(ddof=1)], sizes, confidence)
+    gap = one.mean() - other.mean()
+    assert (gap - half, gap + half) == pytest.approx(tuple(welch), rel=1e-9)
+    for sample in (one, other):
+        alone = stats.ttest_1samp(sample, 0).confidence_interval(confidence)
+        assert mean_interval(sample, confidence) == pytest.approx(tuple(alone), rel=1e-9)
+    # Several intervals that hold together: each at its share of the error (Bonferroni).
+    apart = stats.ttest_ind(one, other, equal_var=False).confidence_interval(
+        1 - (1 - confidence) / 8
+    )
+    spreads = [one.std(ddof=1), other.std(ddof=1)]
+    together = welch_half_width(spreads, sizes, confidence, comparisons=8)
+    assert together == pytest.approx((apart.high - apart.low) / 2, rel=1e-9)
 
 
 # --- One place ---

@@ -33,7 +33,8 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_are_shown_only_if_aske
         with job_log(log, echo=echo) as logger:
             logger.debug("detail")
             logger.info("cleaned %d rows of Peña", number)
-    assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
+    lines = r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n\d\d:\d\d:\d\d made with Python \S+, dpol .+\n"
+    assert re.fullmatch(lines, log.read_text(encoding="utf-8"))
     shown = capsys.readouterr()
     assert ("3 rows" in shown.err) is echo
     assert shown.out == ""
@@ -78,7 +79,7 @@ def test_the_log_tells_progress_and_the_end(log, monkeypatch, seconds, total, li
             now += seconds[item]
     monkeypatch.undo()
     assert worked == list(items)
-    told = [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
+    *told, _ = [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
     assert told == [f"rounds: {line}" for line in lines]
 
 

@@ -17,7 +17,7 @@ from dpol.data.table import RawTable
 CONFIG = Path(__file__).parents[2] / "config/config.yaml"
 
 
-NOT_SET = ("warm_up_rows", "aligned_rows")
+NOT_SET = ("identified_rows", "warm_up_rows", "aligned_rows")
 """Rules of keys that the paper's config does not set."""
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import logging
+import statistics
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from data.drawn import Drawn, Row, clean, counts, dataset, of_period, refused, sources, week
+from data.drawn import Drawn, Row, clean, counts, dataset, of_period, refused, row, sources, week
 
 
 def line_of(*cells: object) -> str:
@@ -95,3 +99,77 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
         " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
         " period, move weeks to one with dataset.periods.align, or change dataset.periods.days"
     )
+
+
+@pytest.mark.parametrize(
+    ("max_carry", "days", "filled"),
+    [(1, (0, 10), "rc"), (1, (0, 11), "rz"), (2, (0, 7, 17), "rcc"), (2, (0, 7, 18), "rcz"),
+     (0, (0, 4), "rz")],
+)  # fmt: skip
+def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
+    max_carry: int, days: tuple[int, ...], filled: str
+) -> None:
+    """Weeks, so at most 3 days longer: a move from Fridays to Sundays must not cut a count off."""
+    dates = [str(datetime.date(2021, 1, 3) + datetime.timedelta(days=day)) for day in days]
+    of = [*of_period(dates[0], ["a"]), *(row for day in dates for row in of_period(day, ["b"]))]
+    panel = clean(of, dataset(max_carry=max_carry))
+    assert sources(panel, "a", "count_source") == filled
+
+
+def weekly(entities: str, weeks: int = 12) -> list[Row]:
+    """Rows of entities in weeks from Sunday, 3 January 2021 (month and day can be swapped)."""
+    return [row("A", it, week(t), "1", "9") for t in range(weeks) for it in entities]
+
+
+def swapped(of: list[Row], entity: str, day: str) -> list[Row]:
+    """Rows of which one, of an entity, has day and month of its date in the other order."""
+    year, month, day_of_month = day.split("-")
+    other = f"{year}-{day_of_month}-{month}"
+    place = (entity, day)
+    return [it | {"week": other} if (it["hospital"], it["week"]) == place else it for it in of]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 19])
+@pytest.mark.parametrize("day", ["2021-01-10", "2021-02-07", "2021-03-07"])
+def test_a_date_with_day_and_month_swapped_is_asked_about_in_any_stream(n: int, day: str) -> None:
+    of = swapped(weekly("abcdefghijklmnopqrstuvwxyz"[:n]), "b", day)
+    said = refused(of)
+    assert day in said
+    assert ", with 1 row, and " in said
+    if n > 2:  # of two, either date may be the wrong one
+        whole = {it["week"] for it in weekly("a")}
+        wrong = next(k for k, it in enumerate(of) if it["week"] not in whole)
+        assert said.startswith(f"hospitals.csv, row {wrong + 2}: ")
+    kept = clean(of, dataset(periods={"swapped": "keep"}))
+    assert kept.reports[0].periods == 13
+
+
+@pytest.mark.parametrize("late", [1, 3, 5, 11])
+def test_new_entities_and_such_as_end_early_are_not_taken_for_wrong_dates(late: int) -> None:
+    """One entity alone in the first weeks or in the last; others join, or have ended."""
+    every = [week(t) for t in range(12)]
+    joins = [it for it in weekly("abcd") if it["hospital"] == "a" or it["week"] in every[late:]]
+    ends = [it for it in weekly("abcd") if it["hospital"] == "a" or it["week"] not in every[late:]]
+    for of in (joins, ends):
+        assert clean(of).reports[0].periods == 12
+
+
+DATES = ["2021-01-10", "2021-10-01", "2021-02-07", "2021-07-02", "2021-03-21", "2021-05-05"]
+
+
+@given(st.sets(st.tuples(st.sampled_from(DATES), st.sampled_from("abcdef")), min_size=2))
+def test_a_date_is_asked_about_exactly_as_the_manual_says(pairs: set[tuple[str, str]]) -> None:
+    of = [row("A", entity, day, "1", "9") for day, entity in sorted(pairs)]
+    assume(len({entity for _, entity in pairs}) > 1)
+    there = {day: {entity for own, entity in pairs if own == day} for day, _ in pairs}
+    usual = statistics.median(map(len, there.values()))
+    asked = False
+    for day, entities in there.items():
+        year, month, number = day.split("-")
+        other = there.get(f"{year}-{number}-{month}", set())
+        few = 2 * len(entities) <= usual
+        asked |= bool(few and other and not entities & other)
+    if asked:
+        assert "with day and month swapped" in refused(of)
+    else:
+        clean(of)

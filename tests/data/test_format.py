@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -269,6 +271,24 @@ def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     assert list(as_numbers(raw.cells["n"], raw.format_of("n"))) == [1.125, 16.5]
     assert list(as_numbers(raw.cells["text"], raw.format_of("text"))) == [1.5, 1125]
     assert parse_dates(raw.cells["day"], raw.format_of("day")).notna().all()
+
+
+def test_dates_of_parquet_that_are_whole_numbers_need_the_key(tmp_path: Path) -> None:
+    days = [datetime.date(2021, 1, 4), datetime.date(2021, 1, 11)]
+    columns = {"hospital": ["a", "a", "b", "b"], "patients": [1] * 4, "beds": [9] * 4}
+    numbers = [int(f"{day:%Y%m%d}") for day in days]
+    pq.write_table(pa.table({**columns, "week": numbers * 2}), tmp_path / "n.parquet")
+    pq.write_table(pa.table({**columns, "week": days * 2}), tmp_path / "d.parquet")
+    raw = dataset().model_dump(mode="json")
+    raw["columns"]["group"] = None
+    for name, keys in (("n", {"date": "YYYYMMDD"}), ("d", {}), ("d", {"date": "YYYYMMDD"})):
+        rules = Dataset.model_validate({**raw, "format": keys})
+        table = read_table(tmp_path / f"{name}.parquet", None, rules.format)
+        panel = clean_panel(table, rules, streams(S=["all"]))
+        assert sorted({day.date() for day in panel.table["period"]}) == days
+    plain = Dataset.model_validate(raw)
+    with pytest.raises(DataError, match=r"'20210104': 2 cells, first in row 1"):
+        clean_panel(read_table(tmp_path / "n.parquet"), plain, streams(S=["all"]))
 
 
 def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def test_the_mirror_of_delphi(
     config, cells = config_of("delphi"), hospitals("NM")
     names = known_tables()["hhs-facility-delphi"].primary.columns
     assert names is not None
+    # By the API's documentation, which shortens one of them.
     assert names[ADULT_COVID] == "total_adult_patients_hosp_confirmed_suspected_covid_7d_avg"
+    assert names[ALL_BEDS] == "inpatient_beds_7_day_avg"
     rows: list[dict[str, Any]] = cells[list(names)].rename(columns=names).to_dict("records")
     for row in rows:
         row["collection_week"] = int(row["collection_week"][:10].replace("-", ""))

@@ -229,8 +229,19 @@ def test_a_file_that_is_not_whole_is_refused(path: Path, kept: float | None) -> 
         path.write_bytes(whole[: int(kept if kept >= 1 else kept * len(whole))])
     with pytest.raises(DataError) as caught:
         read_stream(path)
-    assert str(caught.value).startswith(f"{path} is not a gain stream (")
-    assert str(caught.value).endswith("delete it and run again")
+    assert str(caught.value).startswith(f"{path} is not a stream (")
+    assert str(caught.value).endswith("move it away and run snakemake again, which makes it")
+
+
+def test_another_table_is_told_where_streams_are_and_not_to_be_deleted(tmp_path: Path) -> None:
+    summary = tmp_path / "summary.parquet"
+    pd.DataFrame({"mean_gain": [1.0]}).to_parquet(summary)
+    with pytest.raises(DataError) as caught:
+        read_stream(summary)
+    text = str(caught.value)
+    assert text.startswith(f"{summary} is not a stream (another table); give a file of results/RUN")
+    assert "delete" not in text
+    assert "b'" not in text
 
 
 def column(table: pa.Table, name: str, row: int, value: object) -> pa.Table:
@@ -304,7 +315,7 @@ def test_a_file_whose_sensitivity_contradicts_itself_is_refused(
 ) -> None:
     write_stream(given_stream(), path)
     pq.write_table(column(pq.read_table(path), "sensitivity", 1, value), path)
-    with pytest.raises(DataError, match="contradicts itself|is not a gain stream"):
+    with pytest.raises(DataError, match="contradicts itself|is not a stream"):
         read_stream(path)
 
 

@@ -41,6 +41,10 @@ def write(folder: Path, text: str) -> Path:
         "```yaml\nreplicate: 3\n```",
         "```diff\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-no such line\n+another\n```",
         "```yaml\n# mine.yaml\nrun: mine\n```\n```sh\ndpol config check mine.yaml\n```",
+        "```sh\nmkdir weekly && cd weekly\n```\n```sh\ncd weekly\n```",
+        "```sh\ncat\n```\n```text\ntyped later\n```",
+        "```sh\necho $NO_SUCH_NAME\n```",
+        "```sh\nexit 0\n```\n```sh\ntrue\n```",
     ],
 )
 def test_what_does_not_work_fails(
@@ -51,6 +55,40 @@ def test_what_does_not_work_fails(
     page = write(tmp_path, text)
     with pytest.raises(Exception, match=r"page\.md|replicate"):
         run_page(page, Reader(project))
+
+
+def test_the_blocks_of_a_page_share_a_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_project(tmp_path / "project")
+    monkeypatch.setattr("code_blocks.ROOT", tmp_path)
+    text = """
+```sh
+mkdir -p weekly && cd weekly
+name=valley
+printf one > "$name.txt"
+```
+
+```python
+from pathlib import Path
+
+print(Path("valley.txt").read_text(), end="")
+```
+
+```text
+one
+```
+
+```sh
+cat $name.txt
+printf two
+```
+
+```text
+onetwo
+```
+"""
+    run_page(write(tmp_path, text), Reader(project))
 
 
 def test_unknown_languages_are_refused(tmp_path: Path) -> None:

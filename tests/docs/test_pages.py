@@ -14,6 +14,7 @@ from PIL import Image
 
 from code_blocks import ROOT, pages
 from dpol.config.experiment import parse_experiment
+from dpol.privacy.account import protection
 from dpol.show.style import contrast
 from dpol.studies.hospitals.sections import sections_of
 from pipeline import run, succeed
@@ -97,7 +98,7 @@ def shown(name: str, kind: str) -> set[str]:
     path = ROOT / f"config/{name}.yaml"
     experiment = parse_experiment(yaml.safe_load(path.read_text()), path.name)
     config, main = experiment.config, experiment.main()
-    sections = [(it, main) for it in sections_of(config.report, config.comparison)]
+    sections = [(it, main) for it in sections_of(config.report, config.comparison, replayed=True)]
     sections += config.studies()
     if kind == "figures":
         return {figure.name for section, block in sections for figure in section.figures(block)}
@@ -194,3 +195,18 @@ def test_picture_of_the_workflow_is_new_and_legible() -> None:
     for box in workflow.BOXES:
         names = ", ".join(it for it in box.rules if it not in workflow.TARGETS)
         assert max(len(box.says) * 14 * 0.5, len(names) * 12 * 0.602) <= box.width - 20
+
+
+def test_papers_and_privacy_round_the_numbers_of_a_guarantee_alike() -> None:
+    """Weeks, epsilon and right guesses at mu = 0.5, never below the number itself."""
+    explanation = DOCS / "explanation"
+    line = re.compile(r"^(\d+) week\(s\): mu = \S+, epsilon = (\S+), .* right in (\S+)%$", re.M)
+    printed = line.findall((explanation / "papers.md").read_text(encoding="utf-8"))
+    row = re.compile(r"^\| (\d+) \| \S+ \| \S+% \| (\S+) \| (\S+)% \|", re.M)
+    table = row.findall((explanation / "privacy.md").read_text(encoding="utf-8"))
+    assert [week for week, *_ in printed] == ["1", "4"]
+    assert set(printed) <= set(table)
+    for weeks, epsilon, guess in printed:
+        exact = protection(0.5, delta=1e-6, weeks=int(weeks))
+        assert exact.epsilon <= float(epsilon) < exact.epsilon + 0.01
+        assert 100 * exact.best_guess <= float(guess)

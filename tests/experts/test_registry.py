@@ -24,7 +24,14 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.learners.state_space import MODELS, StateSpaceModel
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds, rounds, setup_of
-from dpol.experts.registry import LEARNERS, REGISTRY, label_of, make_members, modules_of
+from dpol.experts.registry import (
+    LEARNERS,
+    REGISTRY,
+    code_that_plays,
+    label_of,
+    make_members,
+    modules_of,
+)
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -537,7 +544,10 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
 def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     home = "dpol.experts"
     assert modules_of("rw-ftpl") == (f"{home}.ftpl",)
-    assert modules_of({"algorithm": "ridge", "windows": [4]}) == (f"{home}.learners.ridge",)
+    assert modules_of({"algorithm": "ridge", "windows": [4]}) == (
+        f"{home}.learners.ridge",
+        f"{home}.learners.joined",
+    )
     learners = ["kalman", {"learner": "ridge", "windows": [4]}, "kalman"]
     assert modules_of({"algorithm": "fixed-share", "learners": learners}) == (
         f"{home}.exponential_weights",
@@ -546,6 +556,32 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     )
     with pytest.raises(ValueError, match="algorithm 'nothing' is not one of rw-ftpl"):
         modules_of("nothing")
+
+
+CHANGED = {"fixed-share": {"share": 0.03}, "mf-window": {"window": 9}}
+"""Other defaults of entries."""
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_another_default_is_another_code_for_those_that_use_it_and_for_no_other(name, monkeypatch):
+    specs = [[it] for it in REGISTRY]
+    specs += [[{"algorithm": name, **CHANGED[name]}]]  # sets it: the default does not matter
+    before = [code_that_plays([], it) for it in specs]
+    changed = dataclasses.replace(REGISTRY[name], defaults=CHANGED[name])
+    monkeypatch.setitem(REGISTRY, name, changed)
+    after = [code_that_plays([], it) for it in specs]
+    assert [it for it, *both in zip(specs, before, after, strict=True) if len({*both}) > 1] == [
+        [name]
+    ]
+
+
+def test_a_fixed_parameter_and_the_class_are_part_of_the_code(monkeypatch):
+    before = {name: code_that_plays([], [name]) for name in REGISTRY}
+    least = REGISTRY["tree-ftpl-min-regret"]
+    monkeypatch.setitem(REGISTRY, "tree-ftpl-min-noise", least)
+    monkeypatch.setitem(REGISTRY, "noisy-max", REGISTRY["follow-the-leader"])
+    after = {name: code_that_plays([], [name]) for name in REGISTRY}
+    assert {it for it in before if before[it] != after[it]} == {"tree-ftpl-min-noise", "noisy-max"}
 
 
 def test_what_plays_an_entry_knows_no_other_and_not_the_registry():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -14,13 +15,13 @@ import pytest
 
 from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.files import sha256
+from dpol.live.aside import set_aside
 from dpol.live.collect import collect
 from dpol.live.log import open_log
 from dpol.release.memory import Memory, terms_of
 from dpol.release.noise import CountNoise
 from dpol.release.views import record_of
-from weekly import MU, agreed, collected, day, report
+from weekly import MU, agreed, collected, day, identity, recorded, report
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 
@@ -40,7 +41,7 @@ def world(tmp_path):
 
         def rows(self):
             with open_log(self.folder) as log:
-                return [row for _, row in log.releases()]
+                return [it.row for it in log.releases()]
 
     return World()
 
@@ -50,9 +51,9 @@ def test_new_rows_are_taken_once_as_they_were_released(world):
     again = world.put(A0, B0, A1)
     assert (again.taken, again.known, again.refused) == (1, 2, ())
     assert [(it.entity, it.period, it.noisy_count) for it in world.rows()] == [
-        ("A", day(0), "3.5"),
-        ("A", day(1), "-2.25"),
-        ("B", day(0), "7"),
+        ("A", day(0), "3.500000"),
+        ("A", day(1), "-2.250000"),
+        ("B", day(0), "7.000000"),
     ]
     row = world.rows()[0]
     assert (row.noisy_share, row.mu, row.count_sensitivity, row.chain) == ("0.175", "0.5", "1", "")
@@ -60,9 +61,10 @@ def test_new_rows_are_taken_once_as_they_were_released(world):
 
 
 @pytest.mark.parametrize("change", ["UPDATE {} SET rowid = 9", "DELETE FROM {}"])
-@pytest.mark.parametrize("table", ["deployment", "report", "release"])
+@pytest.mark.parametrize("table", ["deployment", "report", "noise", "release", "act"])
 def test_rows_of_the_log_cannot_be_changed(world, table, change):
     world.put(A0)
+    set_aside(world.folder, "A", "a test")
     base = sqlite3.connect(world.folder / "log.sqlite")
     with pytest.raises(sqlite3.IntegrityError, match="only ever added"):
         base.execute(change.format(table))
@@ -77,8 +79,8 @@ def test_rows_of_the_log_cannot_be_changed(world, table, change):
         (("A", "2020-12-27", "3"), "no period"),
         (("A", "20210110", "3"), "no period"),
         (("A", 0, "4"), "line 3: A has reported 2021-01-03 already, with other numbers"),
-        (("A", 1, "nan"), "out of range"),
         (("C", 1, "3", "21"), "its capacity is 21, and the deployment says 20"),
+        (("C", 1, "3", "19"), "its capacity is 19, and the deployment says 20"),
     ],
 )
 def test_a_row_that_breaks_a_rule_is_refused_and_the_rest_taken(tmp_path, row, message):
@@ -128,7 +130,7 @@ def test_a_table_without_its_record_is_not_read(world, tmp_path):
         ({"deployment": {"name": "other", "sha256": "0"}}, "of another deployment \\(other\\)"),
         ({"sha256": "0"}, "does not fit 1.csv.guarantee.json"),
         ({"ledger": {}}, "is not a record of dpol"),
-        ({"chains": [{}]}, "its chains are damaged"),
+        ({"chains": [{}]}, "the chains of its noise are damaged"),
     ],
 )
 def test_a_record_that_does_not_fit_is_refused(world, change, message):
@@ -140,9 +142,10 @@ def test_a_table_of_other_columns_is_refused(world, tmp_path):
     path = report(tmp_path / "1.csv", world.deployment, [A0])
     path.write_text(path.read_text().replace("noisy_share", "share"))
     record = json.loads(record_of(path).read_text())
-    record_of(path).write_text(json.dumps(record | {"sha256": sha256(path)}))
+    del record["sha256"]
+    recorded(path, record)
     (done,) = collect([path], world.folder, world.deployment)
-    assert "lacks the column noisy_share" in done.refused[0]
+    assert "its columns are not those of this deployment" in done.refused[0]
 
 
 def test_a_correction_supersedes_where_it_is_allowed_and_counts(tmp_path):
@@ -155,38 +158,43 @@ def test_a_correction_supersedes_where_it_is_allowed_and_counts(tmp_path):
     done = collected(folder, path, deployment, [A0, A1])
     assert (done.taken, done.known) == (0, 2)
     with open_log(folder) as log:
-        versions = [(row.version, row.noisy_count) for _, row in log.releases("period = ?", day(0))]
-    assert versions == [(1, "3.5"), (2, "4")]
+        found = [it.row for it in log.releases("period = ?", day(0))]
+    versions = [(row.version, row.noisy_count) for row in found]
+    assert versions == [(1, "3.500000"), (2, "4.000000")]
 
 
 def test_a_ledger_older_than_what_was_collected_is_refused(world):
-    world.put(A0, A1)
+    world.put(A0, A1, name="first.csv")
     (line,) = world.put(A0, ("A", 2, "9")).refused
-    assert f"lacks what A has reported for {day(1)}, and has new rows" in line
+    assert f"1 row of A: the table lacks what was reported for {day(1)} (first.csv, " in line
+    assert "ask the holder" in line
+    assert "--continue-from" in line
     assert world.put(A0).known == 1, "an older copy without news is known"
     assert world.put(A0, ("A", 2, "9"), output="P").taken == 1, "another output is another table"
 
 
-def memory(tmp_path, b="0.6", scale=0, **keys):
+def memory(tmp_path, b="0.6", **keys):
     """A deployment of noise with memory, and the chain of a report."""
     numbers = (Decimal("0.2"), Decimal(b))
     terms = terms_of(CountNoise(MU), numbers, Memory(numbers))
-    part = {**terms._asdict(), "a": 0.2, "b": float(b), "mu": 0.5, "scale": terms.scale + scale}
+    part = {**terms._asdict(), "a": 0.2, "b": float(b), "mu": 0.5}
     part |= {"entity": "A", "first_row": 1, "first_period": day(0), "releases": 2}
     return agreed(tmp_path, **keys), part, terms
 
 
 def test_rows_know_their_chain(tmp_path):
     deployment, part, terms = memory(tmp_path, noise={"memory": "designed"})
-    later = part | {"first_row": 4, "releases": 1}
+    later = part | {"first_row": 4, "releases": 1, "first_period": day(2)}
     rows = [A0, B0, A1, ("A", 2, "5")]
     folder = tmp_path / "state"
-    done = collected(folder, tmp_path / "1.csv", deployment, rows, record={"chains": [part, later]})
+    done = collected(folder, tmp_path / "1.csv", deployment, rows, chains=[part, later])
     assert not done.refused
     with open_log(folder) as log:
-        found = {(row.entity, row.period): row for _, row in log.releases()}
+        found = {(it.row.entity, it.row.period): it.row for it in log.releases()}
     first, second, third = (found["A", day(number)] for number in range(3))
-    assert (first.chain, second.chain, third.chain) == ("L/O/1", "L/O/1", "L/O/4")
+    origin = f"{identity('L')}/{identity('O')}"
+    names = [f"{origin}/1", f"{origin}/1", f"{origin}/4"]
+    assert [first.chain, second.chain, third.chain] == names
     assert (first.place, second.place, third.place) == (1, 2, 1)
     assert (found["B", day(0)].chain, found["B", day(0)].a, found["B", day(0)].b) == ("", "0", "0")
     assert first.fresh == pytest.approx(terms.scale / 10**terms.decimals / 20)
@@ -199,19 +207,30 @@ def test_noise_with_memory_that_does_not_fit_is_refused(tmp_path):
         ({"noise": {"memory": "designed"}}, -1, "does not fit mu and memory"),
         ({}, 0, "independent noise was agreed"),
     ):
-        deployment, part, _ = memory(tmp_path, scale=scale, **keys)
-        folder = tmp_path / message
-        done = collected(
-            folder, tmp_path / "1.csv", deployment, [A0, A1], record={"chains": [part]}
-        )
+        deployment, part, terms = memory(tmp_path, **keys)
+        changed = {"chains": [part | {"scale": terms.scale + scale}]}
+        known = {"chains": [part], "record": changed}
+        done = collected(tmp_path / message, tmp_path / "1.csv", deployment, [A0, A1], **known)
         assert done.taken == 0
         assert all(message in line for line in done.refused)
+
+
+@pytest.mark.parametrize(("weeks", "taken"), [(2, 0), (3, 1), (4, 1)])
+def test_noise_protects_stays_as_long_as_agreed(tmp_path, weeks, taken):
+    same = Decimal(0), Decimal(0)
+    terms = terms_of(CountNoise(MU), same, Memory(same, weeks))
+    part = {**terms._asdict(), "a": 0.0, "b": 0.0, "mu": 0.5}
+    part |= {"entity": "A", "first_row": 1, "first_period": day(0), "releases": 1}
+    deployment = agreed(tmp_path, unit_weeks=3)
+    done = collected(tmp_path / "s", tmp_path / "1.csv", deployment, [A0], chains=[part])
+    assert done.taken == taken
+    assert taken or f"protects stays of {weeks} periods, and 3 were agreed" in done.refused[0]
 
 
 def test_a_folder_keeps_its_deployment(world, tmp_path):
     world.put(A0)
     other = agreed(tmp_path / "other", mu=0.6)
-    with pytest.raises(DataError, match="is another deployment than .*state/deployment.yaml"):
+    with pytest.raises(DataError, match="is another agreement than .*state/deployment.yaml"):
         collect([], world.folder, other)
     copy = world.folder / "deployment.yaml"
     assert copy.read_bytes() == world.deployment.read_bytes()
@@ -244,7 +263,12 @@ def test_who_leaves_has_come_before(tmp_path):
 
 def test_a_file_that_is_no_log_is_refused(world):
     world.put(A0)
-    (world.folder / "log.sqlite").write_text("no database, and long enough to be looked at" * 99)
+    log = world.folder / "log.sqlite"
+    log.write_text("no database, and long enough to be looked at" * 99)
+    with pytest.raises(DataError, match="is not a log of dpol"):
+        collect([], world.folder)
+    log.unlink()
+    os.mkfifo(log)
     with pytest.raises(DataError, match="is not a log of dpol"):
         collect([], world.folder)
 
@@ -259,8 +283,10 @@ def test_the_command_tells_what_it_refused_and_takes_the_rest(world, tmp_path, c
     lines = told.err.splitlines()
     assert "missing.csv: is not there" in lines[0]
     assert "line 3: X is not an entity" in lines[1]
-    assert lines[2] == "error: refused: 2, see above; everything else was collected"
-    assert main(["collect", str(good), "--into", str(world.folder)]) == 1
+    assert lines[2] == "error: refused: 2, see above; collected: 1 new, 0 known"
+    assert main(["collect", str(missing), "--into", str(world.folder)]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "error: refused: 1, see above; collected: 0 new, 0 known"
     (good2,) = [report(tmp_path / "b.csv", world.deployment, [B0], output="P")]
     assert main(["collect", str(good2), "--into", str(world.folder)]) == 0
 
@@ -271,7 +297,7 @@ def test_the_log_is_exported_as_it_was_released_or_as_numbers(world, tmp_path):
     world.put(A0, A1, B0)
     for name in ("r.csv", "r.parquet"):
         assert main(["export", str(world.folder), "--to", str(tmp_path / name)]) == 0
-    assert f"A,{day(1)},1,-2.25,20,-0.1125,,1,0.5,1," in (tmp_path / "r.csv").read_text()
+    assert f"A,{day(1)},1,-2.250000,20,-0.1125,,1,0.5,1," in (tmp_path / "r.csv").read_text()
     table = pd.read_parquet(tmp_path / "r.parquet")
     assert table.noisy_count.tolist() == [3.5, -2.25, 7.0]
     assert table.noise_sd.iloc[0] == CountNoise(MU).standard_deviation / 20

@@ -8,8 +8,19 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dpol.live.decision import Decision, Outlook, Spent
-from dpol.live.page import SHOWN, decisions_page, write_page
+from dpol.live.decision import AboveBudget, Decision, Outlook, Spent
+from dpol.live.page import SHOWN, decisions_page, ranking, write_page
+from dpol.live.panel import SetAside
+
+SPENT = Spent(
+    mu=0.5,
+    unit_weeks=1,
+    mu_of_stay=1.4143,
+    longest_stay=8,
+    budget_mu=1.5,
+    above_budget=(),
+    corrections=0,
+)
 
 
 def outlook(number, **facts):
@@ -30,12 +41,13 @@ def decision(*outlooks, **facts):
         "period": "2026-01-23",
         "last_period": "2026-01-16",
         "named": tuple(it.entity for it in outlooks if it.named),
-        "spent": Spent(0.5, 1, 1.4143, 8, 0),
+        "spent": SPENT,
         "algorithm": "empirical-bayes",
         "randomness": "none",
         "dpol": "0.1.0",
         "releases": 12,
-        "last_received": 3,
+        "read": {"e0": "0-3"},
+        "set_aside": (),
         "log_sha256": "b" * 64,
     }
     return Decision(**known | facts, outlooks=outlooks)
@@ -53,7 +65,7 @@ def test_it_says_who_is_chosen_how_sure_and_what_it_costs():
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "μ = 0.5: " in shown
     assert "at most 59.9% of the time" in shown
-    assert "μ is at most 1.42 and a guess is right at most 76.1% of the time" in shown
+    assert "μ is at most 1.42 in all releases so far, and a guess is right at most 76.1%" in shown
     assert "Did not report" not in shown
 
 
@@ -107,3 +119,24 @@ def test_it_is_self_contained_and_replaced_as_a_whole(tmp_path):
     assert "Decision for the period from 2026-01-30" in page
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
     assert [it.name for it in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_bars_reach_as_far_as_the_highest_interval():
+    lines = ranking(decision(*(outlook(number, low=-0.1) for number in range(4))))
+    highest = lines[0].outlook.high
+    assert lines[0].bar[:2] == (0, 160), "cut off at 0, and the highest fills the width"
+    for line in lines:
+        ends = line.outlook.high, line.outlook.share
+        assert line.bar[1:] == pytest.approx([160 * end / highest for end in ends], abs=0.05)
+
+
+def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
+    above = [AboveBudget("e1", f"2026-01-{it:02}", 2.0) for it in range(1, 26)]
+    aside = tuple(SetAside("e2", it.period, 1, "wrong") for it in above)
+    spent = dataclasses.replace(SPENT, above_budget=tuple(above))
+    shown = text_of(decisions_page(decision(spent=spent, set_aside=aside), ()))
+    assert "Above the budget of 1.5: Hospital 1 in 2026-01-01, Hospital 1 in 2026-01-02," in shown
+    assert "Hospital 1 in 2026-01-20 and 5 more." in shown
+    assert "25 releases should not have been collected" in shown
+    assert shown.count("Hospital 2 for the period from") == 20
+    assert "within the budget" not in shown

@@ -81,6 +81,20 @@ def test_neighbouring_draws_are_independent(draw, checks, name):
     assert not checks.columns_are_unit_normals(np.stack([pairs[:, 0]] * 2, axis=1))
 
 
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_every_place_of_a_call_has_the_same_law(checks, name):
+    """3,000 calls for five draws: variance 1 in each place, no two places related.
+
+    A third draw of 0, a fifth that is 15% too small, or one draw in two places is rejected.
+    """
+    sampler = SAMPLERS[name]()
+    calls = np.array([sampler.discrete_gaussian(FINE, 5) for _ in range(3000)]) / FINE
+    assert checks.columns_are_unit_normals(calls)
+    for fault in ([1, 1, 0, 1, 1], [1, 1, 1, 1, 0.85]):
+        assert not checks.columns_are_unit_normals(calls * fault)
+    assert not checks.columns_are_unit_normals(calls[:, [0, 1, 2, 3, 1]])
+
+
 def test_seeded_noise_repeats_and_secure_noise_does_not(draw):
     one, two = (SeededNoise(np.random.default_rng(3)).discrete_gaussian(FINE, 50) for _ in "ab")
     assert one == two

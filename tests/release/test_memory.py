@@ -7,17 +7,22 @@ import itertools
 import math
 import shutil
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
+from dp_accounting import SelfComposedDpEvent
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, special
 
 from dpol.core.errors import DataError
 from dpol.privacy.chains import designed, squared_norm
+from dpol.privacy.dp_events import dp_event, mu_of_dp_event
+from dpol.privacy.stays import STAYS
 from dpol.release.chains import Chain
 from dpol.release.memory import Memory, released, terms_of
 from dpol.release.noise import INTERVAL, CountNoise
@@ -347,6 +352,99 @@ def test_a_chain_never_goes_on_from_an_older_state():
     assert steps("3", "0", "7.5", "4", "4")[3:] == [7, 8]
 
 
+OTHER = "b.csv"
+C1, C2, C3 = (("C", week, "4") for _, week, _ in (A1, A2, A3))
+
+
+def gone_on():
+    """An older ledger, put back after two outputs have gone on from it."""
+    put(A1, memory=SOME, sampler=Draws(500))
+    put(C1, memory=SOME, sampler=Draws(500), to=OTHER)
+    shutil.copy(LEDGER, "older")
+    put(A2, memory=SOME, sampler=Draws(300), append=True)
+    put(C2, memory=SOME, sampler=Draws(300), append=True, to=OTHER)
+    shutil.copy("older", LEDGER)
+
+
+def clear_away(*names):
+    for name in names:
+        Path(name).unlink()
+        Path(f"{name}.guarantee.json").unlink()
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_an_older_ledger_never_continues_a_chain_although_the_files_are_gone(forget):
+    """Week 2 is drawn again only after a question, and then with all of its noise fresh."""
+    gone_on()
+    clear_away(NOISY, OTHER)
+    options = {"memory": SOME, "append": True, "forget_ledger": forget}
+    refuse("was written once, and is gone.*--write-again", A2, **options)
+    put(A2, sampler=Draws(7), write_again=True, **options)
+    assert steps("3", "7.5")[1] == 7
+    # So it is in the other output, about which nothing was asked yet: u was -200.
+    assert ask("SELECT COUNT(*) FROM chain WHERE output = 2 AND u IS NOT NULL") == [(0,)]
+    refuse("was written once, and is gone.*--write-again", C2, to=OTHER, **options)
+    put(C2, sampler=Draws(9), to=OTHER, write_again=True, **options)
+    assert output(OTHER)[1]["noisy_count"] == "4.000009"
+
+
+def test_when_a_ledger_is_forgotten_the_chains_of_all_outputs_end():
+    """The other output's chain ends too, whether this run takes in rows or finds none."""
+    gone_on()
+    put(A3, memory=SOME, sampler=Draws(7), append=True, forget_ledger=True)
+    assert steps("3", "7.5", "4")[2] == 7
+    clear_away(OTHER)
+    assert ask("SELECT COUNT(*) FROM chain WHERE u IS NOT NULL") == [(1,)]  # begun just now
+    put(C2, memory=SOME, sampler=Draws(9), append=True, to=OTHER, write_again=True)
+    assert output(OTHER)[1]["noisy_count"] == "4.000009"
+    put(("A", "2021-01-22", "5"), memory=SOME, sampler=Draws(11), append=True, forget_ledger=True)
+    assert steps("3", "7.5", "4", "5")[3] == 11
+    assert ask("SELECT COUNT(*) FROM chain WHERE u IS NOT NULL") == [(1,)]
+
+
+def contents(tables):
+    """Everything in a ledger, as bytes: damaged texts need not be UTF-8."""
+    with closing(sqlite3.connect(LEDGER)) as base:
+        base.text_factory = bytes
+        return [base.execute(f"SELECT rowid, * FROM {table}").fetchall() for table in tables]
+
+
+def test_what_was_changed_in_a_ledger_is_noticed():
+    """Anything in any row of it: a state u above all; also rows that are gone, or change places."""
+    put(A1, B1, A2, memory=SOME)
+    put(A3, memory=SOME, append=True)
+    put(C1, to=OTHER)
+    whole = LEDGER.read_bytes()
+    tables = [name for (name,) in ask("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    changes = [
+        f"UPDATE {table} SET {column} = {value} WHERE rowid = (SELECT MAX(rowid) FROM {table})"
+        for table in tables
+        for _, column, kind, *_ in ask(f"PRAGMA table_info({table})")
+        for value in ("7" if kind == "INTEGER" else "'312/126'",)
+    ]
+    changes += [f"DELETE FROM {it} WHERE rowid = {n}" for it in tables for n in (1, 2)]
+    changes += [
+        "UPDATE chain SET u = '0'",
+        "UPDATE chain SET u = NULL WHERE number = 1",
+        "DELETE FROM release",
+        "DELETE FROM run",
+        "UPDATE release SET number = number + 100 WHERE number = 1",
+        "INSERT INTO withdrawn VALUES (1)",
+        "UPDATE run SET head = NULL WHERE number = 3",
+        "UPDATE chain SET u = CAST(x'ff' AS TEXT) WHERE number = 1",
+    ]
+    before, noticed = contents(tables), 0
+    for change in changes:
+        LEDGER.write_bytes(whole)
+        ask(change)
+        if contents(tables) != before:
+            refuse("^dpol-ledger.sqlite: the ledger is damaged", A4, memory=SOME, append=True)
+            noticed += 1
+    assert noticed > 40
+    LEDGER.write_bytes(whole)
+    put(A4, memory=SOME, append=True)
+
+
 def test_an_entity_has_one_state_at_most():
     put(A1, memory=SOME)
     with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
@@ -396,6 +494,33 @@ def test_the_record_says_what_a_receiver_needs_and_no_state():
     assert done.guarantee.stays[2] == pytest.approx(0.5 * math.sqrt(growth))
     # The unit of a table is the shortest of its rows.
     assert put(A3, append=True).guarantee.unit == "one person in one round"
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        None,
+        Memory(None),
+        Memory((Decimal(0), Decimal("0.8"))),
+        Memory(FIFTHS, unit_weeks=2),
+        Memory((Decimal(0), Decimal(0)), unit_weeks=4),
+    ],
+)
+def test_the_events_of_a_record_compose_to_its_own_stays(memory):
+    """One event for one period is there only if it may be taken several times."""
+    put(A1, B1, memory=memory, noise=CountNoise(Decimal("0.25")))
+    ours = record()
+    if memory is None:
+        found = [
+            mu_of_dp_event(SelfComposedDpEvent(dp_event(ours["dp_event"]), stay)) for stay in STAYS
+        ]
+    else:
+        assert "dp_event" not in ours
+        assert list(ours["dp_events_of_stays"]) == [str(stay) for stay in STAYS]
+        found = [mu_of_dp_event(dp_event(it)) for it in ours["dp_events_of_stays"].values()]
+        if memory.numbers != (0, 0):  # the first one composed with itself would be too small
+            assert ours["stays"][3] > 1.2 * found[0] * math.sqrt(8)
+    assert found == pytest.approx(ours["stays"])
 
 
 def test_it_is_said_once_that_the_ledger_is_secret():

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from dpol.core.errors import OutputError
+from dpol.release import release as release_module
+from dpol.release.memory import Memory
+from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 from releases import (
     A1,
@@ -42,31 +47,70 @@ def weeks(path=NOISY):
 @pytest.mark.parametrize(
     "damage",
     [
-        NOISY.unlink,
-        RECORD.unlink,
-        lambda: (NOISY.unlink(), RECORD.unlink()),
         lambda: NOISY.write_text(""),
         lambda: NOISY.write_bytes(NOISY.read_bytes()[:-7]),
-        lambda: RECORD.write_text("{"),
-        lambda: RECORD.write_text("[]"),
-        lambda: RECORD.write_text("{}"),
-        lambda: RECORD.write_bytes(b"\xff"),
-        lambda: RECORD.write_text("[" * 100_000),
         lambda: RECORD.write_text(RECORD.read_text().replace('"mu": 0.5', '"mu": 0.1')),
     ],
 )
-def test_what_is_missing_or_older_is_written_again_by_any_run(damage, refused):
+def test_what_is_older_is_written_again_by_any_run(damage, refused):
     """A run whose own rows are refused writes it again, too."""
     put(A1, B1)
     before = files()
     damage()
     if refused:
         refuse("was not up to date and was written again", A1, append=True)
-        assert files() == before
+        assert NOISY.read_bytes() == before["noisy.csv"]
+        assert RECORD.read_bytes() == before["noisy.csv.guarantee.json"]
     else:
         put(A2, append=True)
         assert NOISY.read_bytes().startswith(before["noisy.csv"])
         assert record()["rows"] == 3
+
+
+def test_what_was_never_written_is_written_without_a_question(monkeypatch):
+    """A crash between ledger and files, in a first run and in a later one."""
+
+    def crash(*arguments):
+        raise OutputError("no more files")
+
+    for number, row in enumerate((A1, A2), start=1):
+        with monkeypatch.context() as broken:
+            broken.setattr(release_module, "write_views", crash)
+            broken.setattr(release_module, "_up_to_date", lambda *_: False)  # as it is before
+            with pytest.raises(OutputError, match="the rows are released"):
+                put(row, append=True)
+        assert NOISY.exists() == (number == 2)
+        refuse(f"{TWICE}.* was written again", row, append=True)
+        assert record()["rows"] == number
+
+
+@pytest.mark.parametrize(
+    ("damage", "gone"),
+    [
+        (NOISY.unlink, NOISY),
+        (RECORD.unlink, RECORD),
+        (lambda: (NOISY.unlink(), RECORD.unlink()), RECORD),
+        (lambda: RECORD.write_text("{"), RECORD),
+        (lambda: RECORD.write_text("[]"), RECORD),
+        (lambda: RECORD.write_text("{}"), RECORD),
+        (lambda: RECORD.write_bytes(b"\xff"), RECORD),
+        (lambda: RECORD.write_text("[" * 100_000), RECORD),
+    ],
+)
+def test_what_was_written_and_is_gone_is_asked_about(damage, gone):
+    """The ledger may be an older copy: only table and record could show that."""
+    put(A1, B1)
+    before = files()
+    damage()
+    left = files()
+    for options in ({}, {"append": True}, {"again": True}, {"forget_ledger": True}):
+        refuse(
+            f"^{re.escape(str(gone))}: was written once, and is gone.*--write-again", A2, **options
+        )
+    assert files() == left
+    put(A2, append=True, write_again=True)
+    assert NOISY.read_bytes().startswith(before["noisy.csv"])
+    assert record()["rows"] == 3
 
 
 @pytest.mark.parametrize(
@@ -86,7 +130,7 @@ def test_a_changed_output_is_not_overwritten_but_written_again_once_it_is_moved(
         refuse(r"noisy\.csv: is not what .* move the table away and", A2, **options)
     assert files() == before
     NOISY.rename("changed.csv")
-    put(A2, append=True)
+    put(A2, append=True, write_again=True)
     assert NOISY.read_bytes().startswith(whole)
 
 
@@ -227,7 +271,7 @@ def test_an_older_copy_of_the_ledger_is_noticed_by_any_record():
 
 
 def test_a_ledger_that_went_another_way_is_noticed():
-    """Restored, used while the output was away, and then given the output back."""
+    """Restored, used while the output was away as if it were the newest, then given it back."""
     put(A1)
     shutil.copy(LEDGER, "backup")
     put(A2, append=True)
@@ -235,12 +279,14 @@ def test_a_ledger_that_went_another_way_is_noticed():
     for name in away:
         name.unlink()
     shutil.copy("backup", LEDGER)
-    put(("A", "2021-01-15", "2"), append=True)
+    put(("A", "2021-01-15", "2"), append=True, write_again=True)
     for name, content in away.items():
         name.write_bytes(content)
     for options in ({"append": True}, {"again": True}, {}):
         refuse(UNKNOWN, A2, **options)
-    refuse("begins with other rows than", A2, append=True, forget_ledger=True)
+    refuse(
+        "begins with other rows.*released twice.*--continue", A2, append=True, forget_ledger=True
+    )
 
 
 def test_an_output_of_another_ledger_is_noticed():
@@ -278,7 +324,7 @@ def test_names_that_are_much_alike_are_asked_about():
     assert record()["mu"] == pytest.approx(0.5**0.5)
 
 
-ENDS = "0.1,0.0040,0.3960"
+ENDS = "0.141421,-0.0772,0.4772"
 
 
 def test_a_forged_row_without_a_fault_is_taken_in():
@@ -304,7 +350,8 @@ def test_a_forged_row_without_a_fault_is_taken_in():
         f"A,2021-01-08,4,20,0.2,0.5,x,{ENDS}",
         f"A,2021-01-08,4,20,0.2,0.5,2,{ENDS}",
         *(f"A,2021-01-08,4,20,0.2,0.5,1,{sd},0.0,0.4" for sd in ("0", "-1", "x", "nan", "inf")),
-        "A,2021-01-08,4,20,0.2,0.5,1,0.1,0.0040,0.3961",
+        "A,2021-01-08,4,20,0.2,0.5,1,0.141421,-0.0772,0.4773",
+        "A,2021-01-08,4,20,0.2,0.5,1,0.1,0.0040,0.3960",  # the noise of another mu
     ],
 )
 def test_a_forged_output_with_a_forged_record_is_noticed(forged):
@@ -316,12 +363,77 @@ def test_a_forged_output_with_a_forged_record_is_noticed(forged):
     assert files() == before
 
 
+def leaves(value, path=()):
+    """Paths to all that a record states, except the checksum."""
+    if isinstance(value, dict | list) and value:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return [leaf for key, it in items for leaf in leaves(it, (*path, key))]
+    return [] if path == ("sha256",) else [path]
+
+
+def test_whatever_is_changed_in_a_record_is_noticed():
+    """Any number, text or truth value of it, and any part that is left out."""
+    put(A1, A2, B1, memory=Memory((Decimal("0.2"), Decimal("0.6"))))
+    LEDGER.unlink()
+    whole, tried = RECORD.read_text(), 0
+    for path in leaves(json.loads(whole)):
+        for cut in (False, True):
+            changed = inner = json.loads(whole)
+            for key in path[:-1]:
+                inner = inner[key]
+            value = inner.pop(path[-1])
+            if not cut and isinstance(inner, dict):
+                inner[path[-1]] = not value if isinstance(value, bool) else f"{value}1"
+            RECORD.write_text(json.dumps(changed))
+            refuse("does not fit|is not known", A2, append=True, forget_ledger=True)
+            tried += 1
+    assert tried > 60
+    RECORD.write_text(whole)
+    put(("A", "2021-01-15", "4"), append=True, forget_ledger=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda chains: [],
+        lambda chains: chains[1:],
+        lambda chains: [*chains, {}],
+        lambda chains: "lost",
+        *(
+            lambda chains, it=it: [chains[0] | it, *chains[1:]]
+            for it in (
+                *({"b": 0.5}, {"b": 0.99}, {"b": "x"}, {"a": 0.3}, {"scale": 1}, {"decimals": 5}),
+                *({"releases": 1}, {"releases": True}, {"releases": 3}, {"first_row": 99}),
+                *({"first_row": 2}, {"unit_weeks": 2}, {"chain_periods": 100}),
+            )
+        ),
+    ],
+)
+def test_a_record_whose_chains_are_not_those_of_its_rows_is_refused(change):
+    """The checksum fits; the noise that the rows state does not."""
+    put(A1, A2, B1, memory=Memory((Decimal("0.2"), Decimal("0.6"))))
+    LEDGER.unlink()
+    forge(chains=change(record()["chains"]))
+    refuse(re.escape("noisy.csv: does not fit"), B2, append=True, forget_ledger=True)
+
+
+def test_rows_that_are_taken_in_count_with_the_mu_of_today_at_least():
+    """The people who return a table may have written any mu into it."""
+    put(A1, B1, noise=CountNoise(Decimal("0.001")))
+    LEDGER.unlink()
+    options = {"again": True, "change_noise": True, "forget_ledger": True}
+    assert put(A1, **options).guarantee.mu == pytest.approx(0.5**0.5)
+    assert ask("SELECT DISTINCT mu FROM release") == [("0.001",), ("0.5",)]
+    put(A1, noise=CountNoise(Decimal(1)), to="b.csv", again=True, change_noise=True)
+    assert record("b.csv.guarantee.json")["mu_over_all_outputs"] == pytest.approx(1.5**0.5)
+
+
 @pytest.mark.parametrize("removed", [(), [NOISY], [RECORD]])
 def test_what_no_ledger_released_is_neither_taken_in_nor_overwritten(removed):
     """Such as another file, or an output of a dpol that had no ledger: its record names none."""
     put(A1)
     LEDGER.unlink()
-    RECORD.write_text(json.dumps({**record(), "ledger": {}}))
+    forge(ledger={})
     for file in removed:
         file.unlink()
     before = files()

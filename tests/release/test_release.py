@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from decimal import Decimal
@@ -16,6 +15,7 @@ from dpol.release.noise import INTERVAL, CountNoise
 from dpol.release.release import release
 from dpol.release.request import Choices, CountColumns, Request
 from dpol.release.text import describe
+from dpol.release.views import checksum
 from releases import (
     A1,
     A2,
@@ -67,7 +67,7 @@ def test_the_record_says_what_is_guaranteed():
         },
         "mu_of_one_entity_alone": pytest.approx(0.5 / math.sqrt(2)),
         "file": "noisy.csv",
-        "sha256": hashlib.sha256(Path("noisy.csv").read_bytes()).hexdigest(),
+        "sha256": checksum(NOISY.read_bytes(), record()),
         "rows": 2,
         "mu_over_all_outputs": 0.5,
         "mu_levels": [{"mu": 0.5, "rows": 2}],
@@ -212,4 +212,6 @@ def test_plain_words():
     new = put(B1, to="x/b.csv", ledger="x/new")
     assert "x/new is new" in describe(new, 1e-5)[-1]
     other = describe(put(B1, to="c.csv"), 1e-5)
-    assert "mu = 1.3 over all outputs of dpol-ledger.sqlite" in other[-1]
+    assert (
+        "Some entity has mu = 1.3 in one period over all outputs of dpol-ledger.sqlite" in other[-1]
+    )

@@ -111,7 +111,11 @@ def config(*studies: str, **changes: Any) -> Config:
         {
             "run": "hand",
             "seed": 7,
-            "dataset": {"source": {"kind": "local", "file": "t.csv"}, "columns": columns},
+            "dataset": {
+                "source": {"kind": "local", "file": "t.csv"},
+                "public": True,
+                "columns": columns,
+            },
             "streams": {"nm": STREAM.model_dump()},
             "privacy": {"levels": LEVELS},
             "suites": {"local": {"algorithms": ["rw-meta"]}},

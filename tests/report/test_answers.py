@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from dpol.config.models import WHOLE
 from dpol.report.answers import (
     answer_on_cost,
     answer_on_papers,
@@ -72,8 +74,15 @@ def test_what_cannot_be_compared_is_said_last() -> None:
         "The paper reports RW-Meta above its tree in 9 of 9 cells, at 1.44 to 2.22 times its gain.",
         "Table 2: no number of the paper is comparable (other streams or periods, or a single"
         " run).",
-        "No statement of the papers was checked: the config has no block audit.",
+        "No statement of the papers was checked: the config has no block claims.",
     )
+
+
+def test_a_block_that_is_missed_is_a_key_of_the_config() -> None:
+    texts = *answer_on_papers(None, NONE, RANKING).more, *answer_on_privacy(SUMMARY, None).more
+    blocks = re.findall(r"the config has no block (\w+)\.", "\n".join(texts))
+    assert blocks == ["claims", "audits"]
+    assert set(blocks) <= set(WHOLE.model_fields)
 
 
 def test_without_rw_meta_no_ranking_is_told() -> None:
@@ -92,8 +101,9 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     ]
     answer = answer_on_privacy(pd.DataFrame(summary), audits())
     assert answer.found.replace("\xa0", " ") == (
-        "One person in one round is protected. Right guesses about that person: at most 69.2% at"
-        " μ = 1, 59.9% at μ = 0.5 (a coin: 50%)."
+        "One person in one round is protected. Right guesses about that person from what an"
+        " algorithm publishes, not from this page: at most 69.2% at μ = 1, 59.9% at μ = 0.5 (a"
+        " coin: 50%)."
     )
     assert [text.replace("\xa0", " ") for text in answer.more[:2]] == [
         "As (ε, δ): ε ≤ 4.89 at μ = 1, ε ≤ 2.25 at μ = 0.5, with δ = 10⁻⁶.",
@@ -104,6 +114,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
     assert "Anyone who has the seed can remove it" in text
+    assert "It is not about this page, which is computed from the true numbers." in text
     assert "Audits: the attacks do not refute 1 of 2 claims." in text
     assert "Confidence of all bounds together: 90%." in text
     assert "μ ≥ 1.25 where 1 is claimed" in text
@@ -112,7 +123,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
 def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
     answer = answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), None)
     assert answer.found == "Not at all: no run has privacy noise."
-    assert answer.more == ("Nothing was audited: the config has no block audit.",)
+    assert answer.more == ("Nothing was audited: the config has no block audits.",)
 
 
 def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:

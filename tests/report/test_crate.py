@@ -56,6 +56,25 @@ def test_it_says_what_was_run_on_what(crated: Path) -> None:
     assert not any("Person" in it["@type"] or "agent" in it for it in found.values())
 
 
+def test_its_description_warns_where_the_counts_are_not_public(crated: Path) -> None:
+    described = {
+        public: next(
+            it["description"]
+            for it in write(
+                crated,
+                dataset=config().dataset.model_dump(mode="json", exclude_none=True)
+                | {"public": public},
+            )["@graph"]
+            if it["@id"] == "./"
+        )
+        for public in (True, False)
+    }
+    assert described[True].endswith("results of one run, on real data.")
+    assert described[False] == (
+        f"{described[True]} This folder holds your raw counts. Share nothing of it."
+    )
+
+
 def test_equal_files_give_an_equal_crate(crated: Path) -> None:
     before = (crated / CRATE).read_bytes()
     write(crated)

@@ -38,6 +38,45 @@ def test_a_study_has_its_section_and_no_other(folder: Path, study: str | None) -
     assert sections == [*ALWAYS, *own, "data", "provenance"]
 
 
+COLUMNS = {"entity": "e", "period": "p", "count": "c", "capacity": "k", "group": "g"}
+OWN: dict[str, Any] = {"source": {"kind": "local", "file": "t.csv"}, "columns": COLUMNS}
+SIMULATED = {**OWN, "source": {**OWN["source"], "simulated": True}}
+WARNING = "This folder holds your raw counts. Share nothing of it."
+
+
+def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
+    """It needs no file with the replay."""
+    bare = shutil.copytree(folder, tmp_path / "bare")
+    (bare / "replay.parquet").unlink()
+    (bare / "figures/decisions.svg").unlink()
+    own = page(bare, dataset=OWN)
+    assert own.index(WARNING) < own.index("<h1")
+    assert Elements(own).values("id", "section") == [
+        *(name for name in ALWAYS if name != "replay"),
+        *("data", "provenance"),
+    ]
+    assert '"truth":' not in own
+    assert '"truth":' in page(folder)
+
+
+@pytest.mark.parametrize("dataset", [{**OWN, "public": True}, SIMULATED])
+def test_public_and_simulated_data_are_replayed_without_a_warning(
+    folder: Path, dataset: dict[str, Any]
+) -> None:
+    whole = page(folder, dataset=dataset)
+    assert WARNING not in whole
+    assert Elements(whole).values("id", "section") == [*ALWAYS, "data", "provenance"]
+
+
+def test_a_table_that_is_not_public_is_replayed_if_the_config_asks_for_it(folder: Path) -> None:
+    report = config().report.model_dump(mode="json") | {"replay": True}
+    whole = page(folder, dataset=OWN, report=report)
+    assert WARNING in whole
+    assert Elements(whole).values("id", "section") == [*ALWAYS, "data", "provenance"]
+
+
 @pytest.mark.parametrize(
     ("asked", "figures"),
     [

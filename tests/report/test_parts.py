@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from dpol.core.versions import loaded_versions, recorded_versions
 from dpol.report.data import cleaning_table, dropped_table, source_facts
 from dpol.report.provenance import (
+    Provenance,
     commit_of,
-    installed_versions,
     read_stages,
     stage_table,
 )
@@ -109,8 +110,25 @@ def test_the_commit_is_that_of_the_folder_itself(tmp_path: Path) -> None:
     assert commit_of(tmp_path / "below") is None
 
 
-def test_versions_begin_with_python_and_dpol() -> None:
-    found = dict(installed_versions())
+def test_versions_are_those_of_the_jobs_and_all_of_them(tmp_path: Path) -> None:
+    """Two jobs before an upgrade, one after it, and one without a log."""
+    logs = [tmp_path / f"{number}.log" for number in range(4)]
+    before = "10:00:00 done\n10:00:01 made with Python 3.11.2, dpol 0.1.0, numpy 2.1.0\n"
+    for log in logs[:2]:
+        log.write_text(before)
+    logs[2].write_text(before.replace("2.1.0", "2.2.0") + "")
+    versions, unrecorded = recorded_versions(logs)
+    found = Provenance("", "", versions, None, read_stages([], tmp_path), unrecorded=unrecorded)
+    assert found.described() == (
+        "Python 3.11.2, dpol 0.1.0, numpy 2.1.0 and 2.2.0, unknown for 1 job"
+    )
+    assert recorded_versions(logs[:2])[0] == (
+        *(("Python", "3.11.2"), ("dpol", "0.1.0"), ("numpy", "2.1.0")),
+    )
+
+
+def test_a_job_records_the_versions_of_what_it_has_loaded() -> None:
+    found = dict(loaded_versions())
     assert list(found)[:2] == ["Python", "dpol"]
     assert found["numpy"] == __import__("numpy").__version__
 

@@ -13,8 +13,8 @@ import yaml
 from dpol.config.experiment import load_experiment
 from dpol.core.imports import load
 from dpol.studies.hospitals.sections import SECTIONS
-from dpol.studies.registry import STUDIES, load_section, load_study
-from dpol.studies.study import code_of, schemas_of
+from dpol.studies.registry import STUDIES, load_study
+from dpol.studies.study import code_of_shown, load_section, schemas_of
 
 ROOT = Path(__file__).parents[2]
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -46,7 +46,7 @@ def test_its_name_is_that_of_its_folder_and_its_block(study):
 
 
 def test_every_result_table_has_a_schema(section):
-    assert load_section(section.name) is section
+    assert load_section(section.module, section.name) is section
     names = tuple(schemas_of(section))
     assert set(section.results) <= set(names) if section in SECTIONS else section.results == names
 
@@ -66,7 +66,7 @@ def test_its_functions_are_there_and_take_what_the_jobs_give(section):
     references += [table.build for table in section.tables]
     for reference in filter(None, references):
         assert len(inspect.signature(load(reference)).parameters) == 3, reference
-        assert code_of(reference)
+    assert code_of_shown(section, block(section))
 
 
 def test_names_of_files_and_sections_are_its_own():

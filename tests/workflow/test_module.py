@@ -124,3 +124,44 @@ def test_a_package_that_does_not_belong_to_the_workflow_is_refused(
     (tmp_path / "dpol/__init__.py").write_text(code)
     write_config(tmp_path, CONFIG)
     assert message in fail(start(tmp_path, "--dry-run", PYTHONPATH=str(tmp_path)))
+
+
+# Snakemake, whose rules hand out their outputs with a flag, as where a storage provider holds them.
+STORED = """
+import sys
+
+from snakemake.cli import main
+from snakemake.rules import RuleProxy
+
+plain = RuleProxy._to_iofile
+
+
+def stored(self, files):
+    found = plain(self, files)
+    for file in found:
+        file._file.flags["stored"] = True
+    return found
+
+
+RuleProxy._to_iofile = stored
+main(sys.argv[1:])
+"""
+
+
+def planned_where_outputs_are_stored(folder: Path, snakefile: Path) -> Done:
+    words = ("--snakefile", str(snakefile), "--directory", str(folder), "--cores", "2")
+    return run(sys.executable, "-c", STORED, *words, "--dry-run")
+
+
+def test_outputs_may_be_held_by_a_storage_provider(tmp_path: Path) -> None:
+    shutil.copytree(TEST / "config", tmp_path / "config")
+    assert "build_stream" in succeed(planned_where_outputs_are_stored(tmp_path, SNAKEFILE))
+
+
+def test_a_pattern_that_a_storage_provider_flags_is_noticed(tmp_path: Path) -> None:
+    rules = 'rule one:\n    output: "{a}.txt"\n    shell: "touch {output}"\n'
+    rules += "rule all:\n    input: expand(rules.one.output[0], a=[1])\n"
+    (tmp_path / "Snakefile").write_text(rules)
+    done = planned_where_outputs_are_stored(tmp_path, tmp_path / "Snakefile")
+    assert done.returncode == 1
+    assert "given to expand() are invalid" in done.stdout + done.stderr

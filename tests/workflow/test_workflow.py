@@ -282,6 +282,26 @@ def test_bad_tables_are_told_and_nothing_is_lost(tmp_path: Path, text: str, mess
     assert (tmp_path / "table.csv").read_text() == text
 
 
+def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path: Path) -> None:
+    local_table(
+        tmp_path,
+        GOOD,
+        privacy={"levels": {"none": float("inf"), "high": 0.5}},
+        suites={"local": {"algorithms": ["rw-ftpl", "ridge"]}},
+        comparison=None,
+        report={"algorithms": ["rw-ftpl"]},
+        replicates=2,
+    )
+    warning = "This folder holds your raw counts. Share nothing of it."
+    assert f"results/demo: {warning}" in succeed(snakemake(tmp_path))
+    base = tmp_path / "results/demo"
+    assert warning in (base / "report/index.html").read_text()
+    described = {it["@id"]: it for it in checked_crate(base)}["./"]["description"]
+    assert described.endswith(warning)
+    assert not (base / "replay.parquet").exists()
+    assert not list(base.glob("figures/decisions*"))
+
+
 def test_a_bad_table_is_told_before_the_long_studies_begin(tmp_path: Path) -> None:
     local_table(tmp_path, HEADER, lazy=DEMO["lazy"])
     said = fail(snakemake(tmp_path, "--cores", "1"))
@@ -347,7 +367,7 @@ def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
 def test_changed_code_reruns_only_what_it_affects(copied: Path, file: str, rerun: set[str]) -> None:
     path = copied / "src/dpol" / file
     before = path.read_text()
-    path.write_text(f"{before}\n# a comment\n")
+    path.write_text(f"{before}\n# YAML\n" if path.suffix == ".yaml" else f"{before}\nNEW = 1\n")
     found = rules_to_run(copied)
     path.write_text(before)
     assert found == rerun

@@ -17,8 +17,8 @@ else:
         priority: DATA_FIRST
         params:
             code=code_of_script("clean_panel"),
-            dataset=dump(settings.dataset.untitled),
-            streams=STREAMS,
+            dataset=dump(settings.dataset.as_local(settings.raw_file)),
+            streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
         message:
             "Cleaning {input.table}"
         script:

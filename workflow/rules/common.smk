@@ -9,12 +9,14 @@ from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
-from dpol.experts.registry import modules_of
+from dpol.experts.registry import code_that_plays
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import TAKEN_AS_IT_IS
+from dpol.show.words import HOLDS_RAW_COUNTS
 from dpol.studies.hospitals.sections import sections_of
-from dpol.studies.study import code_of, code_of_shown
+from dpol.studies.registry import STUDIES
+from dpol.studies.study import code_of_points, code_of_results, code_of_shown
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -56,6 +58,8 @@ for known in workflow.rules:
         )
 
 RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
+# Plain, for `expand`: an output of a rule has flags where a storage provider holds it.
+STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 
 # Priority of the longest jobs, which need no run: begun last, they would run alone at the end.
 LONGEST_FIRST = 1
@@ -77,18 +81,29 @@ def dump(part):
     return part.model_dump(mode="json")
 
 
-STREAMS = {label: dump(stream) for label, stream in settings.streams.items()}
 FACTS = {
     "streams": {label: stream.title or label for label, stream in settings.streams.items()},
     "simulated": settings.dataset.simulated,
     "confidence": settings.report.confidence,
 }
+# No number depends on a title.
+UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.streams}}
 MAIN = experiment.main()
 # What is shown, each with its settings.
-SECTIONS = [(it, MAIN) for it in sections_of(settings.report, settings.comparison)]
-if RELEASED:
-    SECTIONS = []
-SECTIONS += settings.studies()
+MAIN_SECTIONS = ()
+if not RELEASED:
+    MAIN_SECTIONS = sections_of(settings.report, settings.comparison, replayed=settings.replayed)
+SECTIONS = [*((it, MAIN) for it in MAIN_SECTIONS), *settings.studies()]
+
+
+def facts_of(section, block):
+    """The facts for what a section shows: the titles of the streams that it is about."""
+    if section in MAIN_SECTIONS:
+        return FACTS
+    points = section.points(block, list(settings.streams)).values()
+    named = {point.get("stream") for point in points}
+    titles = {label: title for label, title in FACTS["streams"].items() if label in named}
+    return {**UNTITLED_FACTS, "streams": UNTITLED_FACTS["streams"] | titles}
 
 
 def code_of_script(name, *modules):
@@ -97,18 +112,15 @@ def code_of_script(name, *modules):
 
 
 def code_of_suite(suite):
-    """A hash of the code that plays a suite: not of the registry, which only names it."""
-    specs = settings.suites[suite].algorithms
-    modules = [module for spec in specs for module in modules_of(spec)]
-    return code_hash("dpol.studies.hospitals.runs", *modules)
+    """A hash of the code that plays a suite, and of its algorithms with all their parameters."""
+    return code_that_plays(["dpol.studies.hospitals.runs"], settings.suites[suite].algorithms)
 
 
 def codes_that_played():
     """The hashes of the code of all suites and studies, by the name of what they play."""
     suites = {} if RELEASED else {f"suite {name}": code_of_suite(name) for name in settings.suites}
     studies = {
-        f"study {study.name}": code_of(study.run, *study.modules(block))
-        for study, block in settings.studies()
+        f"study {study.name}": code_of_points(study, block) for study, block in settings.studies()
     }
     return suites | studies
 
@@ -146,7 +158,7 @@ def stream_of(points):
 
     def stream(wildcards):
         label = points[wildcards.point].get("stream")
-        return [] if label is None else f"{RESULTS}/streams/{label}.parquet"
+        return [] if label is None else STREAM.format(stream=label)
 
     return {"stream": stream} if any("stream" in point for point in points.values()) else {}
 
@@ -249,6 +261,8 @@ def announce_results():
         print(
             "\n".join(["", f"{kind.capitalize()} (other formats next to them):", *map(str, found)])
         )
+    if settings.dataset.private:
+        print(f"\n{RESULTS}: {HOLDS_RAW_COUNTS}")
 
 
 def announce_errors():

@@ -1,7 +1,7 @@
 # The main experiment: runs, and the tables of their results.
 rule run_suite:
     input:
-        stream=rules.build_stream.output.stream,
+        stream=STREAM,
     output:
         runs=f"{RESULTS}/runs/{RUN}.parquet",
     log:
@@ -35,13 +35,13 @@ rule runs:
 rule aggregate_runs:
     input:
         runs=run_files(),
-        streams=expand(rules.build_stream.output.stream, stream=settings.streams),
+        streams=expand(STREAM, stream=settings.streams),
     output:
         **result_tables(
             "summary",
             "ranking",
             "cumulative",
-            "replay",
+            *(["replay"] if settings.replayed else []),
             *(["comparison", "ablation"] if settings.comparison else []),
         ),
     log:
@@ -50,7 +50,7 @@ rule aggregate_runs:
         f"{RESULTS}/benchmarks/aggregate_runs.tsv"
     params:
         code=code_of_script("aggregate_runs"),
-        main=dump(MAIN),
+        main=dump(MAIN.untitled),
         delta=settings.privacy.delta,
         seed=settings.seed,
         noise_memory=settings.privacy.memory,

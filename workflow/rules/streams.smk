@@ -4,7 +4,7 @@ if settings.dataset.source.kind == "gains":
         input:
             table=settings.raw_file,
         output:
-            stream=f"{RESULTS}/streams/{{stream}}.parquet",
+            stream=STREAM,
         log:
             f"{RESULTS}/logs/build_stream/{{stream}}.log",
         benchmark:
@@ -24,7 +24,7 @@ else:
             panel=rules.clean_panel.output.panel,
             report=rules.clean_panel.output.report,
         output:
-            stream=f"{RESULTS}/streams/{{stream}}.parquet",
+            stream=STREAM,
         log:
             f"{RESULTS}/logs/build_stream/{{stream}}.log",
         benchmark:
@@ -41,5 +41,5 @@ else:
 
 rule streams:
     input:
-        expand(rules.build_stream.output.stream, stream=settings.streams),
+        expand(STREAM, stream=settings.streams),
     localrule: True

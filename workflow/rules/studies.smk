@@ -19,12 +19,13 @@ for study, block in settings.studies():
             f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv"
         priority: LONGEST_FIRST
         params:
+            module=study.module,
             study=study.name,
             settings=dump(block),
             point=point_of(POINTS),
             seed=settings.seed,
             delta=settings.privacy.delta,
-            code=code_of(study.run, *study.modules(block)),
+            code=code_of_points(study, block),
         message:
             f"{study.title}: {{wildcards.point}}"
         script:
@@ -42,10 +43,11 @@ for study, block in settings.studies():
         benchmark:
             f"{RESULTS}/benchmarks/{study.name}_results.tsv"
         params:
+            module=study.module,
             study=study.name,
             settings=dump(block),
-            facts=FACTS,
-            code=code_of(study.collect, "dpol.core.schemas"),
+            facts=UNTITLED_FACTS,
+            code=code_of_results(study),
         message:
             f"{study.title}: collecting the results"
         script:
@@ -67,9 +69,10 @@ for section, block in SECTIONS:
         benchmark:
             f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv"
         params:
+            module=section.module,
             section=section.name,
             settings=dump(block),
-            facts=FACTS,
+            facts=facts_of(section, block),
             about=section.about,
             code=code_of_shown(section, block),
         message:

@@ -1,10 +1,10 @@
 from dpol.core.logs import job_log
 from dpol.studies.jobs import write_point
-from dpol.studies.registry import load_study
+from dpol.studies.study import load_section
 
 with job_log(snakemake.log[0]):
     write_point(
-        load_study(snakemake.params.study),
+        load_section(snakemake.params.module, snakemake.params.study),
         snakemake.params.settings,
         snakemake.params.point,
         seed=snakemake.params.seed,

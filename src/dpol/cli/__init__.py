@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from dpol.cli import (
     privatize,
     registry,
 )
+from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
 from dpol.show.words import printable
 
@@ -42,18 +44,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2 for wrong arguments and for what holders run. A command may return another code. A mistake is
     reported in one line on stderr, those of a file of settings in a line each. 130 after Ctrl-C.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal without μ or ü shows its number; what is done is done, and said.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _parser().parse_args(arguments)
         code = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: closed
+            sys.stdout.flush()
         return int(code or 0)
     except BrokenPipeError:
         # The reader of the output has read enough. What is still to be flushed goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
     except DpolError as error:
         # Only errors of settings take several lines.
         several = isinstance(error, ConfigError)
         print(f"error: {error if several else printable(str(error))}", file=sys.stderr)
+        return int(options.failure)
+    except OSError as error:
+        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        print(f"error: {printable(place)}{error.strerror or error}", file=sys.stderr)
         return int(options.failure)
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"

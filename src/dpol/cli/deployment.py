@@ -23,7 +23,7 @@ decisions are made on simulated epidemics, not on your data."""
 
 _TOP = (
     *("name", "mu", "unit_weeks", "count_sensitivity", "names", "longest_stay", "budget_mu"),
-    *("corrections", "seed"),
+    *("corrections", "disjoint", "seed"),
 )
 _BLOCKS = {"periods": ("first", "days"), "noise": ("memory", "chain_periods")}
 _ABSENT = argparse.SUPPRESS  # What is not given is as the model of the file says.
@@ -74,10 +74,11 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("--chain-periods", type=number, metavar="T", help=words)
     words = "number of periods in which the budget protects a person (default: 8)"
     add("--longest-stay", type=number, metavar="N", help=words)
-    words = "ceiling of the mu of that stay (default: its mu without corrections)"
+    words = "ceiling of the mu of that stay, over all holders (default: the least that works)"
     add("--budget-mu", type=number, metavar="MU", help=words)
     words = "allow a period to be released again; it then counts again"
     add("--corrections", action="store_true", help=words)
+    add("--disjoint", action="store_true", help="affirm that no two entities count one person")
 
     add = functools.partial(parser.add_argument_group("decisions").add_argument, default=_ABSENT)
     words = "the algorithm: a name, or YAML '{algorithm: NAME, PARAMETER: VALUE}' (default:"
@@ -93,6 +94,7 @@ def _new(options: argparse.Namespace) -> None:
     from dpol.config.docs import commented_deployment
     from dpol.core.rounding import rounded_up
     from dpol.live.deployment import checked_deployment
+    from dpol.release.agreement import short
 
     given = vars(options)
     raw = {key: given[key] for key in _TOP if key in given}
@@ -104,20 +106,22 @@ def _new(options: argparse.Namespace) -> None:
         raw["algorithm"] = _yaml("--algorithm", given["algorithm"])
     made = checked_deployment({"budget_mu": 100, **raw}, "the options")
     if "budget_mu" not in given:
-        budget = float(rounded_up(math.sqrt(made.squared_mu_of_stay()), 3))
+        budget = float(rounded_up(math.sqrt(made.squared_budget()), 3))
         made = made.model_copy(update={"budget_mu": budget})
     text = commented_deployment(made)
-    if options.output is None:
-        sys.stdout.write(text)
-        return
     try:
-        with options.output.open("x", encoding="utf-8") as stream:
-            stream.write(text)
+        if options.output is None:
+            sys.stdout.write(text)
+        else:
+            with options.output.open("x", encoding="utf-8") as stream:
+                stream.write(text)
     except FileExistsError:
         raise OutputError(f"{options.output}: exists already; choose another file") from None
     except OSError as error:
         wrong = f"cannot be written ({error.strerror}); choose another file"
         raise OutputError(f"{options.output}: {wrong}") from None
+    # Not on the standard output, which may be the file.
+    print(f"The agreement {made.name} has the hash {short(made.sha256())}.", file=sys.stderr)
 
 
 def _entities(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -1,18 +1,26 @@
-"""`dpol collect`, `dpol decide` and `dpol export`: what a coordinator runs every week."""
+"""`dpol collect`, `set-aside`, `decide` and `export`: what a coordinator runs every week."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from dpol.cli.options import Commands, date, path
+from dpol.cli.options import Commands, date, given, path
 from dpol.core.errors import DpolError
+from dpol.show.words import printable
 
 _COLLECT = """\
 Add the noisy tables that holders have sent to the log in a folder. Each table comes with its
 record, TABLE.guarantee.json. It is checked against the record, the deployment and the log. Tables
 may repeat rows that were collected before. Each refused row is reported on a line; all other rows
-are collected."""
+are collected. An entity reports from one ledger: that of its first report."""
+
+_SET_ASIDE = """\
+Set aside what should never have been collected: all that the log holds of an entity, or of one
+period of it. The rows stay in the log, with the reason and the time, and decisions ignore them from
+now on. They stay set aside if they are collected again. Other rows may be reported in their place,
+without counting as corrections. What the rows cost a patient is still counted. Decisions and the
+page name what is set aside."""
 
 _DECIDE = """\
 Decide for a period from everything collected for earlier periods. Writes decisions/PERIOD.json and
@@ -29,7 +37,22 @@ def add(commands: Commands) -> None:
     parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
     words = "the agreed file; needed the first time only, later the folder has a copy"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
+    words = "an entity that lost its ledger: its rows are taken from another one from now on"
+    parser.add_argument("--new-ledger", action="append", default=[], metavar="ENTITY", help=words)
     parser.set_defaults(run=_collect, failure=1)
+
+    words = "let rows that should not have been collected not count"
+    parser = commands.add_parser(
+        "set-aside", help=words, description=_SET_ASIDE, allow_abbrev=False
+    )
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
+    words = "identifier of the entity"
+    parser.add_argument("--entity", type=given, required=True, metavar="ID", help=words)
+    words = "first day of the period (default: all periods collected so far)"
+    parser.add_argument("--period", type=date, metavar="DATE", help=words)
+    words = "the reason, a line that everybody may read"
+    parser.add_argument("--reason", type=given, required=True, metavar="TEXT", help=words)
+    parser.set_defaults(run=_set_aside, failure=1)
 
     words = "decide for a period from the reports collected"
     parser = commands.add_parser("decide", help=words, description=_DECIDE, allow_abbrev=False)
@@ -54,16 +77,33 @@ def add(commands: Commands) -> None:
 def _collect(options: argparse.Namespace) -> None:
     from dpol.live.collect import collect
 
-    done = collect(options.reports, options.into, options.deployment)
+    done = collect(
+        options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
+    )
     for it in done:
         if it.taken or it.known or not it.refused:
             more = f", {it.corrections} of them corrections" if it.corrections else ""
-            print(f"{it.file}: {it.taken} new{more}, {it.known} known")
+            aside = f", {it.aside} of them set aside" if it.aside else ""
+            print(f"{it.file}: {it.taken} new{more}, {it.known} known{aside}")
+    for line in (line for it in done for line in it.above):
+        print(line)
     refused = [line for it in done for line in it.refused]
     if refused:
         sys.stdout.flush()
-        print(*refused, sep="\n", file=sys.stderr)
-        raise DpolError(f"refused: {len(refused)}, see above; everything else was collected")
+        print(*map(printable, refused), sep="\n", file=sys.stderr)
+        taken, known = sum(it.taken for it in done), sum(it.known for it in done)
+        raise DpolError(
+            f"refused: {len(refused)}, see above; collected: {taken} new, {known} known"
+        )
+
+
+def _set_aside(options: argparse.Namespace) -> None:
+    from dpol.live.aside import set_aside
+
+    rows = set_aside(options.folder, options.entity, options.reason, options.period)
+    for row in rows:
+        again = f", version {row.version}" if row.version > 1 else ""
+        print(f"set aside: {row.entity}, {row.period}{again}")
 
 
 def _decide(options: argparse.Namespace) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import errno
+import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
@@ -18,6 +21,24 @@ def add_delta(parser: argparse.ArgumentParser) -> None:
     """Add the option `--delta`."""
     words = "delta at which epsilon is given (default: 1e-6)"
     parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
+
+
+def show(text: str) -> None:
+    """Print a text at once; signs that the output cannot show are written as their codes.
+
+    Raises:
+        OSError: the output is closed or full.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed")
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+
+
+def drop_output() -> None:
+    """Send what is still to be written to the standard output nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def given(text: str) -> str:

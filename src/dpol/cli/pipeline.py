@@ -10,7 +10,8 @@ from typing import NoReturn
 
 import dpol
 from dpol.cli.options import Commands
-from dpol.core.errors import DpolError
+from dpol.core.errors import DpolError, OutputError
+from dpol.core.files import check_writable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists all flags."""
@@ -92,7 +93,27 @@ def _snakemake(config: Path, flags: list[str]) -> NoReturn:
     start += ["--workflow-profile", str(folder / "profiles/default")]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         start += ["--cores", "all"]
+    _check_cache()
     # Last, because what follows --configfile is taken for another config.
     start += ["--snakefile", str(folder / "workflow/Snakefile")]
     sys.stdout.flush()
     os.execv(start[0], [*start, *flags])
+
+
+def _check_cache() -> None:
+    """Refuse a home that cannot be written, of which Snakemake says nothing under --quiet.
+
+    Raises:
+        OutputError: Snakemake cannot make its cache.
+    """
+    from snakemake.common import get_appdirs
+
+    cache = Path(get_appdirs().user_cache_dir)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        check_writable(cache)
+    except (OSError, OutputError) as error:
+        raise OutputError(
+            f"Snakemake cannot keep its sources in {cache}; set XDG_CACHE_HOME to a folder that can"
+            " be written"
+        ) from error

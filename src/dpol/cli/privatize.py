@@ -5,14 +5,27 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from dpol.cli.options import Commands, add_delta, between, date, decimal, given, path
+from dpol.cli.options import (
+    Commands,
+    add_delta,
+    between,
+    date,
+    decimal,
+    drop_output,
+    given,
+    path,
+    show,
+)
 from dpol.core.errors import DpolError
 
 if TYPE_CHECKING:
+    from dpol.privacy.noise import NoiseSampler
+    from dpol.release.release import Release
     from dpol.release.request import Request
 
 _PRIVATIZE = """\
@@ -37,7 +50,7 @@ _COLUMNS = {
 _AGREED: dict[str, Any] = {
     **dict.fromkeys(("mu", *_COLUMNS)),
     **{"count_sensitivity": Decimal(1), "append": False},
-    **{"memory": (0, 0), "unit_weeks": 1, "chain_periods": 520},
+    **{"memory": (Decimal(0), Decimal(0)), "unit_weeks": 1, "chain_periods": 520},
 }
 _NEEDED = "mu", "entity", "period", "count"
 # No first run needs these: the message that asks for one names it.
@@ -48,10 +61,13 @@ _ANSWERS = {
     " entity",
     "new-entity": "such a name belongs to another entity",
     "change-noise": "use another mu or count sensitivity than in the last release",
+    "gap": "nobody counted in the many periods between a row and the last one released",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
-    "forget-ledger": "the ledger of the output is lost: keep the rows of this output and forget all"
-    " others",
+    "forget-ledger": "the ledger of the output is lost: keep the rows of this output, the newest"
+    " that there is, and forget all others",
+    "write-again": "the output or its record is gone, and the ledger is the newest there is: write"
+    " them again",
 }
 
 
@@ -72,7 +88,7 @@ def add(commands: Commands) -> None:
     _add_agreed(parser.add_argument_group("without a deployment", words))
 
     group = parser.add_argument_group("if you are asked")
-    words = "periods of one entity are at least N days apart (default: 7)"
+    words = "a period is of N days, and those of one entity are N days apart or more (default: 7)"
     days = between(1, 366, whole=True)
     group.add_argument("--period-days", type=days, metavar="N", help=words)
     names = group.add_mutually_exclusive_group()
@@ -110,23 +126,73 @@ def _add_deployment(group: argparse._ArgumentGroup) -> None:
     words = "release this period again, after its count was corrected: spends its privacy again"
     add = functools.partial(group.add_argument, type=date, action="append", default=[])
     add("--correct", metavar="PERIOD", help=words)
+    words = "confirm the agreement by its hash, which the first run shows with its meaning"
+    group.add_argument("--agree", type=given, metavar="HASH", help=words)
+    words = "confirm a count sensitivity below 1"
+    group.add_argument("--agree-sensitivity", type=decimal, metavar="S", help=words)
+    words = (
+        "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
+    )
+    group.add_argument("--continue-from", type=path, metavar="CSV", help=words)
 
 
 def _privatize(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     from dpol.privacy.noise import SecureNoise
-    from dpol.release.release import release
     from dpol.release.text import describe
 
     if not options.deployment and (missing := [it for it in _NEEDED if it not in options]):
         parser.error(f"needed without --deployment: {_named(missing)}")
     try:
-        done = release(_request(options), SecureNoise())
+        done = _released(_request(options), SecureNoise())
     except OSError as error:
-        raise DpolError(f"{error.filename}: {error.strerror}; choose another path") from None
+        place = error.filename or options.output
+        raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
+    written = f"the rows are released and written to {done.output}"
     try:
-        print("\n".join(describe(done, options.delta)), flush=True)
+        show("\n".join(describe(done, options.delta)))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the rows are released and written to {done.output}") from None
+        raise KeyboardInterrupt(written) from None
+    except (OSError, ValueError) as error:
+        drop_output()
+        raise DpolError(f"{written}; no more can be shown ({_why(error)})") from None
+
+
+def _released(request: Request, sampler: NoiseSampler) -> Release:
+    """Release, and before the first release under an agreement show it and have it confirmed."""
+    from dpol.release.agreement import NotConfirmedError
+    from dpol.release.release import release
+
+    try:
+        return release(dataclasses.replace(request, agree=None), sampler)
+    except NotConfirmedError as question:
+        try:
+            show(question.statement)
+            agree = request.agree or _answer(question.sha256)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("nothing was released") from None
+        except (OSError, ValueError) as error:
+            drop_output()
+            raise DpolError(
+                f"nothing was released: the agreement cannot be shown ({_why(error)}); run again"
+                " where it can be read"
+            ) from None
+        if agree is None:
+            raise
+    return release(dataclasses.replace(request, agree=agree), sampler)
+
+
+def _answer(sha256: str) -> str | None:
+    """The hash if the holder agrees on a terminal; None where there is none to ask on."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    print("Type yes to agree, and anything else to stop: ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() == "yes":
+        return sha256
+    raise DpolError("nothing was released: you did not agree")
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _request(options: argparse.Namespace) -> Request:
@@ -142,23 +208,40 @@ def _request(options: argparse.Namespace) -> Request:
             raise DpolError(f"{_named(told)}: {options.deployment} says that; leave it out")
         deployment = read_deployment(options.deployment)
         columns, noise = deployment.count_columns(), deployment.count_noise()
-        memory, days = deployment.memory(), deployment.periods.days
+        memory = deployment.memory()
         agreed = deployment.agreed(options.entity_id, map(str, options.correct))
-    elif options.entity_id or options.correct:
+    elif (
+        options.entity_id
+        or options.correct
+        or options.agree
+        or options.agree_sensitivity
+        or options.continue_from
+    ):
         raise DpolError(
-            "--entity-id and --correct need a deployment; give its file with --deployment"
+            "--entity-id, --correct, --agree and --continue-from need a deployment; give its file"
+            " with --deployment"
         )
     else:
         found = _AGREED | found
         columns = CountColumns(*(found[name] for name in _COLUMNS))
         noise = CountNoise(found["mu"], found["count_sensitivity"])
-        memory, days, agreed = None, 7, None
+        memory, agreed = None, None
         if found["memory"] != (0, 0) or found["unit_weeks"] > 1:
             memory = Memory(found["memory"], found["unit_weeks"], found["chain_periods"])
     answers: dict[str, Any] = {it.name: found.get(it.name) for it in dataclasses.fields(Choices)}
-    answers |= {"append": found.get("append", False), "period_days": options.period_days or days}
-    files = options.table, options.output, columns, noise, options.ledger
-    return Request(*files, Choices(**answers), memory, agreed)
+    answers |= {"append": found.get("append", False)}
+    return Request(
+        table=options.table,
+        output=options.output,
+        columns=columns,
+        noise=noise,
+        ledger=options.ledger,
+        choices=Choices(**answers),
+        memory=memory,
+        agreed=agreed,
+        agree=options.agree,
+        agree_sensitivity=options.agree_sensitivity,
+    )
 
 
 def _named(options: Iterable[str]) -> str:

@@ -89,6 +89,11 @@ class Config(Settings):
         return source.file
 
     @property
+    def replayed(self) -> bool:
+        """True if a run is replayed, which shows the true counts."""
+        return self.report.replay or not self.dataset.private
+
+    @property
     def block_size(self) -> int:
         """Most replicates in one job."""
         return self.block_replicates or self.replicates

@@ -26,6 +26,8 @@ _REMEDIES = {
     errno.ENOTDIR: "a part of the path is a file, not a folder; rename it or choose another folder",
     errno.EEXIST: "a part of the path is a file, not a folder; rename it or choose another folder",
     errno.EISDIR: "there is a folder of that name; rename it or choose another name",
+    errno.EFBIG: "files may not become so large here; raise the limit (ulimit -f) and run again",
+    errno.EIO: "the disk reports an error; check it, or choose another folder",
 }
 
 
@@ -37,7 +39,8 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     flushed to disk before it is renamed, and removed if the block raises.
 
     Raises:
-        OutputError: the folder cannot be written, the disk is full, and so on.
+        OutputError: the folder cannot be written, the disk is full, and so on. An error of the
+            system that names another file passes as it is.
     """
     path = Path(path)
     try:
@@ -47,7 +50,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         )
         os.close(handle)
     except OSError as error:
-        raise _output_error(path, error) from error
+        raise output_error(path, error) from error
     temporary = Path(name)
     try:
         yield temporary
@@ -56,8 +59,9 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
-        if error.errno in _REMEDIES:
-            raise _output_error(path, error) from error
+        named = error.filename is None or Path(os.fsdecode(error.filename)) in (temporary, path)
+        if named or error.errno in _REMEDIES:
+            raise output_error(path, error) from error
         raise
     finally:
         temporary.unlink(missing_ok=True)
@@ -95,7 +99,7 @@ def locked(path: Path | str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         held = FileLock(path.with_name(f".{path.name}.lock")).acquire()
     except OSError as error:
-        raise _output_error(path, error) from error
+        raise output_error(path, error) from error
     with held:
         yield
 
@@ -120,9 +124,10 @@ def sha256(path: Path | str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _output_error(path: Path, error: OSError) -> OutputError:
-    remedy = _REMEDIES.get(error.errno or 0, error.strerror or str(error))
-    return OutputError(f"cannot write {path}: {remedy}")
+def output_error(path: Path | str, error: OSError) -> OutputError:
+    """The error that says why the system did not write a file, and the remedy."""
+    said = _REMEDIES.get(error.errno or 0) or f"{error.strerror or error}; choose another folder"
+    return OutputError(f"cannot write {path}: {said}")
 
 
 def _umask() -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -17,6 +18,9 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 NAME = PACKAGE.name
+
+UNWATCHED = ("data/sources.yaml",)
+"""Data files that no result depends on: addresses, with which a table is fetched once and kept."""
 
 
 def load(reference: str) -> Any:
@@ -47,18 +51,71 @@ def closure(*starts: str | Path) -> frozenset[Path]:
     return frozenset(path for path in found if PACKAGE in path.parents)
 
 
-def code_hash(*starts: str | Path) -> str:
+def watched(*starts: str | Path) -> frozenset[Path]:
+    """The files that `code_hash` hashes: the closure, and the data files next to it.
+
+    Raises:
+        ModuleNotFoundError: a module is not a file of the package.
+    """
+    code = closure(*starts)
+    beside = {path for folder in {path.parent for path in code} for path in _data_files(folder)}
+    return code | {it for it in beside if it.relative_to(PACKAGE).as_posix() not in UNWATCHED}
+
+
+def code_hash(*starts: str | Path, made: str = "") -> str:
     """A hash of the code that runs when `starts` are imported, and of the data files next to it.
+
+    Comments, docstrings and blank lines do not count.
+
+    Args:
+        starts: as for `closure`.
+        made: more that the result depends on, as text.
+
+    Raises:
+        ModuleNotFoundError: a module is not a file of the package.
 
     >>> code_hash("dpol.core.errors") == code_hash("dpol.core.errors")
     True
+    >>> code_hash("dpol.core.errors") == code_hash("dpol.core.errors", made="x")
+    False
     """
-    code = closure(*starts)
-    beside = (path for folder in {path.parent for path in code} for path in _data_files(folder))
-    whole = hashlib.sha256()
-    for path in sorted({*code, *beside}):
-        whole.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
+    whole = hashlib.sha256(made.encode())
+    for path in sorted(watched(*starts)):
+        whole.update(f"\0{path.relative_to(PACKAGE)}\0".encode() + _code(path))
     return whole.hexdigest()[:16]
+
+
+_STRING_OR_END = re.compile(
+    rb'''("""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\''''
+    rb"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?:[ \t]*(?:\#[^\n]*)?\n)+""",
+    re.DOTALL,
+)
+"""A string, in the first group; or the end of a line, with its comment and empty lines after it."""
+
+
+@cache
+def _code(path: Path) -> bytes:
+    """A file without what no result depends on: its comments, docstrings and blank lines.
+
+    It is text and no syntax tree, so that it is the same for every Python.
+    """
+    text = path.read_bytes()
+    if path.suffix != ".py":
+        return text
+    lines = text.splitlines(keepends=True)
+    for node in _statements(_tree(path)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+            before, after = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+            if isinstance(node.value.value, str) and not (before + after).strip():
+                lines[first : last + 1] = [b""] * (last + 1 - first)
+    code = _STRING_OR_END.sub(lambda it: it[1] or b"\n", b"".join(lines) + b"\n")
+    return code.strip()
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
@@ -82,7 +139,9 @@ def _imports(path: Path) -> tuple[Path, ...]:
     found = [
         folder / "__init__.py" for folder in path.parents if PACKAGE in (folder, *folder.parents)
     ]
-    for node in _nodes(ast.parse(path.read_bytes())):
+    for node in _statements(_tree(path)):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
         names = [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
             # `from package import name`: the name may be a module or something in the package.
@@ -96,11 +155,12 @@ def _imports(path: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _nodes(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """All statements, inner ones too, but for those under `if TYPE_CHECKING`."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             continue
-        else:
-            yield from _nodes(node)
+        if isinstance(node, ast.stmt):
+            yield node
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _statements(node)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dpol.core.errors import DpolError
+from dpol.core.versions import as_line, loaded_versions
 
 LOGGER = logging.getLogger("dpol")
 T = TypeVar("T")
@@ -21,6 +22,8 @@ T = TypeVar("T")
 @contextmanager
 def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]:
     """Log to `path`; end the process with the message alone if a `DpolError` is raised.
+
+    The last line of the log of a job that was done names the versions with which it was done.
 
     Args:
         path: the log file, which is overwritten.
@@ -36,6 +39,7 @@ def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]
     LOGGER.setLevel(logging.INFO)
     try:
         yield LOGGER
+        handlers[0].handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)
         print(f"\nerror: {error}\n", file=sys.stderr)

@@ -86,6 +86,18 @@ def all_or_names(value: object) -> object:
     return all_different([name.strip() for name in value])
 
 
+def spellings(value: object) -> object:
+    """`exact`, or a block of texts. Raises ValueError for anything else."""
+    if value == "exact":
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError("must be exact, or a block that gives each spelling its identifier")
+    for text in (*value, *value.values()):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{text!r} must be text; put it in quotes")
+    return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
+
+
 # What an algorithm is, is checked against the registry; one message is enough.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from dpol.core.errors import ConfigError
 
 
 def read_yaml(path: Path | str) -> object:
-    """The content of a YAML file; a key given twice in one block is refused.
+    """The content of a YAML file.
+
+    A key given twice in one block is refused, and so is a number that YAML 1.1 reads as another
+    one than its digits say: with a leading zero (base 8) or with colons (base 60).
 
     Raises:
         ConfigError: the file cannot be read, or is not such YAML.
@@ -25,6 +29,8 @@ def read_yaml(path: Path | str) -> object:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not YAML: not UTF-8 text; save it in UTF-8") from None
+    except _OtherNumber as error:
+        raise ConfigError(f"{path}: {_in_words(error)}") from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
     except (yaml.YAMLError, ValueError) as error:
@@ -69,8 +75,16 @@ def _in_words(error: yaml.MarkedYAMLError) -> str:
     return f"line {mark.line + 1}: {problem}" + (f"\n{snippet}" if snippet else "")
 
 
+_OTHER_BASE = re.compile("[-+]?(0[0-9_]+|[0-9][0-9_]*:.+|[0-9_]*_[0-9_.]*)", re.DOTALL)
+"""Numbers in base 8, those in base 60, and those with signs between digits."""
+
+
+class _OtherNumber(yaml.constructor.ConstructorError):
+    """A number that YAML 1.1 reads as another one than people do."""
+
+
 class _UniqueKeys(yaml.SafeLoader):
-    """YAML that takes no key twice."""
+    """YAML that takes no key twice, and no number in disguise."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -81,6 +95,22 @@ class _UniqueKeys(yaml.SafeLoader):
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
 
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        return int(self._plain(node, super().construct_yaml_int(node)))
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        return float(self._plain(node, super().construct_yaml_float(node)))
+
+    def _plain(self, node: yaml.ScalarNode, value: float) -> float:
+        """The number; one that YAML 1.1 reads otherwise than people do is refused."""
+        text = str(node.value)
+        if _OTHER_BASE.fullmatch(text):
+            digits = re.fullmatch("([-+]?)0*([0-9]+)", text.replace("_", ""))
+            plain = f"write {digits[1]}{digits[2]}" if digits else "write a plain number"
+            problem = f"YAML reads {text} as {value:g}; {plain}, or put it in quotes"
+            raise _OtherNumber(None, None, problem, node.start_mark)
+        return value
+
     def construct_yaml_timestamp(self, node: yaml.ScalarNode) -> Any:
         try:
             return super().construct_yaml_timestamp(node)
@@ -89,4 +119,7 @@ class _UniqueKeys(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
-_UniqueKeys.add_constructor("tag:yaml.org,2002:timestamp", _UniqueKeys.construct_yaml_timestamp)
+for _kind in ("int", "float", "timestamp"):
+    _UniqueKeys.add_constructor(
+        f"tag:yaml.org,2002:{_kind}", getattr(_UniqueKeys, f"construct_yaml_{_kind}")
+    )

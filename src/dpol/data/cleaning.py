@@ -18,15 +18,18 @@ from dpol.core.logs import LOGGER
 from dpol.data.cells import (
     BadCells,
     Numbers,
+    Texts,
     parse_dates,
     parse_numbers,
     read_dates,
     refuse_cells,
     remedies,
 )
-from dpol.data.filling import check_calendar, fill, refuse_clipped
+from dpol.data.filling import check_calendar, fill, refuse_clipped, refuse_swapped
+from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_lost_groups
+from dpol.data.periods import EARLIEST, LATEST, Periods, Weekday
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
-from dpol.data.settings import EARLIEST, LATEST, Cleaning, Dataset, Periods, Stream, Weekday
+from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
 
@@ -36,6 +39,8 @@ RULES = {
     "exact_duplicates": "repeated rows dropped",
     "conflicting_duplicates": "rows dropped for a later row of the same entity and period with"
     " other numbers",
+    "identified_rows": "rows whose entity has the identifier that dataset.cleaning.identifiers"
+    " gives",
     "warm_up_rows": "rows of the warm-up, not played",
     "aligned_rows": "rows of weeks that began on another day, moved to periods.align",
     "moved_entities": "entities with rows in several groups, shown in their latest",
@@ -64,7 +69,12 @@ cells agree: absent, missing and negative counts are carried or 0; absent, missi
 suppressed and zero capacities are carried or backfilled."""
 
 _KINDS = ("suppressed", "missing", "negative")
-_OF_ROWS = ["warm_up_rows", "aligned_rows", *(f"{kind}_cases" for kind in _KINDS)]
+_OF_ROWS = [
+    "identified_rows",
+    "warm_up_rows",
+    "aligned_rows",
+    *(f"{kind}_cases" for kind in _KINDS),
+]
 
 
 @dataclass(frozen=True)
@@ -119,13 +129,19 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
     Raises:
         DataError: text where a number or date belongs, an entity without a name, a negative
             number or different rows for one cell where the rules refuse them, too many counts
-            above the capacity, or a stream that keeps fewer than two entities or no period.
+            above the capacity, an entity with several spellings, a garbled name, a date with day
+            and month swapped, a group without a row, or a stream that keeps fewer than two
+            entities or no period.
     """
     chosen = _chosen(raw, dataset, {group for it in streams.values() for group in it.groups})
     rows = {label: chosen[chosen["group"].isin(it.groups)] for label, it in streams.items()}
     for label, own in rows.items():
-        if own.empty:
-            raise DataError(_nothing_left(raw, label, streams[label], dataset))
+        if lost := sorted({*streams[label].groups} - {*own["group"]}):
+            if dataset.needed_columns.group:
+                refuse_cells(raw, [garbled(_groups(raw, dataset), raw)])
+            if own.empty:
+                raise DataError(_nothing_left(raw, label, streams[label], dataset))
+            refuse_lost_groups(raw, label, lost, _known_groups(raw, dataset))
     refuse_unknown(raw, chosen, dataset.cleaning)
     parts = [_clean_stream(label, own, raw, dataset) for label, own in rows.items()]
     return CleanPanel(
@@ -142,13 +158,8 @@ def _groups(raw: RawTable, dataset: Dataset) -> pd.Series[str]:
 
 
 def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -> str:
-    name = dataset.needed_columns.period
-    period = parse_dates(raw.cells[name].str.strip(), raw.format_of(name))
-    period = _aligned(period, dataset.periods)
-    inside = _groups(raw, dataset)[_inside(period, dataset.periods)]
-    groups = sorted(shortened(group) for group in inside.unique() if group)
-    known = ", ".join(groups[:60]) or "none"
-    dates = period.dropna()
+    known = ", ".join(map(shortened, _known_groups(raw, dataset)[:60])) or "none"
+    dates = _periods(raw, dataset).dropna()
     held = "none" if dates.empty else f"{dates.min().date()} to {dates.max().date()}"
     return (
         f"{raw.file}: no row for stream {label} (group {', '.join(stream.groups)}, periods"
@@ -156,6 +167,19 @@ def _nothing_left(raw: RawTable, label: str, stream: Stream, dataset: Dataset) -
         f" groups within these periods: {known}; the table's periods: {held}."
         f" Change streams.{label}.groups or dataset.periods"
     )
+
+
+def _periods(raw: RawTable, dataset: Dataset) -> pd.Series[pd.Timestamp]:
+    """The period of each row of the whole table; NaT where it has no date."""
+    name = dataset.needed_columns.period
+    period = parse_dates(raw.cells[name].str.strip(), raw.dates_of(name))
+    return _aligned(period, dataset.periods)
+
+
+def _known_groups(raw: RawTable, dataset: Dataset) -> list[str]:
+    """The groups with a row within the periods."""
+    inside = _groups(raw, dataset)[_inside(_periods(raw, dataset), dataset.periods)]
+    return sorted(group for group in inside.unique() if group)
 
 
 def _inside(period: pd.Series[pd.Timestamp], periods: Periods) -> pd.Series[bool]:
@@ -183,21 +207,21 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
     group = group[group.isin(groups)]
     cells = raw.cells.iloc[group.index].set_axis(group.index).apply(lambda it: it.str.strip())
     day, of = columns.period, raw.format_of
-    start, undated = read_dates(cells[day], "dataset.columns.period", of(day))
+    start, undated = read_dates(cells[day], "dataset.columns.period", raw.dates_of(day))
     period = _aligned(start, dataset.periods)
     inside = _inside(period, dataset.periods)
     cells, period, group = cells[inside], period[inside], group[inside]
-    entity = cells[columns.entity]
-    nameless = BadCells(
-        entity[entity == ""], "the name of an entity", "Name the entity of each row."
-    )
+    entity = identified(cells[columns.entity], rules)
+    nameless = _nameless(entity)
     count = parse_numbers(cells[columns.count], rules, of(columns.count))
     capacity = parse_numbers(cells[columns.capacity], rules, of(columns.capacity), capacity=True)
     cases = [parse_numbers(cells[name], rules, of(name)) for name in columns.cases or ()]
     numbers = [count, capacity, *cases]
     # A column may be both the count and one of the cases.
     bad = {it.bad.texts.name: it.bad for it in numbers}.values()
-    refuse_cells(raw, [undated, nameless, *bad], remedies(numbers, rules))
+    unread = _unread(raw, cells, columns)
+    refuse_cells(raw, [undated, nameless, *unread, *bad], remedies(numbers, rules))
+    refuse_alike(raw, entity, rules)
     parsed = pd.DataFrame(
         {
             "group": group,
@@ -207,12 +231,26 @@ def _chosen(raw: RawTable, dataset: Dataset, groups: set[str]) -> pd.DataFrame:
             "start": start[inside],
             "row": cells.index,
             "moved": group.groupby(entity).transform("nunique") > 1,
+            "identified_rows": entity != cells[columns.entity],
             "aligned_rows": period != start[inside],
             "warm_up_rows": period <= pd.Timestamp(rules.warm_up_last or pd.Timestamp.min),
             **_parsed(count, capacity, cases, rules),
         }
     )
     return parsed.sort_values(["period", "entity", "group", "name"], kind="stable")
+
+
+def _nameless(entity: Texts) -> BadCells:
+    return BadCells(entity[entity == ""], "the name of an entity", "Name the entity of each row.")
+
+
+def _unread(raw: RawTable, cells: pd.DataFrame, columns: Columns) -> list[BadCells]:
+    """Garbled cells of the columns of identifiers and names."""
+    found = [garbled(cells[columns.entity], raw)]
+    # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
+    if columns.name not in (None, columns.entity) and raw.format.encoding != "utf-8":
+        found.append(garbled(cells[columns.name], raw))
+    return found
 
 
 def _parsed(
@@ -242,6 +280,7 @@ def _clean_stream(
     rules, columns, days = dataset.cleaning, dataset.needed_columns, dataset.periods.days
     unique, duplicates = _without_duplicates(rows, raw, rules)
     played, dropped = choose(raw, label, unique, rules)
+    refuse_swapped(raw, label, played, dataset.periods)
     missing, sparse = check_calendar(raw, label, played, days)
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",

@@ -13,8 +13,8 @@ from dpol.core.errors import FetchError
 from dpol.core.files import packed_file
 from dpol.data.download import Client, PassingError, get, save
 from dpol.data.endpoints import Fetched
+from dpol.data.periods import EARLIEST, LATEST
 from dpol.data.query import Query
-from dpol.data.settings import EARLIEST, LATEST
 
 HOSPITALS = 10
 """Hospitals asked for at once: the server cuts off long answers."""

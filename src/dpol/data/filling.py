@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.data.cells import Flags
+from dpol.data.periods import Periods
 from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
 from dpol.show.words import counted, shortened
@@ -133,6 +134,50 @@ def refuse_clipped(
         " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
     )
     raise DataError("\n".join(lines))
+
+
+def refuse_swapped(raw: RawTable, label: str, rows: pd.DataFrame, periods: Periods) -> None:
+    """Refuse a period that dates with day and month swapped have made.
+
+    At most half as many entities as usual share it, and every one of them lacks the period, known
+    from other rows, in which its date with day and month in the other order would put it. An
+    entity that is new, or reports seldom, does not meet both.
+
+    Args:
+        raw: the table, for messages.
+        label: of the stream.
+        rows: that are played, with `start`, the date as it is written.
+        periods: says whether such dates are kept.
+
+    Raises:
+        DataError: such a date; the text names its row and the other date.
+    """
+    if periods.swapped == "keep":
+        return
+    sizes = rows.groupby("period")["entity"].nunique()
+    usual, starts = float(sizes.median()), {*rows["start"]}
+    periods_of = rows.groupby("entity")["start"].agg(set)
+    for day, number in sizes[2 * sizes <= usual].items():
+        own = rows[rows["period"] == day]
+        start, row = own[["start", "row"]].iloc[0]
+        other = _swapped(start)
+        if other is None or other not in starts or own["start"].nunique() > 1:
+            continue
+        if not any(other in periods_of[entity] for entity in own["entity"]):
+            raise DataError(
+                f"{raw.file}, row {raw.lines([row])[row]}: stream {label} has periods"
+                f" {start.date()}, with {counted(int(number), 'row')}, and {other.date()}: one date"
+                " with day and month swapped, and no entity has both. Fix the date that is wrong in"
+                " the table; or keep it as it is, in the config:\ndataset:\n  periods:\n"
+                "    swapped: keep"
+            )
+
+
+def _swapped(day: pd.Timestamp) -> pd.Timestamp | None:
+    """The date with day and month in the other order; None if there is no other."""
+    if day.day > 12 or day.day == day.month:
+        return None
+    return day.replace(month=day.day, day=day.month)
 
 
 def check_calendar(

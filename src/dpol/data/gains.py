@@ -39,7 +39,7 @@ def read_gains(
     gains, bad = _numbers(raw, experts, 0.0, top, f"a number in [0, {top:g}]", _MEND_GAINS)
     periods = np.datetime64("2000-01-01") + np.arange(rounds)
     if source.period is not None:
-        texts, written = raw.cells[source.period].str.strip(), raw.format_of(source.period)
+        texts, written = raw.cells[source.period].str.strip(), raw.dates_of(source.period)
         dates, undated = read_dates(texts, "dataset.source.period", written)
         periods, bad = dates.to_numpy().astype("datetime64[D]"), [undated, *bad]
     if isinstance(source.sensitivity, str):

@@ -19,17 +19,14 @@ from dpol.core.settings import (
     ends_in,
     number_or_column,
     relative,
+    spellings,
 )
 from dpol.data.format import DEFAULT, Format
+from dpol.data.periods import Day, Periods
 from dpol.data.sources import Endpoint, TableName, known_tables
 
 TAKEN_AS_IT_IS = ("gains", "released")
 """Kinds of sources whose numbers are taken as they are."""
-EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-"""The range of dates; one outside it is taken for a mistake."""
-
-Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
 class WebSource(Settings):
@@ -195,29 +192,6 @@ class Columns(Settings):
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
 
-class Periods(Settings):
-    """The periods that are used."""
-
-    first: Day | None = None
-    """First period, included; without it the first in the table."""
-    last: Day | None = None
-    """Last period, included; without it the last in the table."""
-    days: Annotated[int, Field(ge=1, le=36_600)] = 7
-    """Length of a period in days."""
-    align: Weekday | None = None
-    """Day of the week, such as `monday`, on which all weeks shall begin: a week that begins on
-    another day is moved to the nearest such day, by 3 days at most. The cleaning report counts
-    them. Without it nothing is moved."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Periods:
-        if self.align and self.days != 7:
-            raise ValueError(f"align needs weeks: days must be 7, not {self.days}")
-        if self.first and self.last and self.first > self.last:
-            raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
-        return self
-
-
 class Cleaning(Settings):
     """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
@@ -240,6 +214,10 @@ class Cleaning(Settings):
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Share of a stream's cells in which the count may be above the capacity; more of them stop the
     run. The usual cause is a number that is read wrongly: `format` names the wrong signs."""
+    identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
+    """Identifiers that differ only in case, leading zeros, a final `.0` or the like stop the run,
+    since they may be one entity. Here each such spelling is given the entity for which it stands,
+    such as `"50002": "050002"`. With `exact` each spelling is an entity of its own."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
     """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
     Without it `min_total_cases` does."""
@@ -267,7 +245,11 @@ class Dataset(Settings):
 
     source: Source
     """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
-    dataset, but with `gains` `format`."""
+    dataset, but with `gains` `public` and `format`."""
+    public: bool = False
+    """True if anyone may see the counts. If not, the report, its crate and the terminal warn that
+    the results hold them, and no run is replayed unless `report.replay` is true. Simulated data
+    are public."""
     format: Format = DEFAULT
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains` or
@@ -277,11 +259,17 @@ class Dataset(Settings):
 
     @property
     def untitled(self) -> Dataset:
-        """The dataset without titles, on which no number depends."""
+        """The dataset without titles, and not said to be public: no number depends on either."""
+        plain = self.model_copy(update={"public": False})
         if self.columns is None:
-            return self
+            return plain
         columns = self.columns.model_copy(update={"titles": Titles()})
-        return self.model_copy(update={"columns": columns})
+        return plain.model_copy(update={"columns": columns})
+
+    def as_local(self, file: str) -> Dataset:
+        """The dataset once its table is on this machine: on how it came there no number depends."""
+        source = LocalSource(kind="local", file=file, simulated=self.simulated)
+        return self.untitled.model_copy(update={"source": source})
 
     @property
     def needed_columns(self) -> Columns:
@@ -297,11 +285,16 @@ class Dataset(Settings):
         named = isinstance(source, LocalSource | GainsSource | ReleasedSource) and source.simulated
         return named or source.kind == "simulated"
 
+    @property
+    def private(self) -> bool:
+        """True if the results hold numbers that not everyone may see."""
+        return not (self.public or self.simulated or self.source.kind == "released")
+
     def problems(self, source: str) -> Iterator[Problem]:
         """Settings that contradict each other, or that do not fit numbers taken as they are."""
         rules, periods = self.cleaning, self.periods
         if source in TAKEN_AS_IT_IS:
-            taken = {"source", "format"} if source == "gains" else {"source"}
+            taken = {"source", "public", "format"} if source == "gains" else {"source"}
             for key in sorted(self.model_fields_set - taken):
                 yield Problem(
                     (key,),

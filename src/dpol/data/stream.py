@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 """The smallest and the largest positive number."""
 _METADATA_KEY = b"dpol.stream"
+_REMEDY = (
+    "give a file of results/RUN/streams/; if it is one, move it away and run snakemake again, which"
+    " makes it"
+)
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
 """Key in a stream's provenance: origin of the list of its entities."""
@@ -239,13 +243,13 @@ def _of_rows(
     order = slice(None) if np.array_equal(cell, every) else np.argsort(cell)
     if not cell.size or not np.array_equal(cell[order], every):
         size = f"{len(cell)} rows are not {shape[0]} rounds of {shape[1]} experts"
-        raise DataError(f"{place}: {size}; delete it and run again")
+        raise DataError(f"{place}: {size}; {_REMEDY}")
     grids = {name: values[order].reshape(shape) for name, values in columns.items()}
     of_rounds = {name: grids[name][:, :1] for name in ("period", _GIVEN) if name in grids}
     of_experts = {name: grids[name][:1] for name in ("entity", "name")}
     for name, values in (of_rounds | of_experts).items():
         if (grids[name] != values).any():
-            raise DataError(f"{place}: column {name} contradicts itself; delete it and run again")
+            raise DataError(f"{place}: column {name} contradicts itself; {_REMEDY}")
     given = of_rounds.get(_GIVEN)
     return GainStream(
         **about,
@@ -310,7 +314,9 @@ def read_stream(path: Path | str) -> GainStream:
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
-        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
+        about = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, "null"))
+        if about is None:
+            raise ValueError("another table")
         facts = {key: about[key] for key in _FACTS} | {"stay": about.get("stay", 1)}
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
         if any(table.column(name).null_count for name in names):
@@ -319,8 +325,8 @@ def read_stream(path: Path | str) -> GainStream:
             name: as_numpy(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
         }
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"{path} is not a gain stream ({error}); delete it and run again") from None
+        raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
     stream = _of_rows(path, columns, facts)
     if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
-        raise DataError(f"{path}: lacks rounds or experts; delete it and run again")
+        raise DataError(f"{path}: lacks rounds or experts; {_REMEDY}")
     return stream

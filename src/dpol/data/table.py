@@ -48,18 +48,24 @@ class RawTable:
         cells: the wanted columns, rows numbered from 0.
         format: how numbers and dates are written, and the file if it is a CSV file.
         typed: columns that were numbers or dates in a Parquet file; they are written as in Python.
+        whole: those of them that were whole numbers.
     """
 
     file: str
     cells: pd.DataFrame
     format: Format = DEFAULT
     typed: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
     def format_of(self, column: str) -> Format:
         """The format of the cells of a column."""
         if column in self.typed:
             return PLAIN
         return self.format.of_column(self.cells[column].str.strip().unique())
+
+    def dates_of(self, column: str) -> Format:
+        """The format of the dates of a column, which may be whole numbers such as 20210104."""
+        return self.format if column in self.whole else self.format_of(column)
 
     def lines(self, rows: Iterable[int]) -> dict[int, int]:
         """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
@@ -243,7 +249,8 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format | None) ->
         for column in table.schema
         if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type)
     )
-    return RawTable(str(path), _as_text(path, table, columns), form or PLAIN, typed)
+    whole = frozenset(it.name for it in table.schema if pa.types.is_integer(it.type))
+    return RawTable(str(path), _as_text(path, table, columns), form or PLAIN, typed, whole)
 
 
 def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:

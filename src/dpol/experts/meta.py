@@ -41,6 +41,7 @@ class MetaState:
         covariance: (R, m, m) covariance Sigma of the noise in `gains`, given the actions.
         normals: (R, k, m) standard normals of the next k rounds, already drawn.
         n_rounds: the game's number of rounds, beyond which none are drawn; 0 if not known.
+        gain_range: r, upper end of the gains.
     """
 
     rounds: int
@@ -50,6 +51,7 @@ class MetaState:
     covariance: Floats
     normals: Floats
     n_rounds: int
+    gain_range: float
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,14 @@ class RWMeta(LocalAlgorithm[MetaState]):
 
     With Sigma the covariance of the noise in the learners' cumulative gains and
     Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', round t adds y ~ N(0, tau I - Sigma*) with
-    tau = max(f (t - 1), lambda_max(Sigma*)), and follows the leader. Post-processing of
-    the noisy gains: their guarantee holds for the actions. Source: "Prediction with Expert
-    Advice under Local Differential Privacy", section 3.2 and Theorem 3 (f = 2).
+    tau = max(f r^2 (t - 1), lambda_max(Sigma*)) for gains in [0, r], and follows the leader.
+    Post-processing of the noisy gains: their guarantee holds for the actions. Source:
+    "Prediction with Expert Advice under Local Differential Privacy", section 3.2 and Theorem 3
+    (f = 2, r = 1).
 
     Args:
-        exploration_floor: f; 2 in the paper, 0 adds no more noise than decorrelation needs.
+        exploration_floor: f, in squares of the gains' range; 2 in the paper, 0 adds no more noise
+            than decorrelation needs.
         decorrelate: False leaves y out (an ablation).
         learners: banks of learners; by default the paper's thirteen.
 
@@ -109,6 +113,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
             covariance=np.zeros((replicates, m, m)),
             normals=np.zeros((replicates, 0, m)),
             n_rounds=setup.n_rounds,
+            gain_range=setup.gain_range,
         )
 
     def step(
@@ -127,10 +132,20 @@ class RWMeta(LocalAlgorithm[MetaState]):
             if not normals.shape[1]:
                 ahead = max(1, min(_ROUNDS_AHEAD, state.n_rounds - rounds))
                 normals = generators.standard_normal(ahead, actions.shape[1])
-            least, now, normals = self.exploration_floor * rounds, normals[:, 0], normals[:, 1:]
+            now, normals = normals[:, 0], normals[:, 1:]
+            least = self.exploration_floor * rounds * state.gain_range**2
             scores = gains + decorrelating_noise(covariance, least, now)
         chosen = actions[np.arange(len(actions)), scores.argmax(axis=1)]
-        known = MetaState(rounds, learners, actions, gains, covariance, normals, state.n_rounds)
+        known = MetaState(
+            rounds=rounds,
+            learners=learners,
+            actions=actions,
+            gains=gains,
+            covariance=covariance,
+            normals=normals,
+            n_rounds=state.n_rounds,
+            gain_range=state.gain_range,
+        )
         return known, chosen
 
 

@@ -6,11 +6,11 @@ one algorithm, no other is loaded. docs/how-to/add-algorithm.md and add-learner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from dpol.core.imports import load
+from dpol.core.imports import code_hash, load
 from dpol.experts.interface import (
     LABEL,
     AnyAlgorithm,
@@ -19,7 +19,8 @@ from dpol.experts.interface import (
     check_class,
     check_made,
 )
-from dpol.experts.learners.joined import LearnerAlone, each_alone
+
+JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners alone watch it
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     made = REGISTRY[family].make(family, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
-        algorithms = {alone.label: alone for alone in each_alone(made)}
+        algorithms = {alone.label: alone for alone in load(f"{JOINED}:each_alone")(made)}
     if label is not None and len(algorithms) > 1:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
     return tuple(Member(label or name, family, it) for name, it in algorithms.items())
@@ -176,8 +177,8 @@ def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
 def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     """The modules that an entry of a suite names: its algorithm's, and those of its learners.
 
-    Nothing is imported. What these modules import themselves, default learners included, is not
-    listed.
+    A bank whose learners are played one by one also needs the module that plays one alone. Nothing
+    is imported. What these modules import themselves, default learners included, is not listed.
 
     Raises:
         ValueError: a name is unknown.
@@ -187,9 +188,34 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     """
     family, parameters = _name_and_parameters(spec, "algorithm", REGISTRY)
     found = [REGISTRY[family].module]
+    if REGISTRY[family].target in {entry.target for entry in LEARNERS.values()}:
+        found.append(JOINED)
     for learner in _listed(parameters.get("learners", ())):
         found.append(LEARNERS[_name_and_parameters(learner, "learner", LEARNERS)[0]].module)
     return tuple(dict.fromkeys(found))
+
+
+def code_that_plays(start: Sequence[str], specs: Sequence[str | Mapping[str, Any]]) -> str:
+    """A hash of the code of some modules, and of algorithms with all their parameters.
+
+    Of this registry it holds what the entries are made to: the defaults and fixed parameters of
+    other entries do not matter.
+
+    Args:
+        start: dotted names of the modules.
+        specs: entries of suites.
+
+    Raises:
+        ValueError: a name is unknown, or a parameter is unknown or out of range.
+
+    >>> start = ["dpol.studies.hospitals.runs"]
+    >>> code_that_plays(start, ["rw-meta"]) == code_that_plays(start, ["fixed-share"])
+    False
+    """
+    modules = [module for spec in specs for module in modules_of(spec)]
+    return code_hash(
+        *start, "dpol.core.imports", *modules, made=repr([make_members(spec) for spec in specs])
+    )
 
 
 def label_of(algorithm: AnyAlgorithm) -> str:
@@ -199,8 +225,8 @@ def label_of(algorithm: AnyAlgorithm) -> str:
     >>> label_of(TreeFTPL("min-regret"))
     'tree-ftpl-min-regret'
     """
-    if isinstance(algorithm, LearnerAlone):
-        return algorithm.label
+    if isinstance(algorithm, load(f"{JOINED}:LearnerAlone")):
+        return str(algorithm.label)
     return _name_of(algorithm, REGISTRY)
 
 

@@ -1,25 +1,30 @@
-"""Collecting what holders report: checked against its record, the deployment and the log."""
+"""Collecting what holders report: checked against its record, the deployment and the log.
+
+Reports are taken one by one, and an entity's rows apart from those of others: what is wrong with
+one changes nothing for the others.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
-from functools import cache
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from dpol.core.errors import DataError
-from dpol.live.log import Log, Released, open_log
-from dpol.live.report import Report, chain_rows, read_report
-from dpol.release.chains import ChainTerms
+from dpol.core.errors import DataError, OutputError
+from dpol.core.rounding import rounded_up
+from dpol.live.checks import checked
+from dpol.live.log import Entry, Log, Released, open_log
+from dpol.live.report import Cells, Report, Row, read_report
+from dpol.live.weights import mu_of_such_stay, period_budget, weight_of
 from dpol.release.deployment import Deployment
-from dpol.release.memory import stated_terms
-from dpol.release.noise import CountNoise, decimal_text
+from dpol.show.words import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Collected:
     """The outcome of collecting one report.
 
@@ -27,29 +32,46 @@ class Collected:
         file: the table.
         taken: rows that were new.
         known: rows that were collected before.
+        aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
         refused: why rows, or all of the report, were refused; empty if nothing was.
+        above: what the new rows have spent above the budget, a sentence for each period.
     """
 
     file: Path
     taken: int = 0
     known: int = 0
+    aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
 
 
-@dataclass
-class _Taken:
-    """Rows of a report on their way into the log."""
+@dataclass(frozen=True, kw_only=True)
+class _OfEntity:
+    """The outcome for one entity, as in `Collected`.
 
-    new: list[Released] = field(default_factory=list)
-    known: int = 0
-    corrections: int = 0
-    refused: list[str] = field(default_factory=list)
+    Args:
+        new: rows to enter.
+        accepted: the entity if they need another ledger to be accepted; otherwise empty.
+    """
+
+    new: list[Released]
+    accepted: str
+    known: int
+    aside: int
+    corrections: int
+    refused: list[str]
+    above: list[str]
 
 
 def collect(
-    reports: Sequence[Path], folder: Path, deployment: Path | None = None
+    reports: Sequence[Path],
+    folder: Path,
+    deployment: Path | None = None,
+    *,
+    new_ledgers: Collection[str] = (),
+    today: datetime.date | None = None,
 ) -> list[Collected]:
     """Take the new rows of reports into the log of a folder; what cannot be taken is refused.
 
@@ -57,170 +79,176 @@ def collect(
         reports: tables that `dpol privatize` wrote, with their records next to them.
         folder: of the coordinator; made if it is missing.
         deployment: the deployment's file, at least the first time.
+        new_ledgers: entities that may report from another ledger than so far, from now on.
+        today: only periods that ended before it are taken; None: the computer's date.
 
     Raises:
-        DataError, OutputError: as `open_log`.
+        DataError, OutputError: as `open_log`; or one of `new_ledgers` is not an entity.
     """
+    today, accepted = today or datetime.date.today(), set(new_ledgers)
     with open_log(folder, deployment=deployment, new=True) as log:
-        return [_collect(log, file) for file in reports]
+        if unknown := sorted(accepted - log.deployment.entities.keys()):
+            raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
+        return [_collect(log, file, accepted, today) for file in reports]
 
 
-def _collect(log: Log, file: Path) -> Collected:
+def _collect(log: Log, file: Path, accepted: set[str], today: datetime.date) -> Collected:
+    """One report; entities whose new ledger is taken leave `accepted`."""
     try:
-        report = read_report(file, log.deployment, log.sha256)
-        taken = _sort(log, report)
-        if taken.new:
-            _refuse_older(log, report)
-            origin = report.ledger, report.output, report.mechanism
-            log.add_releases(log.add_report(report.sha256, file.name, *origin), taken.new)
-        count, refused = len(taken.new), tuple(taken.refused)
-        return Collected(file, count, taken.known, taken.corrections, refused)
+        with log.as_a_whole():
+            return _take(log, read_report(file, log.deployment, log.sha256), accepted, today)
     except DataError as error:
-        return Collected(file, refused=(str(error),))
+        return Collected(file=file, refused=(str(error),))
+    except (sqlite3.Error, OutputError):
+        raise  # of the log, not of the report
+    except Exception as error:  # nobody foresaw it, and others must not suffer
+        why = f"{file}: cannot be taken ({type(error).__name__}); ask for table and record again"
+        return Collected(file=file, refused=(why,))
 
 
-def _sort(log: Log, report: Report) -> _Taken:
-    """The rows of a report that are new, those that are known, and those that are refused."""
-    taken, chains = _Taken(), chain_rows(report)
-    known: dict[tuple[str, str], list[Released]] = {}
-    for entity in {cells[0] for _, cells in report.rows}:
-        for _, row in log.releases("entity = ?", entity):
-            known.setdefault((row.entity, row.period), []).append(row)
-    for number, (line, cells) in enumerate(report.rows, start=1):
-        entity, period, capacity, noisy, share, mu, _ = cells
-        part, place = chains.of(number, entity)
-        versions = known.setdefault((entity, period), [])
-        same = (noisy, capacity, share, mu)
-        if any((it.noisy_count, it.capacity, it.noisy_share, it.mu) == same for it in versions):
-            taken.known += 1
-            continue
-        try:
-            row = _checked(log.deployment, report, cells, part, place)
-            if versions and not log.deployment.corrections:
-                raise DataError(
-                    f"{entity} has reported {period} already, with other numbers, and the"
-                    " deployment allows no corrections; if the holder's ledger was put back from"
-                    " an older copy, the period was released twice"
-                )
-        except DataError as error:
-            taken.refused.append(f"{report.file}, line {line}: {error}")
-            continue
-        taken.corrections += bool(versions)
-        versions.append(row._replace(version=len(versions) + 1))
-        taken.new.append(versions[-1])
-    return taken
+def _take(log: Log, report: Report, accepted: set[str], today: datetime.date) -> Collected:
+    rows: dict[str, list[Row]] = {}
+    for row in report.rows:
+        rows.setdefault(row.cells.entity, []).append(row)
+    of_entities = [_sorted(log, report, it, accepted, today) for it in rows.values()]
+    entered = [row for it in of_entities for row in it.new]
+    for it in of_entities:
+        if it.accepted:
+            log.accept_ledger(it.accepted, f"{report.ledger}, collected from {report.file.name}")
+    if entered:
+        number = log.add_report(
+            sha256=report.sha256, file=report.file.name, ledger=report.ledger, output=report.output
+        )
+        log.add_releases(number, entered)
+    accepted.difference_update(it.accepted for it in of_entities)
+    return Collected(
+        file=report.file,
+        taken=len(entered),
+        known=sum(it.known for it in of_entities),
+        aside=sum(it.aside for it in of_entities),
+        corrections=sum(it.corrections for it in of_entities),
+        refused=tuple(line for it in of_entities for line in it.refused),
+        above=tuple(line for it in of_entities for line in it.above),
+    )
 
 
-def _checked(
+def _sorted(
+    log: Log, report: Report, rows: Sequence[Row], accepted: set[str], today: datetime.date
+) -> _OfEntity:
+    """The rows of one entity, sorted into those that are new, known and refused."""
+    entity, logged = rows[0].cells.entity, log.releases("entity = ?", rows[0].cells.entity)
+    before = {_key(it.row): it for it in logged}
+    known = [before[key] for row in rows if (key := _key(row.cells)) in before]
+    fresh = {_key(row.cells): row for row in reversed(rows) if _key(row.cells) not in before}
+    why = _other_ledger(report, logged) or _older(report, rows, logged)
+    new: list[Released] = []
+    if fresh and why and entity not in accepted:
+        refused = [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {why}"]
+    else:
+        ordered = sorted(fresh.values(), key=lambda row: row.line)
+        new, refused = _checked_rows(log.deployment, report, ordered, logged, today)
+    counting = {it.row.period for it in logged if it.set_aside is None}
+    return _OfEntity(
+        new=new,
+        accepted=entity if new and why else "",
+        known=len(known),
+        aside=sum(it.set_aside is not None for it in known),
+        corrections=len(new) - len({row.period for row in new} - counting),
+        refused=refused,
+        above=_above(log.deployment, [*(it.row for it in logged), *new], new),
+    )
+
+
+def _checked_rows(
     deployment: Deployment,
     report: Report,
-    cells: list[str],
-    part: Mapping[str, Any] | None,
-    place: int,
-) -> Released:
-    """A row as it goes into the log.
+    rows: Iterable[Row],
+    logged: Sequence[Entry],
+    today: datetime.date,
+) -> tuple[list[Released], list[str]]:
+    """Rows of an entity that are new to the log, those that may enter it, and why others do not."""
+    new: list[Released] = []
+    refused: list[str] = []
+    versions = Counter(it.row.period for it in logged)
+    counting = {it.row.period: _origin(it) for it in logged if it.set_aside is None}
+    for row in rows:
+        try:
+            release = checked(deployment, report, row, today)
+            if release.period in counting and not deployment.corrections:
+                raise DataError(_second_version(release, counting[release.period]))
+        except DataError as error:
+            refused.append(f"{report.file}, line {row.line}: {error}")
+            continue
+        versions[release.period] += 1
+        counting[release.period] = f"{report.file.name}, line {row.line}"
+        new.append(release._replace(version=versions[release.period]))
+    return new, refused
 
-    Raises:
-        DataError: the row breaks a rule; the text says which.
-    """
-    entity, period, capacity, noisy, share, mu, sensitivity = cells
-    check_key(deployment, entity, period)
-    own = deployment.entities[entity].capacity
-    try:
-        noise = CountNoise(Decimal(mu), Decimal(sensitivity))
-        beds, count = float(capacity), float(noisy)
-        if not (Decimal(noisy).is_finite() and 0 < beds < 1e9):
-            raise DataError("the noisy count or the capacity is out of range; ask for it again")
-        terms, chain = _terms(noise, part, report)
-    except (InvalidOperation, ValueError, LookupError, TypeError) as error:
-        raise DataError(f"a cell, or the record of its noise, is not a number ({error})") from None
-    if f"{count / beds:.9g}" != share:
-        raise DataError("the noisy share is not the noisy count over the capacity; ask again")
-    if own != "reported" and beds != own:
-        raise DataError(f"its capacity is {capacity}, and the deployment says {own:g}")
-    check_noise(deployment, noise, terms)
-    return Released(
-        entity=entity,
-        period=period,
-        version=1,
-        noisy_count=noisy,
-        capacity=capacity,
-        noisy_share=share,
-        chain=chain,
-        place=place,
-        mu=mu,
-        count_sensitivity=sensitivity,
-        a=terms.a,
-        b=terms.b,
-        unit_weeks=terms.unit_weeks,
-        scale=terms.scale,
-        decimals=terms.decimals,
+
+def _origin(entry: Entry) -> str:
+    return f"{entry.file}, collected on {entry.received[:10]}"
+
+
+def _key(row: Cells | Released) -> tuple[str, ...]:
+    """The cells that show that a row was collected before."""
+    return row.period, row.noisy_count, row.capacity, row.noisy_share, row.mu
+
+
+def _second_version(release: Released, first: str) -> str:
+    return (
+        f"{release.entity} has reported {release.period} already, with other numbers ({first}),"
+        f" and the deployment allows no corrections; ask the holder. {_SET_ASIDE}. {_CONTINUE}"
     )
 
 
-def check_key(deployment: Deployment, entity: str, period: str) -> None:
-    """Raise DataError if an entity is not to report for a period."""
-    if entity not in deployment.entities:
-        raise DataError(f"{entity} is not an entity of the deployment; ask who it is")
-    try:
-        day = datetime.date.fromisoformat(period)
-    except ValueError:
-        day = None
-    if day is None or day.isoformat() != period or deployment.number_of(day) is None:
-        it = deployment.periods
-        raise DataError(
-            f"no period of the deployment starts at {period!r}; they start every {it.days} days"
-            f" from {it.first} on"
-        )
-    if not deployment.entities[entity].takes_part(day):
-        raise DataError(f"{entity} does not take part in {period}, says the deployment")
+_SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
+_CONTINUE = (
+    "If its ledger was put back from an older copy, the holder goes on from your export of the log:"
+    " dpol export, then dpol privatize ... --continue-from"
+)
 
 
-def check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -> None:
-    """Raise DataError if the noise of a row is not what was agreed."""
-    if noise.mu > Decimal(str(deployment.mu)):
-        raise DataError(f"mu is {noise.mu}, larger than agreed ({deployment.mu:g})")
-    if noise.count_sensitivity != Decimal(str(deployment.count_sensitivity)):
-        raise DataError(
-            f"the count sensitivity is {noise.count_sensitivity}, and"
-            f" {deployment.count_sensitivity:g} was agreed"
-        )
-    if terms.unit_weeks < deployment.unit_weeks:
-        raise DataError(
-            f"its noise protects stays of {terms.unit_weeks} periods, and {deployment.unit_weeks}"
-            " were agreed"
-        )
-    if terms.a != terms.b and deployment.noise.memory == "none":
-        raise DataError("its noise has a memory, and independent noise was agreed")
-
-
-def _terms(
-    noise: CountNoise, part: Mapping[str, Any] | None, report: Report
-) -> tuple[ChainTerms, str]:
-    """The public terms of the noise of a row, and the name of its chain; empty if it has none."""
-    if part is None:
-        return independent_terms(noise), ""
-    return stated_terms(noise, part), f"{report.ledger}/{report.output}/{part['first_row']}"
-
-
-@cache
-def independent_terms(noise: CountNoise) -> ChainTerms:
-    """The public terms of independent noise."""
-    return ChainTerms("0", "0", 1, 1, decimal_text(noise.mu), noise.decimals, noise.scale)
-
-
-def _refuse_older(log: Log, report: Report) -> None:
-    """Refuse a report with new rows that lacks some which its own output has reported before."""
-    there = {(cells[0], cells[1], cells[3]) for _, cells in report.rows}
-    found = log.connection.execute(
-        "SELECT entity, period, noisy_count FROM report JOIN release ON report = report.number"
-        " WHERE ledger = ? AND output = ? ORDER BY release.number",
-        (report.ledger, report.output),
+def _other_ledger(report: Report, logged: Sequence[Entry]) -> str:
+    """The reason why a report's ledger is not the one that an entity reports from; or empty."""
+    standing = sorted((it for it in logged if it.set_aside is None), key=lambda it: it.report)
+    # Those of another ledger that was accepted later are the last ones.
+    if not standing or standing[-1].ledger == report.ledger:
+        return ""
+    first = next(it for it in standing if it.ledger == standing[-1].ledger)
+    entity = first.row.entity
+    return (
+        f"the ledger of this report is not that of the first one about {entity}"
+        f" ({_origin(first)}); ask the holder. If it lost that ledger, collect with --new-ledger"
+        f" {entity}. {_SET_ASIDE}"
     )
-    for row in found:
-        if row not in there:
-            raise DataError(
-                f"{report.file}: lacks what {row[0]} has reported for {row[1]}, and has new rows:"
-                " the holder's ledger was put back from an older copy, and its last periods may"
-                " have been released twice; put the newest copy of the ledger back"
+
+
+def _older(report: Report, rows: Sequence[Row], logged: Sequence[Entry]) -> str:
+    """The reason why new rows of an entity are from an older copy of its ledger; or empty."""
+    there = {(row.cells.period, row.cells.noisy_count) for row in rows}
+    for it in logged:
+        same = it.output == report.output and it.set_aside is None
+        if same and (it.row.period, it.row.noisy_count) not in there:
+            return (
+                f"the table lacks what was reported for {it.row.period} ({_origin(it)}); ask the"
+                f" holder. {_SET_ASIDE}. {_CONTINUE}"
             )
+    return ""
+
+
+def _above(
+    deployment: Deployment, released: Sequence[Released], new: Sequence[Released]
+) -> list[str]:
+    """Sentences on periods in which new rows of an entity take it above its part of the budget."""
+    stay, lines = deployment.longest_stay, []
+    for period in sorted({row.period for row in new}):
+        same = [row for row in released if row.period == period]
+        spent = sum((weight_of(row.terms, stay) for row in same), Fraction(0))
+        if spent > period_budget(deployment):
+            lines.append(
+                f"above the budget: {same[0].entity} has released {period}"
+                f" {counted(len(same), 'time')}; a stay of {counted(stay, 'such period')} has mu"
+                f" {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
+                f" {deployment.budget_mu:g}; the rows are collected, as they are public already"
+            )
+    return lines

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import math
-from dataclasses import asdict
-from fractions import Fraction
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,21 @@ import numpy as np
 
 from dpol import __version__
 from dpol.core.errors import DataError
-from dpol.core.files import write_text
-from dpol.live.decision import Decision, Outlook, Spent, read_decision
+from dpol.core.files import locked, write_text
+from dpol.live.decision import AboveBudget, Decision, Outlook, Spent, as_ranges, read_decision
 from dpol.live.deployment import algorithm_of
 from dpol.live.game import Choice
 from dpol.live.log import Log, open_log
 from dpol.live.page import EARLIER, write_page
-from dpol.live.panel import Panel, read_panel
+from dpol.live.panel import Inputs, Panel, read_panel
 from dpol.live.replay import games_before
-from dpol.release.chains import growth
+from dpol.live.weights import above_budget, mu_of_stays, mu_of_such_stay
 from dpol.release.deployment import Deployment
 
 LONGEST_GAP = 8
 """A decision is for a period so many after the last report, at most."""
 _CLOSE = 1e-9
+_PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def decide(folder: Path, period: datetime.date | None = None) -> Decision:
@@ -44,19 +45,33 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
             other reports.
         OutputError: the decision cannot be written.
     """
+    decisions = folder / "decisions"
     with open_log(folder) as log:
         decision = _decided(log, number_of(log, period))
-        _write(log, folder, decision)
-    newest, *earlier = _decisions(folder)
+        with locked(decisions):
+            written = _read_all(decisions)
+            _write(log, _path(folder, decision.period), decision)
+    shown = {it.period: it for it in [*written, decision]}
+    newest, *earlier = sorted(shown.values(), key=lambda it: it.period, reverse=True)
     write_page(folder, newest, earlier)
     return decision
 
 
-def _decisions(folder: Path) -> list[Decision]:
-    """The latest decisions, the newest period first: as many as the page shows."""
+def _read_all(folder: Path) -> list[Decision]:
+    """The latest decisions, as many as the page shows; tables that differ are written again."""
     # A killed run may have left half of a file, under a hidden name.
-    files = sorted((folder / "decisions").glob("[!.]*.json"), reverse=True)
-    return [read_decision(path) for path in files[: EARLIER + 1]]
+    files = [it for it in folder.glob("*.json") if _PERIOD.fullmatch(it.stem)]
+    read = {path: read_decision(path) for path in sorted(files)[-1 - EARLIER :]}
+    for path, decision in read.items():
+        _write_table(path, decision)
+    return list(read.values())
+
+
+def _write_table(path: Path, decision: Decision) -> None:
+    """Write the table of a decision, unless it is there as it should be."""
+    table, text = path.with_suffix(".csv"), decision.as_csv()
+    if not table.is_file() or table.read_bytes() != text.encode():
+        write_text(table, text)
 
 
 def check(folder: Path, period: datetime.date | None = None) -> Decision:
@@ -74,13 +89,15 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
         number = number_of(log, period)
         path = _path(folder, log.deployment.period_of(number).isoformat())
         before = read_decision(path)
-        again = _decided(log, number, before.last_received)
+        again = _decided(log, number, before.inputs(log.deployment, number))
     if before.log_sha256 != again.log_sha256:
         raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
-    if before.dpol != again.dpol:
-        again = Decision(**{**vars(again), "dpol": before.dpol})
+    again = replace(again, dpol=before.dpol)
     if place := _difference(asdict(before), asdict(again)):
         raise DataError(f"{path}: does not hold the decision that the log gives now: {place}")
+    table = path.with_suffix(".csv")
+    if not table.is_file() or table.read_bytes() != before.as_csv().encode():
+        raise DataError(f"{table}: is not the table of {path.name}; dpol decide writes it again")
     return before
 
 
@@ -90,7 +107,8 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     Raises:
         DataError: nothing was collected, or no period begins at that date.
     """
-    last: str | None = log.connection.execute("SELECT MAX(period) FROM release").fetchone()[0]
+    newest_row = "SELECT MAX(period) FROM listed WHERE set_aside IS NULL"
+    last: str | None = log.connection.execute(newest_row).fetchone()[0]
     if last is None:
         raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
     newest = log.deployment.number_of(datetime.date.fromisoformat(last)) or 0
@@ -116,35 +134,46 @@ def _path(folder: Path, period: str) -> Path:
     return folder / "decisions" / f"{period}.json"
 
 
-def _write(log: Log, folder: Path, decision: Decision) -> None:
+def _write(log: Log, path: Path, decision: Decision) -> None:
     """Write a decision, unless it is there; one that differs is never overwritten."""
-    path, text = _path(folder, decision.period), decision.as_json()
-    if path.exists() and path.read_text(encoding="utf-8") != text:
-        before = read_decision(path)
+    text = decision.as_json()
+    if not path.exists():
+        # Its table first: a decision that is there has one.
+        _write_table(path, decision)
+        write_text(path, text)
+        return
+    _write_table(path, before := read_decision(path))
+    if before.as_json() != text:
         if before.log_sha256 != decision.log_sha256:
-            late = [
-                f"{row.entity} for {row.period}"
-                for report, row in log.releases("period < ?", decision.period)
-                if report > before.last_received
-            ]
-            came = f"came since: {', '.join(late)}" if late else "the log has other rows than then"
             raise DataError(
-                f"{path}: is decided already, and stays: {came}; what came late counts from the"
-                " next decision on"
+                f"{path}: is decided already, and stays: {_since(log, before, decision)}; that"
+                " counts from the next decision on"
             )
         raise DataError(
-            f"{path}: is decided already, with another version of dpol or on another machine, and"
-            " stays; dpol decide --check says whether both agree"
+            f"{path}: is decided already, with another file of the deployment, version of dpol"
+            " or machine, and stays; dpol decide --check says whether both agree"
         )
-    for file, content in ((path.with_suffix(".csv"), decision.as_csv()), (path, text)):
-        if not file.exists():
-            write_text(file, content)
 
 
-def _decided(log: Log, number: int, last_received: int | None = None) -> Decision:
-    """The decision for a period, from reports up to a number in the log; None: from all."""
+def _since(log: Log, before: Decision, now: Decision) -> str:
+    """The difference between what two decisions for one period read."""
+    number = number_of(log, datetime.date.fromisoformat(now.period))
+    then = before.inputs(log.deployment, number).versions
+    names = list(log.deployment.entities)
+    came = np.argwhere(now.inputs(log.deployment, number).versions > then).tolist()
+    lines = [f"{names[place]} for {log.deployment.period_of(it)}" for it, place in came]
+    aside = [it for it in now.set_aside if it not in before.set_aside]
+    told = [
+        *([f"came since: {', '.join(lines)}"] if lines else []),
+        *(f"set aside since: {it.entity} for {it.period}" for it in aside),
+    ]
+    return ", ".join(told) or "the log has other rows than then"
+
+
+def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
+    """The decision for a period, from all reports, or from those that a decision read."""
     deployment, period = log.deployment, log.deployment.period_of(number)
-    panel = read_panel(log, number, last_received)
+    panel = read_panel(log, number, only)
     among = np.array([it.takes_part(period) for it in deployment.entities.values()])
     try:
         (ready,) = games_before(deployment, algorithm_of(deployment), panel, [number])
@@ -169,7 +198,8 @@ def _decided(log: Log, number: int, last_received: int | None = None) -> Decisio
         randomness=_randomness(deployment, number),
         dpol=__version__,
         releases=panel.releases,
-        last_received=panel.last_received,
+        read=as_ranges(panel.inputs.versions, list(deployment.entities)),
+        set_aside=tuple(panel.inputs.set_aside),
         log_sha256=panel.sha256,
     )
 
@@ -212,13 +242,21 @@ def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Out
 
 def spent_of(deployment: Deployment, panel: Panel) -> Spent:
     """Privacy cost of releases for one person: a period that was released twice counts twice."""
-    mu, stay = math.sqrt(panel.spent.max()), deployment.longest_stay
-    memories = [(Fraction(a), Fraction(b), weeks) for a, b, weeks in panel.memories]
+    stay, names = deployment.longest_stay, list(deployment.entities)
     return Spent(
-        mu=mu,
-        unit_weeks=min(weeks for *_, weeks in memories),
-        mu_of_stay=mu * growth(memories, stay),
+        mu=math.sqrt(panel.spent.max()),
+        unit_weeks=panel.unit_weeks,
+        mu_of_stay=mu_of_stays(panel.weight, stay),
         longest_stay=stay,
+        budget_mu=deployment.budget_mu,
+        above_budget=tuple(
+            AboveBudget(
+                entity=names[place],
+                period=deployment.period_of(number).isoformat(),
+                mu_of_stay=mu_of_such_stay(float(panel.weight[number, place]), stay),
+            )
+            for number, place in above_budget(panel.weight, deployment)
+        ),
         corrections=panel.corrections,
     )
 

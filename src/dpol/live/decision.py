@@ -6,15 +6,21 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
+from dpol.live.panel import Inputs, SetAside
+from dpol.release.deployment import Deployment
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outlook:
     """The outlook of one entity in a decision.
 
@@ -48,15 +54,31 @@ class Outlook:
     missing: bool
 
 
-@dataclass(frozen=True)
+class AboveBudget(NamedTuple):
+    """A period in which an entity spent more than its part of the budget.
+
+    Args:
+        entity: its identifier.
+        period: YYYY-MM-DD.
+        mu_of_stay: of a person of the longest stay, if all periods were like this one.
+    """
+
+    entity: str
+    period: str
+    mu_of_stay: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spent:
     """The most that the releases behind a decision cost one person, in Gaussian DP.
 
     Args:
         mu: of a person of the unit.
         unit_weeks: the unit: one person in at most so many periods in a row.
-        mu_of_stay: of a person of the longest stay.
+        mu_of_stay: of a person of the longest stay, in all releases so far.
         longest_stay: in periods.
+        budget_mu: the most that this should be, says the deployment.
+        above_budget: where more was spent than that allows.
         corrections: releases that superseded another one; they are counted.
     """
 
@@ -64,10 +86,12 @@ class Spent:
     unit_weeks: int
     mu_of_stay: float
     longest_stay: int
+    budget_mu: float
+    above_budget: tuple[AboveBudget, ...]
     corrections: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Decision:
     """The choice of entities for a period, and all that is needed to check it.
 
@@ -83,8 +107,10 @@ class Decision:
         randomness: seed and keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
         releases: how many releases were read, superseded ones included.
-        last_received: number in the log of the last report that was read.
-        log_sha256: of all that was read.
+        read: the periods that each entity had released, counted from 0; of one that was released
+            again there are several.
+        set_aside: those of them that did not count.
+        log_sha256: of all that was read, see `dpol.live.panel`.
     """
 
     deployment: str
@@ -98,7 +124,8 @@ class Decision:
     randomness: Mapping[str, Any]
     dpol: str
     releases: int
-    last_received: int
+    read: Mapping[str, str]
+    set_aside: tuple[SetAside, ...]
     log_sha256: str
 
     @property
@@ -106,19 +133,69 @@ class Decision:
         """Identifiers of who was to report for the last period, and did not."""
         return tuple(it.entity for it in self.outlooks if it.missing)
 
+    def inputs(self, deployment: Deployment, rounds: int) -> Inputs:
+        """The rows that the decision read, of the first `rounds` periods of a deployment."""
+        return Inputs(from_ranges(self.read, list(deployment.entities), rounds), self.set_aside)
+
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
         facts = dataclasses.asdict(self) | {"missing": self.missing}
+        for whole, key in ((facts, "set_aside"), (facts["spent"], "above_budget")):
+            whole[key] = [it._asdict() for it in whole[key]]
         return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def as_csv(self) -> str:
-        """A table with a row for each entity."""
+        """A table with a row for each entity; no title is a formula for a spreadsheet."""
         text = io.StringIO(newline="")
-        rows = [dataclasses.asdict(it) for it in self.outlooks]
-        writer = csv.DictWriter(text, ["period", *rows[0]], lineterminator="\n")
+        fields = [it.name for it in dataclasses.fields(Outlook)]
+        writer = csv.DictWriter(text, ["period", *fields], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({"period": self.period, **row} for row in rows)
+        for it in self.outlooks:
+            cells = {"period": self.period, **vars(it)}
+            writer.writerow(cells | {key: spreadsheet_text(cells[key]) for key in _TEXTS})
         return text.getvalue()
+
+
+_TEXTS = "entity", "title"
+
+
+def as_ranges(versions: NDArray[np.int_], entities: Sequence[str]) -> dict[str, str]:
+    """The periods that each entity has released, such as `0-5 7`.
+
+    >>> as_ranges(np.array([[1, 0], [2, 0], [0, 1]]), ["a", "b"])
+    {'a': '0-1 1', 'b': '2'}
+
+    Args:
+        versions: (T, n) how often.
+        entities: n identifiers.
+    """
+    texts: dict[str, list[str]] = {name: [] for name in entities}
+    for least in range(1, versions.max(initial=0) + 1):
+        there = np.pad(versions >= least, ((1, 1), (0, 0))).astype(int)
+        changes = np.diff(there, axis=0).T  # 1 where a run begins, -1 after its end
+        for name, own in zip(entities, changes, strict=True):
+            runs = zip((own == 1).nonzero()[0], (own == -1).nonzero()[0] - 1, strict=True)
+            texts[name] += [f"{a}-{b}" if a < b else f"{a}" for a, b in runs]
+    return {name: " ".join(own) for name, own in texts.items()}
+
+
+def from_ranges(texts: Mapping[str, str], entities: Sequence[str], rounds: int) -> NDArray[np.int_]:
+    """(T, n) how often each entity released a period, of what `as_ranges` writes.
+
+    Raises:
+        DataError: the texts are not of these entities and periods.
+    """
+    versions = np.zeros((rounds + 1, len(entities)), dtype=int)
+    try:
+        for place, name in enumerate(entities):
+            for run in texts.get(name, "").split():
+                first, _, last = run.partition("-")
+                if not 0 <= int(first) <= int(last or first) < rounds:
+                    raise ValueError(run)
+                versions[int(first) : int(last or first) + 1, place] += 1
+    except (ValueError, AttributeError):
+        raise DataError("a decision does not say what it read; put it back as it was") from None
+    return versions[:-1]
 
 
 def read_decision(path: Path) -> Decision:
@@ -130,7 +207,10 @@ def read_decision(path: Path) -> Decision:
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         del facts["missing"]
-        facts["named"], facts["spent"] = tuple(facts["named"]), Spent(**facts["spent"])
+        spent = facts["spent"]
+        spent["above_budget"] = tuple(AboveBudget(**it) for it in spent["above_budget"])
+        facts["named"], facts["spent"] = tuple(facts["named"]), Spent(**spent)
+        facts["set_aside"] = tuple(SetAside(**it) for it in facts["set_aside"])
         facts["outlooks"] = tuple(Outlook(**it) for it in facts["outlooks"])
         return Decision(**facts)
     except OSError as error:

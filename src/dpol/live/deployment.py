@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dpol.core.errors import ConfigError
 from dpol.core.refusals import did_you_mean, problems_of, refusal
-from dpol.core.settings import Problem
+from dpol.core.settings import MISSING, Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LocalAlgorithm
 from dpol.experts.registry import REGISTRY, make_members
@@ -42,7 +42,8 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
         ConfigError: it breaks rules; all are listed.
     """
     try:
-        deployment = Deployment.model_validate(raw)
+        # Where `disjoint` is missing, its own words say what it affirms.
+        deployment = Deployment.model_validate({"disjoint": MISSING, **raw})
     except ValidationError as error:
         raise refusal(place, problems_of(error, Deployment), MANUAL) from None
     if problems := [*deployment.rules(), *_unfit_algorithm(deployment)]:

@@ -6,20 +6,24 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.live.log import open_log
+from dpol.live.log import Released, open_log
 
 NUMBERS = "noisy_count", "capacity", "noisy_share", "mu", "count_sensitivity", "a", "b"
 """Columns that are text in the log, as they were released."""
+_TEXTS = "entity", "chain", "set_aside"
 
 
 def export(folder: Path, to: Path) -> int:
     """Write all releases of a log to a table, superseded ones included; how many.
 
     Besides the columns of the log there are `noise_sd` and `fresh_sd`, the standard deviations of
-    the noise on the share and of what is fresh in it. In CSV numbers are the text that was
-    released, in Parquet they are floats.
+    the noise on the share and of what is fresh in it; the id of the holder's `ledger`; the number
+    of the `report`; and `set_aside`, the reason why a row does not count, empty if it does. In CSV
+    numbers are the text that was released, and no other text is a formula for a spreadsheet. In
+    Parquet numbers are floats.
 
     Raises:
         DataError: as `open_log`, or the table is to be neither CSV nor Parquet.
@@ -28,13 +32,18 @@ def export(folder: Path, to: Path) -> int:
     if to.suffix not in (".csv", ".parquet"):
         raise DataError(f"{to}: must end in .csv or .parquet")
     with open_log(folder) as log:
-        rows = [row for _, row in log.releases()]
-    table = pd.DataFrame(rows, columns=list(type(rows[0])._fields) if rows else None)
-    table["noise_sd"] = [row.noise for row in rows]
-    table["fresh_sd"] = [row.fresh for row in rows]
+        entries = log.releases()
+    table = pd.DataFrame([it.row for it in entries], columns=list(Released._fields))
+    table["noise_sd"] = [it.row.noise for it in entries]
+    table["fresh_sd"] = [it.row.fresh for it in entries]
+    table["ledger"] = [it.ledger for it in entries]
+    table["report"] = [it.report for it in entries]
+    table["set_aside"] = [it.set_aside or "" for it in entries]
     with atomic_path(to) as temporary:
         if to.suffix == ".csv":
+            for name in _TEXTS:
+                table[name] = table[name].map(spreadsheet_text)
             table.to_csv(temporary, index=False, lineterminator="\n")
         else:
             table.astype(dict.fromkeys(NUMBERS, float)).to_parquet(temporary, index=False)
-    return len(rows)
+    return len(entries)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.files import atomic_path
+from dpol.core.files import atomic_path, output_error
 from dpol.core.randomness import Floats
 from dpol.live.deployment import read_deployment
 from dpol.release.deployment import Deployment
@@ -29,7 +29,7 @@ DEPLOYMENT_NAME = "deployment.yaml"
 """The name of the deployment's copy there."""
 
 _APPLICATION = 0x64706F6D
-_VERSION = 1
+_VERSION = 2
 _PATIENCE = 300.0  # Seconds that a run waits for another one.
 
 
@@ -68,6 +68,28 @@ class Released(NamedTuple):
         return float(self.fresh * noise_growth(float(self.a), float(self.b), self.place))
 
 
+class Entry(NamedTuple):
+    """A row of the log, and where it came from.
+
+    Args:
+        row: as it was released.
+        report: number of the report that brought it.
+        ledger: id of the holder's ledger.
+        output: id of the output in it.
+        file: name of the table.
+        received: when the report was collected, in universal time.
+        set_aside: why the row does not count; None: it does.
+    """
+
+    row: Released
+    report: int
+    ledger: str
+    output: str
+    file: str
+    received: str
+    set_aside: str | None
+
+
 TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
 """Columns of the log's table of noise, which many rows share. The last fields of a row."""
 
@@ -94,15 +116,30 @@ class Log:
     deployment: Deployment
     sha256: str
 
-    def add_report(self, *values: str) -> int:
-        """Enter a report (checksum, file, ledger, output, mechanism); its number."""
+    def add_report(self, *, sha256: str, file: str, ledger: str, output: str) -> int:
+        """Enter a report; its number."""
+        return self._add("report", sha256=sha256, file=file, ledger=ledger, output=output)
+
+    def set_aside(self, entity: str, period: str, reason: str) -> None:
+        """Let nothing count that an entity released before for a period; '': for all periods."""
+        self._add("act", kind="set aside", entity=entity, period=period, reason=reason)
+
+    def accept_ledger(self, entity: str, reason: str) -> None:
+        """Note that an entity reports from another ledger from now on."""
+        self._add("act", kind="new ledger", entity=entity, period="", reason=reason)
+
+    def _add(self, table: str, **values: str) -> int:
+        """Add a row to a table of the sequence; its number."""
+        last = "SELECT MAX(number) AS number FROM"
+        (number,) = self.connection.execute(
+            f"SELECT 1 + IFNULL(MAX(number), 0) FROM ({last} report UNION ALL {last} act)"
+        ).fetchone()
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        found = self.connection.execute(
-            "INSERT INTO report (sha256, file, ledger, output, mechanism, received)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (*values, now),
-        )
-        return int(found.lastrowid or 0)
+        row = {"number": number, "received": now, **values}
+        marks = ", ".join("?" * len(row))
+        insert = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})"
+        self.connection.execute(insert, tuple(row.values()))
+        return int(number)
 
     def add_releases(self, report: int, rows: list[Released]) -> None:
         """Enter rows of a report."""
@@ -124,19 +161,35 @@ class Log:
         )
         return {number: tuple(terms) for number, *terms in found}
 
-    def releases(self, where: str = "1", *values: str | int) -> list[tuple[int, Released]]:
-        """Rows with the numbers of their reports, by entity, period and version."""
+    def releases(self, where: str = "1", *values: str | int) -> list[Entry]:
+        """Rows by entity, period and version, those that were set aside included."""
+        columns = *Released._fields, "report", "ledger", "output", "file", "received", "set_aside"
         found = self.connection.execute(
-            f"SELECT report, {', '.join(Released._fields)} FROM released WHERE {where}"
-            " ORDER BY entity, period, version",
+            f"SELECT {', '.join(columns)} FROM released JOIN report ON report.number = report"
+            f" WHERE {where} ORDER BY entity, period, version",
             values,
         )
-        return [(row[0], Released(*row[1:])) for row in found]
+        n = len(Released._fields)
+        return [Entry(Released._make(row[:n]), *row[n:]) for row in found]
+
+    @contextmanager
+    def as_a_whole(self) -> Iterator[None]:
+        """Add all that the block adds, or nothing if it raises."""
+        self.connection.execute("SAVEPOINT whole")
+        try:
+            yield
+        except BaseException:
+            if self.connection.in_transaction:  # a full disk ends all of it
+                self.connection.execute("ROLLBACK TO whole")
+            raise
+        self.connection.execute("RELEASE whole")
 
 
 @contextmanager
-def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False) -> Iterator[Log]:
-    """Open the log of a folder; with `new` it is made if there is none, and may be added to.
+def open_log(
+    folder: Path, *, deployment: Path | None = None, new: bool = False, write: bool = False
+) -> Iterator[Log]:
+    """Open the log of a folder.
 
     What is added in the block is added as a whole or not at all; one such block at a time, the
     others wait. The deployment is copied into the folder when the log is made.
@@ -144,15 +197,18 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
     Args:
         folder: of the coordinator.
         deployment: the file; None: the copy in the folder.
-        new: whether rows may be added.
+        new: whether it is made if there is none; rows may be added then.
+        write: whether rows may be added.
 
     Raises:
         DataError: there is no log or deployment, the file is not a log, or the log is of another
             deployment.
         OutputError: the log cannot be written, or another run holds it too long.
     """
-    path = folder / LOG_NAME
-    begun = path.exists() and (not path.is_file() or path.stat().st_size > 0)
+    path, write = folder / LOG_NAME, write or new
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: {_NO_LOG}")
+    begun = path.exists() and path.stat().st_size > 0
     if not new and not begun:
         raise DataError(f"{path}: there is no log yet; make one with dpol collect --into {folder}")
     if not begun:
@@ -160,17 +216,24 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
         if deployment is None and not copy.exists():
             raise DataError(f"{copy}: is missing; name the deployment's file with --deployment")
         read_deployment(deployment or copy)
-    try:
+    with _saying_what_failed(path):
         folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as base:
             _patiently(base, "PRAGMA synchronous = EXTRA")
-            _patiently(base, "BEGIN IMMEDIATE" if new else "BEGIN")
+            _patiently(base, "BEGIN IMMEDIATE" if write else "BEGIN")
             if new:
                 _make(base, path, folder / DEPLOYMENT_NAME, deployment)
             yield Log(path, base, *_agreed(base, folder / DEPLOYMENT_NAME))
             _patiently(base, "COMMIT")
+
+
+@contextmanager
+def _saying_what_failed(path: Path) -> Iterator[None]:
+    """Raise what a disk or SQLite cannot do as errors that name the file and the remedy."""
+    try:
+        yield
     except OSError as error:
-        raise OutputError(f"{error.filename}: {error.strerror}; choose another folder") from error
+        raise output_error(error.filename or path.parent, error) from error
     except sqlite3.Error as error:
         what = getattr(error, "sqlite_errorname", "")
         if what.startswith("SQLITE_BUSY"):
@@ -183,18 +246,26 @@ def open_log(folder: Path, *, deployment: Path | None = None, new: bool = False)
 
 
 @contextmanager
-def log_of_rows(path: Path, deployment: Deployment, rows: list[Released]) -> Iterator[Log]:
-    """Open a log in memory that holds rows of a table, in their order, as one report.
+def log_of_rows(
+    path: Path, deployment: Deployment, rows: Sequence[tuple[Released, str]]
+) -> Iterator[Log]:
+    """Open a log in memory that holds rows of a table, in their order.
 
     Args:
         path: of the table.
         deployment: that its rows are of.
-        rows: a correction comes after what it supersedes.
+        rows: each with the reason why it was set aside, empty if it was not; a correction comes
+            after what it supersedes.
     """
     with closing(sqlite3.connect(":memory:")) as base:
         _make_tables(base, deployment)
         log = Log(path, base, deployment, deployment.sha256())
-        log.add_releases(log.add_report("", path.name, "", "", ""), rows)
+        for aside in True, False:  # What was set aside was set aside before others came.
+            own = [(row, reason) for row, reason in rows if bool(reason) is aside]
+            number = log.add_report(sha256="", file=path.name, ledger="", output="")
+            log.add_releases(number, [row for row, _ in own])
+            for row, reason in own if aside else ():
+                log.set_aside(row.entity, row.period, reason)
         yield log
 
 
@@ -210,11 +281,16 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         _make_tables(base, read_deployment(copy))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")
         base.execute(f"PRAGMA user_version = {_VERSION}")
-    if deployment and read_deployment(deployment).sha256() != read_deployment(copy).sha256():
+    if deployment is None:
+        return
+    if read_deployment(deployment).sha256() != read_deployment(copy).sha256():
         raise DataError(
-            f"{deployment}: is another deployment than {copy}, which this folder began with; take"
+            f"{deployment}: is another agreement than {copy}, which this folder began with; take"
             " that one, or another folder"
         )
+    if (content := deployment.read_bytes()) != copy.read_bytes():  # titles, algorithm, seed
+        with atomic_path(copy) as temporary:
+            temporary.write_bytes(content)
 
 
 def _make_tables(base: sqlite3.Connection, deployment: Deployment) -> None:

@@ -1,13 +1,22 @@
 -- The log of a coordinator: what was collected, all of it public. Rows are only ever added.
 CREATE TABLE deployment (sha256 TEXT NOT NULL);
 
--- `received` is universal time. No decision depends on it.
+-- Reports and acts have numbers of one sequence: the order in which they came. `received` is
+-- universal time. No decision depends on it.
 CREATE TABLE report (
-    number INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, file TEXT NOT NULL, received TEXT NOT NULL,
-    ledger TEXT NOT NULL, output TEXT NOT NULL, mechanism TEXT NOT NULL
+    number INTEGER PRIMARY KEY, received TEXT NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL,
+    ledger TEXT NOT NULL, output TEXT NOT NULL
 );
 
-CREATE INDEX report_output ON report (ledger, output);
+-- What the coordinator did about an entity. `set aside`: what was released before for a period, or
+-- for all ('') periods, does not count. `new ledger`: it reports from another ledger from now on.
+CREATE TABLE act (
+    number INTEGER PRIMARY KEY, received TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('set aside', 'new ledger')), entity TEXT NOT NULL,
+    period TEXT NOT NULL, reason TEXT NOT NULL
+);
+
+CREATE INDEX act_entity ON act (entity, kind);
 
 -- What is public of the noise of releases, a row for each kind: of fresh noise `scale` steps of
 -- 10^-decimals persons, and memory (a, b). Noise without memory has a = b.
@@ -18,7 +27,7 @@ CREATE TABLE noise (
     UNIQUE (mu, count_sensitivity, a, b, unit_weeks, scale, decimals)
 );
 
--- Numbers are the text that was released. A version above 1 supersedes the one before. The row is
+-- Numbers are the text that was released. A version above 1 supersedes those before. The row is
 -- number `place` of its chain of noise, from 1.
 CREATE TABLE release (
     number INTEGER PRIMARY KEY, report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL,
@@ -28,9 +37,15 @@ CREATE TABLE release (
     UNIQUE (entity, period, version)
 );
 
-CREATE VIEW released AS SELECT * FROM release JOIN noise ON noise.number = release.noise;
+-- `set_aside` is the reason; NULL: the row counts.
+CREATE VIEW listed AS SELECT release.*, (
+    SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
+    AND act.number > report AND act.period IN ('', release.period) ORDER BY act.number LIMIT 1
+) AS set_aside FROM release;
 
-CREATE INDEX release_report ON release (report);
+CREATE VIEW released AS
+SELECT listed.*, mu, count_sensitivity, a, b, unit_weeks, scale, decimals
+FROM listed JOIN noise ON noise.number = listed.noise;
 
 CREATE TRIGGER deployment_kept BEFORE DELETE ON deployment
 BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
@@ -42,6 +57,12 @@ CREATE TRIGGER report_kept BEFORE DELETE ON report
 BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
 
 CREATE TRIGGER report_same BEFORE UPDATE ON report
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER act_kept BEFORE DELETE ON act
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER act_same BEFORE UPDATE ON act
 BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
 
 CREATE TRIGGER noise_kept BEFORE DELETE ON noise

@@ -11,11 +11,14 @@ from dpol.core.rounding import rounded_up
 from dpol.live.decision import Decision, Outlook
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
+from dpol.show.words import counted
 
 SHOWN = 50
 """Number of entities that the ranking shows; the CSV file of the decision has all."""
 EARLIER = 26
 """Number of earlier decisions that are shown."""
+LISTED = 20
+"""Number of releases that were set aside, or are above the budget, that are named."""
 _WIDTH = 160.0  # of a bar, in pixels
 
 
@@ -93,6 +96,9 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision]) -> str:
         shown=SHOWN,
         earlier=earlier[:EARLIER],
         missing=[titles[name] for name in decision.missing],
+        listed=LISTED,
+        counted=counted,
+        budget=f"{spent.budget_mu:g}",
         mu=rounded_up(spent.mu, 3),
         guess=rounded_up(100 * best_guess(spent.mu), 3),
         mu_of_stay=rounded_up(spent.mu_of_stay, 3),

@@ -3,26 +3,59 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.live.log import TERMS, Log, Released, noise_growth
+from dpol.live.log import TERMS, Log, noise_growth
+from dpol.live.weights import weight_of
 from dpol.privacy.chains import Chains
 
 _CHUNK = 50_000  # Rows that are read at once.
 
 
+class SetAside(NamedTuple):
+    """A release that does not count.
+
+    Args:
+        entity: its identifier.
+        period: YYYY-MM-DD.
+        version: of the release.
+        reason: the coordinator's.
+    """
+
+    entity: str
+    period: str
+    version: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The rows that a decision read.
+
+    Args:
+        versions: (T, n) how many releases of each period and entity.
+        set_aside: those that did not count.
+    """
+
+    versions: NDArray[np.int_]
+    set_aside: Sequence[SetAside]
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
     """All that was reported before a period; of a correction and what it supersedes, the former.
+
+    What was set aside is in `spent`, `weight`, `inputs` and the hash only.
 
     Args:
         share: (T, n) noisy shares; NaN: no report.
@@ -34,12 +67,12 @@ class Panel:
         place: (T, n) of the report in its chain of noise, from 1; 0: no report.
         chain: (T, n) which chain that is; -1: no report.
         spent: (T, n) sum of the squared mu of all releases, superseded ones included.
-        memories: a, b and the unit in weeks of every kind of noise.
-        releases: how many rows were read.
+        weight: (T, n) likewise, of their weights in a longest stay, see `dpol.live.weights`.
+        unit_weeks: the shortest stay that mu protects.
+        releases: how many rows count.
         corrections: how many of them supersede another one.
-        last_received: number of the last report that was read.
-        sha256: of lines: the checksum of the deployment, that of each column of what was read, see
-            `_rows`, and the kinds of noise as Python writes them.
+        inputs: what was read.
+        sha256: of all that was read, see `_hash_of`.
     """
 
     share: Floats
@@ -51,15 +84,27 @@ class Panel:
     place: NDArray[np.int_]
     chain: NDArray[np.int_]
     spent: Floats
-    memories: frozenset[tuple[str, str, int]]
+    weight: Floats
+    unit_weeks: int
     releases: int
     corrections: int
-    last_received: int
+    inputs: Inputs
     sha256: str
 
     def before(self, rounds: int) -> Panel:
         """The reports of the first `rounds` periods; the number of releases stays."""
-        arrays = "share", "capacity", "fresh", "noise", "a", "b", "spent", "place", "chain"
+        arrays = (
+            "share",
+            "capacity",
+            "fresh",
+            "noise",
+            "a",
+            "b",
+            "spent",
+            "weight",
+            "place",
+            "chain",
+        )
         return replace(self, **{name: getattr(self, name)[:rounds] for name in arrays})
 
     @property
@@ -98,94 +143,187 @@ class Panel:
         return begun, begun & (self.place > 1)
 
 
-def read_panel(log: Log, rounds: int, received: int | None = None) -> Panel:
+def read_panel(log: Log, rounds: int, only: Inputs | None = None) -> Panel:
     """The reports of the first `rounds` periods.
 
     Args:
         log: what is read.
         rounds: their number T.
-        received: number of the last report to read; None: of all.
+        only: what of it is read, as a decision did; None: all.
 
     Raises:
-        DataError: nothing was.
+        DataError: nothing was reported that counts, or the log lacks what is to be read.
     """
-    deployment = log.deployment
-    period, shape = deployment.period_of(rounds), (rounds, len(deployment.entities))
-    rows, last, sums = _rows(log, rounds, 2**62 if received is None else received)
-    if not last:
+    read, aside = _rows(log, rounds)
+    if only:
+        read, aside = _again(log, read, aside, only)
+    if read["set_aside"].all():
+        period = log.deployment.period_of(rounds)
         raise DataError(f"{log.path}: nothing was reported before {period}; take a later one")
-    numbers, kind = np.unique(rows["noise"], return_inverse=True)
-    kinds = [row for number, row in log.noises().items() if number in numbers]
-    mu, _, a, b, _, scale, decimals = np.array(kinds, dtype=float).T
-    fresh = (scale / 10.0**decimals)[kind] / rows["capacity"]
-    noise = fresh * noise_growth(a[kind], b[kind], rows["place"])
-    at, spent = (rows["period"], rows["entity"]), np.zeros(shape)
-    np.add.at(spent, at, mu[kind] ** 2)
-
-    def whole(missing: float, values: Floats) -> Any:
-        array = np.full(shape, missing)
-        array[at] = values  # of a period's versions the last
-        return array
-
+    noises = log.noises()
+    numbers, kind = np.unique(read["noise"], return_inverse=True)
+    kinds = [noises[number] for number in numbers.tolist()]
+    terms = np.array(kinds, dtype=float).T
+    shape = rounds, len(log.deployment.entities)
     return Panel(
-        share=whole(np.nan, rows["noisy_share"]),
-        capacity=whole(np.nan, rows["capacity"]),
-        fresh=whole(np.nan, fresh),
-        noise=whole(np.nan, noise),
-        a=whole(np.nan, a[kind]),
-        b=whole(np.nan, b[kind]),
-        place=whole(0, rows["place"]),
-        chain=whole(-1, rows["chain"]),
-        spent=spent,
-        memories=frozenset((str(it[2]), str(it[3]), int(it[4])) for it in kinds),
-        releases=len(kind),
-        corrections=int((rows["version"] > 1).sum()),
-        last_received=last,
-        sha256=sha256("\n".join((log.sha256, *sums, repr(kinds))).encode()).hexdigest(),
+        **_reported(shape, read, terms, kind),
+        **_spent(shape, read, kinds, kind, log.deployment.longest_stay),
+        inputs=Inputs(_summed(shape, read, np.ones(len(kind), dtype=int)), tuple(aside)),
+        sha256=_hash_of(log, read, terms, kind),
     )
 
 
-_COLUMNS = *Released._fields[: -len(TERMS)], "noise"
+def _reported(
+    shape: tuple[int, int], read: Mapping[str, NDArray[Any]], terms: Floats, kind: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Arrays of a panel, of the rows that count."""
+    count = ~read["set_aside"]
+    rows = {key: column[count] for key, column in read.items()}
+    _, _, a, b, _, scale, decimals = terms[:, kind[count]]
+    fresh = scale / 10.0**decimals / rows["capacity"]
+    noise = fresh * noise_growth(a, b, rows["place"])
+
+    def whole(missing: float, values: Floats) -> Any:
+        array = np.full(shape, missing)
+        array[rows["period"], rows["entity"]] = values  # of a period's versions the last
+        return array
+
+    place = whole(0, rows["place"])
+    return {
+        "share": whole(np.nan, rows["noisy_share"]),
+        "capacity": whole(np.nan, rows["capacity"]),
+        "fresh": whole(np.nan, fresh),
+        "noise": whole(np.nan, noise),
+        "a": whole(np.nan, a),
+        "b": whole(np.nan, b),
+        "place": place,
+        "chain": whole(-1, rows["chain"]),
+        "releases": len(fresh),
+        "corrections": len(fresh) - int((place > 0).sum()),
+    }
 
 
-def _rows(log: Log, rounds: int, received: int) -> tuple[dict[str, NDArray[Any]], int, list[str]]:
-    """Rows of the log as columns of numbers, the last report they are from, and checksums.
+def _spent(
+    shape: tuple[int, int],
+    read: Mapping[str, NDArray[Any]],
+    kinds: Sequence[tuple[str | int, ...]],
+    kind: NDArray[np.intp],
+    longest_stay: int,
+) -> dict[str, Any]:
+    """Arrays of a panel: the cost of all rows that were read."""
+    terms = [dict(zip(TERMS, it, strict=True)) for it in kinds]
+    mu = np.array([float(it["mu"]) for it in terms])
+    weights = np.array([float(weight_of(it, longest_stay)) for it in kinds])
+    return {
+        "spent": _summed(shape, read, (mu**2)[kind]),
+        "weight": _summed(shape, read, weights[kind]),
+        "unit_weeks": min(int(it["unit_weeks"]) for it in terms),
+    }
 
-    A checksum is of a column: its values as text, in the order of the log, a newline after each.
+
+def _summed(
+    shape: tuple[int, int], read: Mapping[str, NDArray[Any]], values: NDArray[Any]
+) -> NDArray[Any]:
+    """(T, n) sums of values of rows."""
+    array = np.zeros(shape, dtype=values.dtype)
+    np.add.at(array, (read["period"], read["entity"]), values)
+    return array
+
+
+_COLUMNS = (
+    *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
+    *("noise", "set_aside"),
+)
+"""Columns that are read, in the order of the hash."""
+_SET_ASIDE = "entity", "period", "version", "set_aside"
+
+
+def _rows(log: Log, rounds: int) -> tuple[dict[str, NDArray[Any]], Sequence[SetAside]]:
+    """Rows of the log as columns of numbers, by entity, period and version; those set aside.
+
+    Entities and periods are numbered as in the deployment, chains as they appear.
     """
-    first, chains = log.deployment.period_of, defaultdict[str, int](itertools.count().__next__)
-    number: dict[str, Callable[[str], float]] = {
-        "entity": {name: place for place, name in enumerate(log.deployment.entities)}.__getitem__,
+    entities, first = list(log.deployment.entities), log.deployment.period_of
+    chains = defaultdict[str, int](itertools.count().__next__)
+    number: dict[str, Callable[[Any], float]] = {
+        "entity": {name: place for place, name in enumerate(entities)}.__getitem__,
         "period": {first(it).isoformat(): it for it in range(rounds)}.__getitem__,
         "chain": chains.__getitem__,
         **dict.fromkeys(("version", "place", "noise"), int),
-        **dict.fromkeys(("capacity", "noisy_share"), float),
+        **dict.fromkeys(("noisy_count", "capacity", "noisy_share"), float),
+        "set_aside": lambda reason: reason is not None,
     }
-    found: dict[str, list[NDArray[Any]]] = {key: [] for key in number}
-    sums, last = {key: sha256() for key in _COLUMNS}, 0
-    for report, texts in _chunks(log, first(rounds).isoformat(), received):
-        last = max(last, report)
-        for key, text in zip(_COLUMNS, texts, strict=True):
-            sums[key].update(f"{text}\n".encode())
-            if key in number:
-                found[key].append(np.array(list(map(number[key], text.split("\n")))))
-    columns = {key: np.concatenate(own) for key, own in found.items()} if last else {}
-    return columns, last, [it.hexdigest() for it in sums.values()]
+    read: dict[str, list[NDArray[Any]]] = {key: [] for key in _COLUMNS}
+    aside: list[SetAside] = []
+    for chunk in _chunks(log, first(rounds).isoformat()):
+        for key, cells in chunk.items():
+            read[key].append(np.array(list(map(number[key], cells))))
+        if any(chunk["set_aside"]):
+            rows = zip(*(chunk[key] for key in _SET_ASIDE), strict=True)
+            aside += [SetAside(*row) for row in rows if row[-1] is not None]
+    if not read["entity"]:
+        return {key: np.zeros(0, dtype=bool) for key in _COLUMNS}, []
+    columns = {key: np.concatenate(read.pop(key)) for key in _COLUMNS}
+    rank = np.argsort(np.argsort(np.array(entities)))  # by their names
+    order = np.lexsort([columns["version"], columns["period"], rank[columns["entity"]]])
+    return {key: column[order] for key, column in columns.items()}, sorted(aside)
 
 
-def _chunks(log: Log, period: str, received: int) -> Iterator[tuple[int, list[str]]]:
-    """Columns of the log, values parted by newlines, and the last report that they are from.
+def _chunks(log: Log, period: str) -> Iterator[dict[str, list[Any]]]:
+    """Columns of rows of the log before a period.
 
-    SQLite joins the values: to make an object of each takes three times as long.
+    SQLite joins the values of a column: to make an object of each row takes three times as long.
     """
     (end,) = log.connection.execute("SELECT MAX(number) FROM release").fetchone()
-    joined = ", ".join(f"group_concat({key}, char(10))" for key in _COLUMNS)
+    joined = ", ".join(f"json_group_array({key})" for key in _COLUMNS)
     for start in range(0, end or 0, _CHUNK):
-        # Without an index the rows come in the order of their numbers.
-        last, *texts = log.connection.execute(
-            f"SELECT MAX(report), {joined} FROM release NOT INDEXED WHERE number > ?"
-            " AND number <= ? AND period < ? AND report <= ?",
-            (start, start + _CHUNK, period, received),
+        texts = log.connection.execute(
+            f"SELECT {joined} FROM listed WHERE number > ? AND number <= ? AND period < ?",
+            (start, start + _CHUNK, period),
         ).fetchone()
-        if last is not None:
-            yield last, texts
+        columns = dict(zip(_COLUMNS, map(json.loads, texts), strict=True))
+        if columns["entity"]:
+            yield columns
+
+
+def _again(
+    log: Log, read: dict[str, NDArray[Any]], aside: Sequence[SetAside], only: Inputs
+) -> tuple[dict[str, NDArray[Any]], Sequence[SetAside]]:
+    """Keep the rows that a decision read, set aside as they were then.
+
+    Raises:
+        DataError: the log lacks some, or does not say that they were set aside.
+    """
+    there = read["version"] <= only.versions[read["period"], read["entity"]]
+    if there.sum() != only.versions.sum() or not set(only.set_aside) <= set(aside):
+        raise DataError(f"{log.path}: lacks rows, or acts, that this decision rests on")
+    rows = {key: column[there] for key, column in read.items()}
+    place = {name: number for number, name in enumerate(log.deployment.entities)}
+    number_of = {log.deployment.period_of(it).isoformat(): it for it in range(len(only.versions))}
+
+    def key(period: Any, entity: Any, version: Any) -> Any:
+        return (version * len(number_of) + period) * len(place) + entity
+
+    then = [key(number_of[it.period], place[it.entity], it.version) for it in only.set_aside]
+    flags = np.isin(key(rows["period"], rows["entity"], rows["version"]), then)
+    return {**rows, "set_aside": flags}, only.set_aside
+
+
+def _hash_of(log: Log, read: dict[str, NDArray[Any]], terms: Floats, kind: NDArray[np.intp]) -> str:
+    """The hash of rows, whatever the order in which they were collected.
+
+    It is the SHA-256 of the deployment's checksum in the log, as text, and of columns one after the
+    other, each number as a little-endian double. The columns are those of `_COLUMNS`, with `TERMS`
+    in place of `noise`. Rows are sorted by entity, period and version. Periods are counted from 0,
+    entities from 0 by their identifiers, and chains from 0 as they appear in these rows. A row has
+    1 as `set_aside` if it was.
+    """
+    rank = np.argsort(np.argsort(np.array(list(log.deployment.entities))))
+    _, first, chain = np.unique(read["chain"], return_index=True, return_inverse=True)
+    changed = {"entity": rank[read["entity"]], "chain": np.argsort(np.argsort(first))[chain]}
+    whole = sha256(log.sha256.encode())
+    for key in _COLUMNS:
+        columns = (it[kind] for it in terms) if key == "noise" else [changed.get(key, read[key])]
+        for column in columns:
+            whole.update(np.asarray(column, dtype="<f8").tobytes())
+    return whole.hexdigest()

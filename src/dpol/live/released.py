@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -13,7 +14,7 @@ from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, as_numbers, refuse_cells
 from dpol.data.format import PLAIN
 from dpol.data.table import RawTable, read_table
-from dpol.live.collect import check_key, check_noise, independent_terms
+from dpol.live.checks import check_key, check_noise, independent_terms
 from dpol.live.decide import number_of
 from dpol.live.deployment import read_deployment
 from dpol.live.log import DEPLOYMENT_NAME, LOG_NAME, Released, log_of_rows, open_log
@@ -79,16 +80,18 @@ def read_released(file: Path | str, deployment: Path | str) -> Releases:
 
 def _read_export(file: Path, deployment: Deployment) -> Panel:
     raw = read_table(file, form=None)
-    wanted = [*Released._fields, "noise_sd", "fresh_sd"]
+    wanted = [*Released._fields, "noise_sd", "fresh_sd", "set_aside"]
     if missing := [name for name in wanted if name not in raw.cells]:
         raise DataError(f"{file}: has no column {', '.join(missing)}. {_REMEDY}")
     refuse_cells(raw, list(_bad_numbers(raw)))
     cells = raw.cells.astype(dict.fromkeys(_WHOLE, float)).astype(dict.fromkeys(_WHOLE, int))
     rows = [Released(*row) for row in cells[list(Released._fields)].itertuples(index=False)]
-    sds = zip(*(as_numbers(cells[name], PLAIN) for name in wanted[-2:]), strict=True)
-    _refuse_rows(raw, deployment, rows, list(sds))
-    rows.sort(key=lambda row: row.version)  # A correction comes after what it supersedes.
-    with log_of_rows(file, deployment, rows) as log:
+    sds = zip(*(as_numbers(cells[name], PLAIN) for name in ("noise_sd", "fresh_sd")), strict=True)
+    aside = list(zip(rows, raw.cells["set_aside"].fillna("").astype(str), strict=True))
+    standing = Counter((row.entity, row.period) for row, reason in aside if not reason)
+    _refuse_rows(raw, deployment, rows, list(sds), standing)
+    aside.sort(key=lambda one: one[0].version)  # A correction comes after what it supersedes.
+    with log_of_rows(file, deployment, aside) as log:
         return read_panel(log, number_of(log))
 
 
@@ -107,7 +110,11 @@ def _bad_numbers(raw: RawTable) -> Iterator[BadCells]:
 
 
 def _refuse_rows(
-    raw: RawTable, deployment: Deployment, rows: list[Released], sds: list[tuple[float, float]]
+    raw: RawTable,
+    deployment: Deployment,
+    rows: list[Released],
+    sds: list[tuple[float, float]],
+    standing: Mapping[tuple[str, str], int],
 ) -> None:
     """Refuse rows that are none of the deployment, or that do not fit each other."""
     versions: dict[tuple[str, str], list[int]] = {}
@@ -117,7 +124,10 @@ def _refuse_rows(
     for place, (row, of_row) in enumerate(zip(rows, sds, strict=True)):
         try:
             _check(deployment, row, of_row)
-            _check_version(deployment, row, versions[row.entity, row.period])
+            _check_version(row, versions[row.entity, row.period])
+            if standing.get((row.entity, row.period), 0) > 1 and not deployment.corrections:
+                key = f"{row.entity} in {row.period}"
+                raise DataError(f"{key} is there twice, and the deployment allows no corrections")
         except DataError as error:
             wrong[place] = str(error)
     if not wrong:
@@ -155,7 +165,7 @@ def _check(deployment: Deployment, row: Released, sds: tuple[float, float]) -> N
             raise DataError(f"{name} is {found:g}, and scale, a, b and place give {due:g}")
 
 
-def _check_version(deployment: Deployment, row: Released, versions: list[int]) -> None:
+def _check_version(row: Released, versions: list[int]) -> None:
     key = f"{row.entity} in {row.period}"
     if versions.count(row.version) > 1:
         raise DataError(
@@ -163,8 +173,6 @@ def _check_version(deployment: Deployment, row: Released, versions: list[int]) -
         )
     if row.version > len(versions):
         raise DataError(f"version {row.version} of {key} is there, and an earlier one is not")
-    if row.version > 1 and not deployment.corrections:
-        raise DataError(f"{key} is there twice, and the deployment allows no corrections")
 
 
 @cache

@@ -1,45 +1,81 @@
-"""Reading a report: a table of noisy counts and its record."""
+"""Reading a report: a table of noisy counts and its record.
+
+Nobody knows who wrote them, so every part is checked before it is used.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
+from dpol.release import views
 from dpol.release.chains import ChainRows
 from dpol.release.deployment import Deployment
+from dpol.release.noise import decimal_text
 from dpol.release.views import record_of
+from dpol.show.words import printable, shortened
 
-CELLS = "noisy_count", "noisy_share", "mu", "count_sensitivity"
-"""Columns of every report, besides those that the deployment names."""
+_ID = re.compile("[0-9a-f]{16}")
+_WHOLE = "first_row", "releases", "unit_weeks", "chain_periods", "decimals", "scale"
+_NUMBERS = "a", "b", "mu"
 
 
-@dataclass(frozen=True)
+class Cells(NamedTuple):
+    """The cells of a row, in the order in which `dpol privatize` writes them."""
+
+    entity: str
+    period: str
+    noisy_count: str
+    capacity: str
+    noisy_share: str
+    mu: str
+    count_sensitivity: str
+    noise_sd: str
+    low: str
+    high: str
+
+
+class Row(NamedTuple):
+    """A row of a report, its cells unchecked.
+
+    Args:
+        line: of the table, from 1.
+        cells: as they were written.
+        part: the chain of its noise in the record; None if it is of none.
+        place: in that chain, from 1.
+    """
+
+    line: int
+    cells: Cells
+    part: Mapping[str, Any] | None
+    place: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
-    """A report as it was read, unchecked but for its checksum and columns.
+    """A report, its rows unchecked.
 
     Args:
         file: the table.
-        sha256: of the table.
+        sha256: of the table and its record.
         ledger: id of the holder's ledger.
         output: id of the output in it.
-        mechanism: as in the record.
-        rows: line, entity, period, capacity, and the cells `CELLS`.
-        chains: of the record.
+        rows: of the table.
     """
 
     file: Path
     sha256: str
     ledger: str
     output: str
-    mechanism: str
-    rows: list[tuple[int, list[str]]]
-    chains: list[dict[str, Any]]
+    rows: list[Row]
 
 
 def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
@@ -47,6 +83,7 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
 
     Raises:
         DataError: one of them cannot be read, they do not fit, or are of another deployment.
+            Cells are not looked at.
     """
     record, path = _record(file)
     agreed = record.get("deployment")
@@ -57,70 +94,112 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
         )
     if agreed.get("sha256") != checksum:
         raise DataError(
-            f"{path}: is of another deployment ({agreed.get('name')}), or of another version of its"
-            " file; everybody takes the same file"
+            f"{path}: is of another deployment ({_shown(agreed.get('name'))}), or of another"
+            " version of its file; everybody takes the same file"
         )
     try:
         table = file.read_bytes()
-        origin, found = record["ledger"], sha256(table).hexdigest()
-        known = str(origin["id"]), str(origin["output"]), str(record["mechanism"])
-        claimed, chains = record["sha256"], list(record.get("chains", ()))
+        origin, found = record["ledger"], views.checksum(table, record)
+        ids = [origin["id"], origin["output"]]
+        claimed, chains = record["sha256"], record.get("chains", [])
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror}); check the path") from None
-    except (LookupError, TypeError) as error:
-        raise DataError(f"{path}: is not a record of dpol ({error}); ask for it again") from None
+    except (LookupError, TypeError, AttributeError, RecursionError):
+        raise DataError(f"{path}: is not a record of dpol; ask for it again") from None
     if found != claimed:
         raise DataError(
             f"{file}: does not fit {path.name}: one of them was changed or cut short on the way;"
             " ask for both again"
         )
-    return Report(file, found, *known, _rows(file, table, deployment), chains)
+    if not all(isinstance(it, str) and _ID.fullmatch(it) for it in ids):
+        raise DataError(
+            f"{path}: the ids of its ledger and output are not 16 signs, 0 to f; {_ASK}"
+        )
+    cells = list(_cells(file, table, deployment))
+    rows = _with_chains(path, cells, chains)
+    return Report(file=file, sha256=found, ledger=ids[0], output=ids[1], rows=rows)
+
+
+_ASK = "ask for table and record again"
+
+
+def _shown(value: object) -> str:
+    """Anything from a report, as a message may show it."""
+    return printable(shortened(str(value)))
 
 
 def _record(file: Path) -> tuple[dict[str, Any], Path]:
     path = record_of(file)
     if not file.is_file():
         raise DataError(f"{file}: is not there, or is not a file; check the path")
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         raise DataError(
             f"{file}: its record {path.name} is not next to it. The table may hold raw"
             " counts, so it was not read; ask for both files that dpol privatize wrote"
-        ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); ask for it again") from None
+        )
+    if not path.is_file():  # a pipe would never end
+        raise DataError(f"{path}: is not a file; ask for it again")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path}: is not a record of dpol; ask for it again") from None
     if not isinstance(record, dict):
         raise DataError(f"{path}: is not a record of dpol; ask for it again")
     return record, path
 
 
-def _rows(file: Path, table: bytes, deployment: Deployment) -> list[tuple[int, list[str]]]:
-    """Line and cells of every row: entity, period, capacity, `CELLS`."""
-    it = deployment.columns
-    names = it.entity, it.period, it.capacity, *CELLS
+def _cells(file: Path, table: bytes, deployment: Deployment) -> Iterator[tuple[int, Cells]]:
+    """Line and cells of every row."""
+    names = deployment.count_columns().output_header()
     try:
         reader = csv.reader(io.StringIO(table.decode(), newline=""), strict=True)
-        header = next(reader, [])
-        if missing := [name for name in names if name not in header]:
+        if next(reader, None) != names:
             raise DataError(
-                f"{file}: lacks the column {missing[0]}, which this deployment's reports have; ask"
-                " for the table that dpol privatize wrote"
+                f"{file}: its columns are not those of this deployment's reports, which are"
+                f" {', '.join(names)}; ask for the table that dpol privatize wrote"
             )
-        places = [header.index(name) for name in names]
-        return [(reader.line_num, [row[place] for place in places]) for row in reader]
-    except (ValueError, IndexError, csv.Error) as error:
-        raise DataError(f"{file}: is not a table of dpol ({error}); ask for it again") from None
+        for row in reader:
+            if len(row) != len(names):
+                raise DataError(f"{file}, line {reader.line_num}: has other columns; {_ASK}")
+            yield reader.line_num, Cells(*row)
+    except (ValueError, csv.Error):
+        raise DataError(f"{file}: is not a table of dpol; ask for it again") from None
 
 
-def chain_rows(report: Report) -> ChainRows:
-    """The chain in a report's record of each row.
+def _with_chains(path: Path, cells: list[tuple[int, Cells]], chains: object) -> list[Row]:
+    """The rows with the chains that the record states for them; each must fit its rows."""
+    if not isinstance(chains, list) or not all(map(_is_part, chains)):
+        raise DataError(f"{path}: the chains of its noise are damaged; {_ASK}")
+    parts, rows = ChainRows(chains), []
+    for number, (line, own) in enumerate(cells, start=1):
+        row = Row(line, own, *parts.of(number, own.entity))
+        if row.part and row.place == 1 and not _begins(row.part, own):
+            raise DataError(f"{path}: a chain of its noise does not fit line {line}; {_ASK}")
+        rows.append(row)
+    lengths = dict.fromkeys(parts.first, 0)
+    for row in rows:
+        if row.part:
+            lengths[row.part["first_row"]] = row.place
+    stated = {first: part["releases"] for first, part in parts.first.items()}
+    if lengths != stated or len(stated) != len(chains):
+        raise DataError(f"{path}: the chains of its noise do not fit the rows; {_ASK}")
+    return rows
 
-    Raises:
-        DataError: the record does not say that as it should.
-    """
-    try:
-        return ChainRows(report.chains)
-    except (LookupError, TypeError, ValueError) as error:
-        path = record_of(report.file)
-        raise DataError(f"{path}: its chains are damaged ({error}); ask for it again") from None
+
+def _is_part(part: object) -> bool:
+    """True if this describes a chain, with a number wherever one belongs."""
+    return (
+        isinstance(part, dict)
+        and all(type(part.get(key)) is int and 0 <= part[key] < 2**53 for key in _WHOLE)
+        and all(type(part.get(key)) in (int, float) for key in _NUMBERS)
+        and all(abs(part[key]) <= 100 for key in _NUMBERS)
+        and 1 <= part["releases"] <= part["chain_periods"]
+    )
+
+
+def _begins(part: Mapping[str, Any], cells: Cells) -> bool:
+    """True if a chain may begin with this row."""
+    known = part.get("entity"), part.get("first_period"), decimal_text(Decimal(str(part["mu"])))
+    return known == (cells.entity, cells.period, cells.mu)

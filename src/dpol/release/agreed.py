@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from dpol.core.errors import DataError
 
@@ -16,11 +17,11 @@ class AgreedTerms:
 
     Args:
         name: of the deployment.
-        sha256: of its file's content.
+        sha256: of its agreement.
         first: start of its first period.
         days: length of a period.
         longest_stay: in how many periods in a row the budget protects a person.
-        budget_mu: the ceiling of that person's mu, over all outputs of the ledger.
+        budget_mu: the ceiling of that person's mu, over all outputs of all holders.
     """
 
     name: str
@@ -30,13 +31,39 @@ class AgreedTerms:
     longest_stay: int
     budget_mu: Decimal
 
+    def has_hash(self, digits: str) -> bool:
+        """True if these are the first digits of the agreement's hash, and at least 8."""
+        return len(digits) >= 8 and self.sha256.startswith(digits.lower())
+
     def number_of(self, period: str) -> tuple[int, int]:
         """The period of the grid that holds a date, counted from 0, and the days into it."""
         return divmod((datetime.date.fromisoformat(period) - self.first).days, self.days)
 
+    def number_on(self, day: int) -> int:
+        """The period of the grid that holds a day, an ordinal."""
+        return (day - self.first.toordinal()) // self.days
+
     def start_of(self, number: int) -> datetime.date:
         """The start of a period of the grid."""
         return self.first + datetime.timedelta(days=number * self.days)
+
+
+class Member(NamedTuple):
+    """An entity that a holder reports for.
+
+    Args:
+        capacity: decimal text; None where it is reported.
+        since: first date on which it takes part; None: from the first period on.
+        until: date from which on it does not; None: it stays.
+    """
+
+    capacity: str | None
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+
+    def takes_part(self, period: datetime.date) -> bool:
+        """True if it takes part in a period that starts at a date."""
+        return (self.since or period) <= period and (self.until is None or period < self.until)
 
 
 @dataclass(frozen=True)
@@ -45,8 +72,9 @@ class Agreed:
 
     Args:
         terms: what the ledger keeps.
+        agreement: all of it that touches the guarantee, see `dpol.release.agreement`.
         entities: identifiers of all entities of the deployment.
-        capacities: of the entities to release, decimal text; None where they are reported.
+        members: those of them to release.
         corrections: whether periods may be released late, or again.
         correct: the periods to release again, YYYY-MM-DD.
 
@@ -55,8 +83,9 @@ class Agreed:
     """
 
     terms: AgreedTerms
+    agreement: str
     entities: frozenset[str]
-    capacities: Mapping[str, str | None]
+    members: Mapping[str, Member]
     corrections: bool = False
     correct: frozenset[str] = frozenset()
 
@@ -70,7 +99,7 @@ class Agreed:
     @property
     def reads_capacity(self) -> bool:
         """True if a column of capacities is needed."""
-        return None in self.capacities.values()
+        return any(member.capacity is None for member in self.members.values())
 
     def cells(self, where: str, cells: list[str]) -> list[str] | None:
         """Cells of a row, with the capacity agreed on; None if others release the row.
@@ -84,9 +113,9 @@ class Agreed:
                 f"{where}: its entity is not in the deployment {self.terms.name}; write the"
                 " identifier as its file does, or leave the row out"
             )
-        if entity not in self.capacities:
+        if entity not in self.members:
             return None
-        return [*cells[:3], self.capacities[entity] or cells[3]]
+        return [*cells[:3], self.members[entity].capacity or cells[3]]
 
     def check_period(self, where: str, period: str) -> None:
         """Refuse a date that is not a period of the deployment."""

@@ -11,7 +11,8 @@ from dpol.privacy.chains import squared_norm
 from dpol.release.entries import Output
 from dpol.release.ledger import Ledger
 
-_ROWS = "release JOIN run ON run.number = release.run"
+# Rows that are in their outputs.
+_ROWS = "held AS release JOIN run ON run.number = release.run"
 _WITH_CHAINS = f"{_ROWS} LEFT JOIN chain ON chain.number = release.chain"
 _TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
 
@@ -144,7 +145,7 @@ def keep_state(ledger: Ledger, chain: Chain) -> None:
 
 
 def end_all(ledger: Ledger) -> None:
-    """End all chains: the ledger, or a newer copy of it, was lost."""
+    """End all chains of all outputs: they may have gone on in a newer copy of the ledger."""
     ledger.execute("UPDATE chain SET u = NULL")
 
 

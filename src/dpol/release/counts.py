@@ -17,8 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of
 from dpol.release.agreed import Agreed
-from dpol.release.names import fault_of
 from dpol.release.noise import Count
 from dpol.release.request import Choices, CountColumns
 
@@ -53,7 +53,7 @@ def read_counts(
             " or add --no-final-newline if it is complete"
         )
     if not counts:
-        of = f" of {', '.join(agreed.capacities)}" if agreed and len(agreed.capacities) == 1 else ""
+        of = f" of {', '.join(agreed.members)}" if agreed and len(agreed.members) == 1 else ""
         raise DataError(f"{path}: has a header but no rows{of}; add rows to release")
     lines: dict[tuple[str, str], int] = {}
     for count in counts:
@@ -102,7 +102,7 @@ def _rows(path: Path, text: str, names: list[str]) -> Iterator[tuple[int, list[s
         header = next(reader, None)
         if header is None:
             raise DataError(f"{path}: is empty; give a CSV table with a header")
-        places = [_place(path, name, header) for name in names]
+        places = [_place(path, name, header, names) for name in names]
         for row in filter(None, reader):
             if len(row) != len(header):
                 raise DataError(
@@ -116,7 +116,7 @@ def _rows(path: Path, text: str, names: list[str]) -> Iterator[tuple[int, list[s
         ) from None
 
 
-def _place(path: Path, name: str, header: list[str]) -> int:
+def _place(path: Path, name: str, header: list[str], names: list[str]) -> int:
     if header.count(name) == 1:
         return header.index(name)
     if name in header:
@@ -130,8 +130,8 @@ def _place(path: Path, name: str, header: list[str]) -> int:
             " LibreOffice asks for them when it saves CSV"
         )
     # Where the header is missing the first line holds data, which no message may show.
-    if any(re.match(r"\W*\d", cell) for cell in header) or not any(header):
-        remedy = "add a first line with the names of the columns"
+    if not set(names) & set(header) or any(re.match(r"\W*\d", cell) for cell in header):
+        remedy = f"add a first line with the columns {', '.join(names)}, or rename these so"
     else:
         more = ["..."] if len(header) > _MOST_COLUMNS else []
         shown = ", ".join([*(cell[:100] for cell in header[:_MOST_COLUMNS]), *more])

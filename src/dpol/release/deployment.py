@@ -6,7 +6,6 @@ Hospitals noise their counts as it says, and the coordinator decides as it says.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -17,28 +16,38 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of, folded
 from dpol.core.refusals import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
-from dpol.release.agreed import Agreed, AgreedTerms
-from dpol.release.ceiling import row_weight
+from dpol.release.agreed import Agreed, AgreedTerms, Member
+from dpol.release.agreement import canonical_text, checksum
+from dpol.release.ceiling import budget_of_period, row_weight
 from dpol.release.memory import Memory, numbers_of
-from dpol.release.names import fault_of
 from dpol.release.noise import CountNoise
 from dpol.release.request import CountColumns
 
-_YEAR = 364
-_MOST_BEDS = 1e9
+_LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
 _LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 
 def _capacity(value: object) -> object:
-    """A number above 0, or `reported`. Raises ValueError for anything else."""
+    """A number in range, or `reported`. Raises ValueError for anything else."""
     with suppress(TypeError, ValueError):
-        if value == "reported" or 0 < float(str(value)) <= _MOST_BEDS:
+        if value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS:
             return value
-    raise ValueError(f"must be a number above 0 and up to {_MOST_BEDS:g}, or reported")
+    raise ValueError(f"must be a number from {_LEAST_BEDS:g} to {_MOST_BEDS}, or reported")
+
+
+def _affirmed(value: object) -> object:
+    """True. Raises ValueError for anything else."""
+    if value is not True:
+        raise ValueError(
+            "must be true: no person is counted by two entities in one period, as by a hospital"
+            " and its ward; leave out the entities that overlap with others"
+        )
+    return value
 
 
 class Entity(Settings):
@@ -53,9 +62,15 @@ class Entity(Settings):
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
 
+    def member(self) -> Member:
+        """The facts that its holder needs."""
+        reported = self.capacity == "reported"
+        beds = None if reported else f"{Decimal(str(self.capacity)).normalize():f}"
+        return Member(beds, self.since, self.until)
+
     def takes_part(self, period: datetime.date) -> bool:
         """True if it reports, and may be chosen, in a period that starts at a date."""
-        return (self.since or period) <= period and (self.until is None or period < self.until)
+        return self.member().takes_part(period)
 
 
 class Columns(Settings):
@@ -117,17 +132,28 @@ class Deployment(Settings):
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods in which the budget has to protect one person."""
     budget_mu: MuDecimal
-    """Ceiling of the mu of a person of the longest stay, over all outputs of a holder."""
+    """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
     corrections: bool = False
     """True if a period may be released again; it then counts again."""
+    disjoint: Annotated[bool, BeforeValidator(_affirmed)]
+    """Must be true: it affirms that no person is counted by two entities in one period."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Root of the random numbers of a randomised algorithm; public."""
 
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
+        alike: dict[str, str] = {}
         for name, entity in self.entities.items():
             if fault := fault_of(name):
                 yield Problem(("entities", name), name, f"is a name that {fault}")
+            if name != name.strip():
+                blank = "begins or ends with a blank, which no cell of a table does; take it out"
+                yield Problem(("entities", name), name, blank)
+            if (other := alike.setdefault(folded(name), name)) != name:
+                wrong = f"differs from {other!r} in its spelling only; rename or leave out one"
+                yield Problem(("entities", name), name, wrong)
+            if entity.title and (fault := fault_of(entity.title)):
+                yield Problem(("entities", name, "title"), entity.title, fault)
             if entity.since and entity.until and entity.until <= entity.since:
                 wrong = f"must be after since ({entity.since})"
                 yield Problem(("entities", name, "until"), str(entity.until), wrong)
@@ -143,43 +169,57 @@ class Deployment(Settings):
                 make()
             except DataError as error:
                 unfit.append(Problem((key,), MISSING, str(error)))
-        yield from unfit or self._dear_stay()
+        yield from unfit or self._dear_period()
 
-    def _dear_stay(self) -> Iterator[Problem]:
-        squared = self.squared_mu_of_stay()
+    def _dear_period(self) -> Iterator[Problem]:
+        squared = self.squared_budget()
         if squared > Fraction(str(self.budget_mu)) ** 2:
             yield Problem(
                 ("budget_mu",),
                 self.budget_mu,
-                f"a person who stays {self.longest_stay} periods would have mu"
-                f" {rounded_up(math.sqrt(squared), 4)}, each period released once; take at least"
-                " that, a smaller mu or a shorter longest_stay",
+                f"must be at least {rounded_up(math.sqrt(squared), 4)}: {self.longest_stay} periods"
+                f" of two entities, each released {'twice' if self.corrections else 'once'}; take"
+                " that, a smaller mu or a shorter longest_stay"
+                + (", or leave out corrections" if self.corrections else ""),
             )
 
-    def squared_mu_of_stay(self) -> Fraction:
-        """The square of the most mu of a person of the longest stay in a year of 52 weeks.
+    def squared_budget(self) -> Fraction:
+        """The square of the least budget_mu with which the deployment can be run.
 
-        Every period is released once, by one holder for all entities: less than that can never be
-        the budget. Where capacities are reported and memory is designed for them, it is the worst.
+        It pays for one release of each entity and period, and with corrections for a second one,
+        see `budget_of_period`. Where capacities are reported, it is that of the worst memory.
         """
         noise, memory = self.count_noise(), self.memory() or Memory((Decimal(0), Decimal(0)))
-        ends = [it.until for it in self.entities.values()]
-        days = max((end - self.periods.first).days for end in ends if end) if all(ends) else _YEAR
-        periods = min(self.longest_stay, math.ceil(max(0, min(days, _YEAR)) / self.periods.days))
-        # Less capacity means more memory, and that costs a stay more: the two that cost most.
-        beds = [it.capacity for it in self.entities.values()]
+        # Less capacity means more memory, and a heavier row.
+        beds = (it.capacity for it in self.entities.values())
         least = noise.standard_deviation / _LOUDEST
-        fewest = sorted(least if isinstance(it, str) else max(it, least) for it in beds)[:2]
-        most = self.longest_stay
-        weights = (
-            row_weight(Fraction(noise.mu), (Fraction(a), Fraction(b), memory.unit_weeks), most)
-            for a, b in numbers_of(noise, memory, fewest)
+        fewest = min(least if isinstance(it, str) else max(it, least) for it in beds)
+        ((a, b),) = numbers_of(noise, memory, [fewest])
+        terms = Fraction(a), Fraction(b), memory.unit_weeks
+        weight = row_weight(Fraction(noise.mu), terms, self.longest_stay)
+        return (
+            weight
+            * (2 if self.corrections else 1)
+            / budget_of_period(Fraction(1), self.longest_stay)
         )
-        return periods * sum(weights, Fraction(0))
+
+    def agreement(self) -> str:
+        """The agreement, which is what touches the guarantee, as `dpol.release.agreement` reads it.
+
+        The rest is the coordinator's and may change at any time: titles, algorithm, how many
+        entities a decision names, and the seed.
+        """
+        titles = {"entities": {"__all__": {"title"}}}
+        plain = self.model_dump(
+            mode="json",
+            exclude_none=True,
+            exclude={"names": True, "algorithm": True, "seed": True, **titles},
+        )
+        return canonical_text(plain)
 
     def sha256(self) -> str:
-        """Checksum of the content: comments, order of keys and spelling of values do not matter."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        """Checksum of the agreement: nothing else in the file, and no spelling, matters."""
+        return checksum(self.agreement())
 
     def agreed(self, entity: str | None = None, correct: Iterable[str] = ()) -> Agreed:
         """The agreement of the deployment on the rows of one entity, or of all.
@@ -195,18 +235,24 @@ class Deployment(Settings):
             told = nearest(entity, self.entities)
             raise DataError(f"the deployment {self.name} has no entity {entity!r}{told}")
         terms = AgreedTerms(
-            *(self.name, self.sha256(), self.periods.first, self.periods.days),
-            *(self.longest_stay, Decimal(str(self.budget_mu))),
+            name=self.name,
+            sha256=self.sha256(),
+            first=self.periods.first,
+            days=self.periods.days,
+            longest_stay=self.longest_stay,
+            budget_mu=Decimal(str(self.budget_mu)),
         )
-        capacities = {
-            name: None
-            if it.capacity == "reported"
-            else f"{Decimal(str(it.capacity)).normalize():f}"
-            for name, it in self.entities.items()
-            if entity in (None, name)
+        members = {
+            name: it.member() for name, it in self.entities.items() if entity in (None, name)
         }
-        every = frozenset(self.entities)
-        return Agreed(terms, every, capacities, self.corrections, frozenset(correct))
+        return Agreed(
+            terms=terms,
+            agreement=self.agreement(),
+            entities=frozenset(self.entities),
+            members=members,
+            corrections=self.corrections,
+            correct=frozenset(correct),
+        )
 
     def count_noise(self) -> CountNoise:
         """The noise of every count."""

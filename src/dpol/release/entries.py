@@ -21,6 +21,11 @@ _ROWS = (
     "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
     " JOIN name ON name.number = release.name"
 )
+_HELD = f"held AS {_ROWS}"  # rows that are in their outputs
+# Rows that were taken in may state any mu.
+_MU = (
+    "CASE WHEN CAST(least_mu AS REAL) > CAST(release.mu AS REAL) THEN least_mu ELSE release.mu END"
+)
 
 
 class Output(NamedTuple):
@@ -31,12 +36,14 @@ class Output(NamedTuple):
         id: chosen at random; its record tells it, so that a moved output is known again.
         header: its columns.
         count_sensitivity: of all its rows, decimal text.
+        written: whether table and record were written before.
     """
 
     number: int
     id: str
     header: tuple[str, ...]
     count_sensitivity: str
+    written: bool
 
 
 class Run(NamedTuple):
@@ -47,9 +54,9 @@ class Run(NamedTuple):
         token: chosen at random.
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
-        rows: how many rows it released.
-        imported: above 0 if its rows were released with another ledger, or a newer copy, that is
-            lost; 2 if its record did not state their chains.
+        rows: how many of its rows are in the output.
+        withdrawn: how many of its rows are not any more, see ledger.sql.
+        imported: whether its rows were taken in: another ledger, or a newer copy, released them.
     """
 
     number: int
@@ -57,7 +64,8 @@ class Run(NamedTuple):
     date: str
     sampler: str
     rows: int
-    imported: int
+    withdrawn: int
+    imported: bool
 
 
 class Place(NamedTuple):
@@ -79,9 +87,10 @@ class Place(NamedTuple):
 
 
 class Released(NamedTuple):
-    """A release of an entity in one period, and its output (by its path in the ledger)."""
+    """A release of an entity in one period of some days, and its output's path in the ledger."""
 
     period: str
+    days: int | None
     mu: str
     count_sensitivity: str
     path: str
@@ -91,33 +100,30 @@ class Weighed(NamedTuple):
     """The facts on which the privacy of a row depends.
 
     Args:
-        deployment: name of that of its output, or None.
         output: number.
         run: number.
         entity: number.
         period: date, YYYY-MM-DD.
+        days: length of the period; None if that was not stated.
         version: as in `Place`.
-        mu: decimal text.
+        mu: decimal text; of a row that was taken in, at least that of the run that did so.
         chain: number, or None.
-        imported: as in `Run`.
     """
 
-    deployment: str | None
     output: int
     run: int
     entity: int
     period: str
+    days: int | None
     version: int
     mu: str
     chain: int | None
-    imported: int
 
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
     """The output that was last written at a path."""
-    select = "SELECT number, id, header, count_sensitivity FROM output WHERE path = ?"
-    found = ledger.execute(select, _seen_from(ledger, path)).fetchone()
-    return found and Output(found[0], found[1], tuple(json.loads(found[2])), found[3])
+    found = ledger.execute(f"{_OUTPUTS} WHERE path = ?", _seen_from(ledger, path)).fetchone()
+    return found and _output(*found)
 
 
 def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitivity: str) -> Output:
@@ -125,7 +131,8 @@ def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitiv
     identity = new_token()
     values = identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity
     insert = "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)"
-    return Output(ledger.insert(insert, *values), identity, tuple(header), count_sensitivity)
+    number = ledger.insert(insert, *values)
+    return Output(number, identity, tuple(header), count_sensitivity, written=False)
 
 
 def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
@@ -136,8 +143,8 @@ def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
 
 def outputs(ledger: Ledger) -> list[tuple[Output, str]]:
     """All outputs, and their paths as seen from the folder of the ledger."""
-    found = ledger.execute("SELECT number, id, header, count_sensitivity, path FROM output")
-    return [(Output(it[0], it[1], tuple(json.loads(it[2])), it[3]), it[4]) for it in found]
+    paths = dict(ledger.execute("SELECT number, path FROM output"))
+    return [(_output(*row), paths[row[0]]) for row in ledger.execute(_OUTPUTS)]
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
@@ -152,16 +159,20 @@ def add_run(
     token: str,
     sampler: str,
     *,
-    imported: int = 0,
+    least_mu: str | None = None,
     terms: AgreedTerms | None = None,
+    days: int | None = None,
 ) -> int:
-    """Begin a run, for a deployment or for none; its number."""
+    """Begin a run, for a deployment or for none, of periods of some days; its number.
+
+    Rows that are taken in, not drawn, count with `least_mu` at least.
+    """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     deployment = _deployment_number(ledger, terms) if terms else None
     return ledger.insert(
-        "INSERT INTO run (token, date, output, sampler, imported, deployment)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        *(token, today, output.number, sampler, imported, deployment),
+        "INSERT INTO run (token, date, output, sampler, least_mu, deployment, days)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        *(token, today, output.number, sampler, least_mu, deployment, days),
     )
 
 
@@ -184,12 +195,16 @@ def knows_run(ledger: Ledger, token: str) -> bool:
 def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     """The runs that released rows of an output."""
     found = ledger.execute(
-        "SELECT run.number, token, date, sampler, COUNT(*), imported FROM run"
-        " JOIN release ON release.run = run.number WHERE run.output = ?"
+        "SELECT run.number, token, date, sampler, COUNT(*), COUNT(withdrawn.release), least_mu"
+        " FROM run JOIN release ON release.run = run.number"
+        " LEFT JOIN withdrawn ON withdrawn.release = release.number WHERE run.output = ?"
         " GROUP BY run.number ORDER BY run.number",
         output.number,
     )
-    return [Run(*row) for row in found]
+    return [
+        Run(number, token, date, sampler, rows - gone, gone, least is not None)
+        for number, token, date, sampler, rows, gone, least in found
+    ]
 
 
 def add_rows(
@@ -231,7 +246,7 @@ def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[
 def releases_of(ledger: Ledger, entity: int) -> list[Released]:
     """Every release of an entity."""
     found = ledger.execute(
-        f"SELECT period, mu, count_sensitivity, path FROM {_ROWS}"
+        f"SELECT period, days, mu, count_sensitivity, path FROM {_ROWS}"
         " WHERE release.entity = ? ORDER BY release.number",
         entity,
     )
@@ -247,24 +262,30 @@ def periods_of(ledger: Ledger, output: Output) -> dict[int, set[str]]:
     return found
 
 
+def released_for(ledger: Ledger, deployment: str) -> set[tuple[int, str]]:
+    """Entities and periods released for a deployment, or taken in: for which is not known then."""
+    found = ledger.execute(
+        f"SELECT release.entity, period FROM {_ROWS} LEFT JOIN deployment"
+        " ON deployment.number = run.deployment"
+        " WHERE deployment.name = ? OR (run.least_mu IS NOT NULL AND run.deployment IS NULL)",
+        deployment,
+    )
+    return set(found)
+
+
 def weighed_rows(ledger: Ledger) -> list[Weighed]:
     """All rows of a ledger, without what was released."""
-    names = dict(
-        ledger.execute(
-            "SELECT output, name FROM run JOIN deployment ON deployment.number = run.deployment"
-        )
-    )
     found = ledger.execute(
-        f"SELECT run.output, run, release.entity, period, version, mu, chain, imported FROM {_ROWS}"
+        f"SELECT run.output, run, release.entity, period, days, version, {_MU}, chain FROM {_ROWS}"
     )
-    return [Weighed(names.get(row[0]), *row) for row in found]
+    return [Weighed(*row) for row in found]
 
 
-def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
-    """The rows of an output, in the order of their release."""
+def table_rows(ledger: Ledger, output: Output, *, withdrawn: bool = False) -> Iterator[list[str]]:
+    """The rows of an output, in the order of their release; with those that left it if asked."""
     found = ledger.execute(
         "SELECT noise_sd, text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
-        f" FROM {_ROWS} WHERE run.output = ? ORDER BY release.number",
+        f" FROM {_ROWS if withdrawn else _HELD} WHERE run.output = ? ORDER BY release.number",
         output.number,
     )
     for deviation, *cells in found:
@@ -272,23 +293,30 @@ def table_rows(ledger: Ledger, output: Output) -> Iterator[list[str]]:
         yield [*row, deviation, *interval(row[-3], deviation)]
 
 
-def spent(ledger: Ledger, output: Output | None = None) -> float:
-    """The largest mu of one entity in one period, over an output, or over all."""
-    rows = f"FROM {_ROWS} WHERE " + ("run.output = ?" if output else "? IS NULL")
-    number = output.number if output else None
+def spent(ledger: Ledger, output: Output) -> float:
+    """The largest mu of one entity in one period of an output."""
+    rows = f"FROM {_HELD} WHERE run.output = ?"
+    again = "(release.entity, period) IN (SELECT entity, period FROM release WHERE version > 1)"
     found = ledger.execute(
-        f"SELECT mu {rows} UNION SELECT group_concat(mu) {rows} AND (release.entity, period) IN"
-        " (SELECT entity, period FROM release WHERE version > 1) GROUP BY release.entity, period",
-        *(number, number),
+        f"SELECT {_MU} {rows} UNION SELECT group_concat({_MU}) {rows} AND {again}"
+        " GROUP BY release.entity, period",
+        *(output.number, output.number),
     )
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
+
+
+_OUTPUTS = "SELECT number, id, header, count_sensitivity, written FROM output"
+
+
+def _output(number: int, name: str, header: str, count_sensitivity: str, written: int) -> Output:
+    return Output(number, name, tuple(json.loads(header)), count_sensitivity, bool(written))
 
 
 def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:
     # With MAX, SQLite takes the other columns from the row of the maximum.
     found = ledger.execute(
-        "SELECT name, sha256, first, days, longest_stay, budget_mu, MAX(run.number) FROM run"
-        f" JOIN deployment ON deployment.number = run.deployment WHERE {which}"
+        "SELECT name, sha256, first, deployment.days, longest_stay, budget_mu, MAX(run.number)"
+        f" FROM run JOIN deployment ON deployment.number = run.deployment WHERE {which}"
     )
     return [
         AgreedTerms(name, sha256, datetime.date.fromisoformat(first), days, stay, Decimal(budget))
@@ -297,13 +325,9 @@ def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:
 
 
 def _deployment_number(ledger: Ledger, terms: AgreedTerms) -> int:
+    """The number of an agreement that was confirmed."""
     found = ledger.execute("SELECT number FROM deployment WHERE sha256 = ?", terms.sha256)
-    values = str(terms.first), terms.days, terms.longest_stay, f"{terms.budget_mu:f}"
-    return next((number for (number,) in found), 0) or ledger.insert(
-        "INSERT INTO deployment (name, sha256, first, days, longest_stay, budget_mu)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        *(terms.name, terms.sha256, *values),
-    )
+    return int(found.fetchone()[0])
 
 
 def _seen_from(ledger: Ledger, path: Path) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
+from dpol.release.seal import is_sealed, seal
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
@@ -26,8 +27,8 @@ _PATIENCE = 300.0  # Seconds that a run waits for another one.
 
 _NO_LEDGER = "is not a ledger of dpol; choose another file with --ledger"
 _DAMAGED = (
-    "the ledger is damaged; put its last backup back, or move it away and run again with"
-    " --forget-ledger"
+    "the ledger is damaged, or something else than dpol changed it; put its last backup back, or"
+    " move it away and run again, which says how to go on"
 )
 # What a failure of the database means to a user, by the beginning of its name.
 _FAILURES = {
@@ -112,6 +113,7 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     try:
         _check(ledger)
         yield
+        seal(ledger.connection)
         _patiently(ledger, "COMMIT")
     finally:
         if ledger.connection.in_transaction:
@@ -152,13 +154,14 @@ def _check(ledger: Ledger) -> None:
         raise DataError(
             f"{ledger.path}: was written by another version of dpol; run the version that wrote it"
         )
-    if ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+    whole = ledger.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    if not (whole and (new or is_sealed(ledger.connection))):
         raise DataError(f"{ledger.path}: {_DAMAGED}")
     if new:
         text = Path(__file__).with_name("ledger.sql").read_text(encoding="utf-8")
         for statement in (*text.split(";"), f"PRAGMA user_version = {_VERSION}"):
             ledger.execute(statement)
-        ledger.execute("INSERT INTO ledger VALUES (?)", new_token())
+        ledger.execute("INSERT INTO ledger VALUES (?, '')", new_token())
         ledger.execute(f"PRAGMA application_id = {_APPLICATION}")
 
 

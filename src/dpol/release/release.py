@@ -15,14 +15,19 @@ from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
 from dpol.release import ceiling, chains, entries
 from dpol.release.agreed import Agreed
+from dpol.release.agreement import confirm, keep_agreement, refuse_unconfirmed
 from dpol.release.ceiling import Worst
+from dpol.release.clock import in_time
+from dpol.release.columns import keep_columns, refuse_mixed_columns
 from dpol.release.counts import read_counts
 from dpol.release.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol.release.memory import draw_noise
 from dpol.release.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol.release.outputs import take_in
+from dpol.release.overlaps import most_in_a_period
 from dpol.release.repeats import check_deployment, places, refuse_repeats, unreleased
 from dpol.release.request import Request
+from dpol.release.restored import continue_from
 from dpol.release.views import (
     guarantee_of,
     record_of,
@@ -42,14 +47,16 @@ class Release:
         added: rows that this release added to the table.
         rows: rows of the whole table.
         guarantee: of the whole table: an entity's period that was released twice counts twice.
-        mu_over_all_outputs: the largest mu of an entity's period over all outputs of the ledger.
+        mu_over_all_outputs: the largest mu of an entity's period, over all periods of any output of
+            the ledger that overlap it.
         noise: noise of the rows that were added.
         parts: the chains of the table, where noise has memory.
         remembers: whether the ledger has begun to hold memories of noise.
         skipped: rows of the raw table that the output held already.
+        outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
         agreed: what the deployment says, if it was made for one.
-        worst: the stay that loses most of all that the deployment protects.
+        worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
     output: Path
@@ -63,6 +70,7 @@ class Release:
     parts: Sequence[chains.Part]
     remembers: bool
     skipped: int = 0
+    outside: int = 0
     periods: Sequence[str] = ()
     agreed: Agreed | None = None
     worst: Worst | None = None
@@ -74,21 +82,22 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     The columns of the output are those of `CountColumns.output_header`. Noisy counts may be
     negative. Nothing is released unless every row is good. What is released is in the ledger first,
     in one transaction; output and record are written after that, and again by any further run that
-    finds them missing or older than the ledger, before it judges its own rows.
+    finds them older than the ledger, before it judges its own rows.
 
     Args:
         request: what is to be released.
         sampler: where the noise comes from.
 
     Raises:
-        DataError: a row or file breaks a rule, or something has to be asked.
+        DataError: a row or file breaks a rule, or something has to be asked (`NotConfirmedError`).
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
     request, book = _with_files(request)
-    output, choices, token = request.output, request.choices, new_token()
+    output, token = request.output, new_token()
     try:
-        counts = read_counts(request.table, request.columns, choices, request.agreed)
+        table = read_counts(request.table, request.columns, request.choices, request.agreed)
+        counts = in_time(request, table)
         if request.memory or request.agreed:
             counts.sort(key=lambda count: count.period)  # the order of a chain
         if first := not book.exists():
@@ -96,22 +105,47 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
     with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
+        confirm(ledger, request)
         with transaction(ledger):
-            take_in(ledger, output, choices)
+            _take_in(ledger, request, counts, sampler)
         with transaction(ledger):
+            repaired = _up_to_date(ledger, output)
+        with _saying_that_repaired(output, repaired), transaction(ledger):
             remembered = chains.any_chain(ledger)
-            with _up_to_date(ledger, output):
-                known, new = _put(ledger, request, counts, sampler, token)
+            known, new = _put(ledger, request, counts, sampler, token)
         with transaction(ledger):
             write_views(ledger, known, output)
-            rows = sum(run.rows for run in entries.runs_of(ledger, known))
-            guarantee, over_all = guarantee_of(ledger, known), entries.spent(ledger)
             remembers = chains.any_chain(ledger) and not remembered
-            parts = chains.parts_of(ledger, known)
-            worst = ceiling.worst_stay(ledger, request.agreed.terms) if request.agreed else None
-    done = output, book, first, len(new), rows, guarantee, over_all, request.noise
-    periods = tuple(sorted({count.period for count in new}))
-    return Release(*done, parts, remembers, len(counts) - len(new), periods, request.agreed, worst)
+            done = _result(ledger, request, known, new, first=first, remembers=remembers)
+    return replace(done, skipped=len(counts) - len(new), outside=len(table) - len(counts))
+
+
+def _result(
+    ledger: Ledger,
+    request: Request,
+    output: entries.Output,
+    new: Sequence[Count],
+    *,
+    first: bool,
+    remembers: bool,
+) -> Release:
+    """The result of a release, but for the rows that were left out."""
+    agreed = request.agreed
+    return Release(
+        output=request.output,
+        ledger=ledger.path,
+        first=first,
+        added=len(new),
+        rows=sum(run.rows for run in entries.runs_of(ledger, output)),
+        guarantee=guarantee_of(ledger, output),
+        mu_over_all_outputs=most_in_a_period(entries.weighed_rows(ledger)),
+        noise=request.noise,
+        parts=chains.parts_of(ledger, output),
+        remembers=remembers,
+        periods=tuple(sorted({count.period for count in new})),
+        agreed=agreed,
+        worst=ceiling.worst_stay(ledger, agreed.terms) if agreed else None,
+    )
 
 
 def _target(path: Path) -> Path:
@@ -147,9 +181,25 @@ def _with_files(request: Request) -> tuple[Request, Path]:
 def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: NoiseSampler) -> None:
     """Refuse what has to be refused before a ledger is made, without noise."""
     with open_ledger(book, in_memory=True) as memory, transaction(memory):
-        take_in(memory, request.output, request.choices)
+        if request.agreed:
+            keep_agreement(memory, request.agreed)
+        _take_in(memory, request, counts, sampler)
         sampler.discrete_gaussian(request.noise.scale, 0)
         _put(memory, request, counts, _NoNoise(), new_token())
+    refuse_unconfirmed(
+        request, new_ledger=book
+    )  # last, so that nobody confirms what is then refused
+
+
+def _take_in(
+    ledger: Ledger, request: Request, counts: Sequence[Count], sampler: NoiseSampler
+) -> None:
+    """Let the ledger know all that was released, by the output or by a coordinator's numbers."""
+    if request.choices.continue_from:
+        entities = {count.entity for count in counts}
+        continue_from(ledger, request, entities, sampler.name)
+    else:
+        take_in(ledger, request)
 
 
 class _NoNoise:
@@ -161,19 +211,24 @@ class _NoNoise:
         return [0] * size
 
 
-@contextmanager
-def _up_to_date(ledger: Ledger, path: Path) -> Iterator[None]:
-    """Write what an earlier run could not; a refusal in the block says so."""
+def _up_to_date(ledger: Ledger, path: Path) -> bool:
+    """Write what an earlier run could not; whether something was written."""
     known = entries.output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    repaired = known is not None and write_views(ledger, known, path)
+    return known is not None and write_views(ledger, known, path)
+
+
+@contextmanager
+def _saying_that_repaired(path: Path, repaired: bool) -> Iterator[None]:
+    """A refusal in the block says that table and record were written again, if they were."""
     try:
         yield
     except DataError as error:
-        more = f"; {path} was not up to date and was written again" if repaired else ""
-        raise DataError(f"{error}{more}") from None
+        if not repaired:
+            raise
+        raise DataError(f"{error}; {path} was not up to date and was written again") from None
 
 
 def _put(
@@ -188,6 +243,7 @@ def _put(
         return known, []
     sensitivity = decimal_text(request.noise.count_sensitivity)
     output = known or entries.add_output(ledger, path, request.columns.output_header(), sensitivity)
+    keep_columns(ledger, output, request)
     chain_numbers: list[int] = []
     if request.memory:
         drawn = draw_noise(ledger, output, rows, request.noise, request.memory, sampler)
@@ -196,9 +252,10 @@ def _put(
     else:
         cells = noisy_cells(counts, request.noise, sampler)
     terms = agreed.terms if agreed else None
-    run = entries.add_run(ledger, output, token, sampler.name, terms=terms)
+    days = request.days
+    run = entries.add_run(ledger, output, token, sampler.name, terms=terms, days=days)
     entries.add_rows(ledger, run, zip(to, cells, strict=True), chain_numbers)
-    ceiling.refuse_above(ledger, run)
+    ceiling.refuse_above(ledger, run, request, to)
     return output, counts
 
 
@@ -209,6 +266,7 @@ def _new_rows(
     path, choices, agreed = request.output, request.choices, request.agreed
     adding = choices.append or choices.again or agreed is not None
     check_deployment(ledger, path, known, agreed.terms if agreed else None)
+    refuse_mixed_columns(ledger, known, request)
     header = tuple(request.columns.output_header())
     sensitivity = decimal_text(request.noise.count_sensitivity)
     if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):
@@ -219,7 +277,7 @@ def _new_rows(
     keys = ((count.line, count.entity, count.period) for count in counts)
     rows = list(zip(places(ledger, request.table, keys, choices), counts, strict=True))
     if agreed:
-        rows = unreleased(ledger, known, request.table, agreed, rows)
+        rows = unreleased(ledger, known, request, agreed, rows)
     refuse_repeats(ledger, request, [place for place, _ in rows])
     if known and not adding:
         raise DataError(

@@ -12,15 +12,17 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import folded
 from dpol.core.rounding import rounded_up
 from dpol.release import entries
 from dpol.release.agreed import Agreed, AgreedTerms
+from dpol.release.clock import refuse_gap
 from dpol.release.entries import Place, Released
 from dpol.release.ledger import Ledger
-from dpol.release.names import folded
 from dpol.release.noise import Count, decimal_text
 from dpol.release.request import Choices, Request
 
+_NEAR = 7  # Days, where the length of a period is not known.
 History = Mapping[int, Sequence[Released]]
 """All releases of entities, by number."""
 
@@ -62,10 +64,12 @@ def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> N
 
     Raises:
         DataError: a row was released before, is too near to one that was, or has another noise
-            than the entity's last.
+            than the entity's last. Where a deployment allows no corrections, no request may say
+            that the first of these is meant.
     """
     entities = {row.entity for row in rows}
     released = {entity: entries.releases_of(ledger, entity) for entity in entities}
+    _refuse_again(ledger, request, rows)
     if not request.choices.again:
         _refuse_second_releases(ledger, request, rows, released)
     if not request.choices.change_noise:
@@ -76,7 +80,7 @@ def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> N
 def unreleased(
     ledger: Ledger,
     output: entries.Output | None,
-    table: Path,
+    request: Request,
     agreed: Agreed,
     rows: Sequence[tuple[Place, Count]],
 ) -> list[tuple[Place, Count]]:
@@ -84,8 +88,10 @@ def unreleased(
 
     Raises:
         DataError: a row is of a period before the last one released, and corrections are not
-            allowed; or what is to be corrected was never released, or is not in the table.
+            allowed, or long after it; or what is to be corrected was never released, or is not in
+            the table.
     """
+    table = request.table
     released = entries.periods_of(ledger, output) if output else {}
     kept, corrected = [], set()
     for place, row in rows:
@@ -106,6 +112,8 @@ def unreleased(
             f"{table}: no row of {missing[0]} was released before, so none can be corrected; give"
             " --correct the start of a period that was released and is in the table"
         )
+    if not request.choices.gap:
+        refuse_gap(table, agreed, [place for place, _ in kept], released)
     return kept
 
 
@@ -150,8 +158,8 @@ def _new_name(
         there = f"on line {lines[other]}" if other in lines else repr(other)
         raise DataError(
             f"{where}: the name differs from the one {there} only in its spelling (Unicode form,"
-            " case, spaces, zeros, look-alike letters); write it as there, or add --same-entity if"
-            " both are one entity, --new-entity if not"
+            " case, spaces, zeros, punctuation, look-alike letters); write it as there, or add"
+            " --same-entity if both are one entity, --new-entity if not"
         )
     if len(entities) > 1 and choices.same_entity:
         raise DataError(
@@ -160,6 +168,19 @@ def _new_name(
         )
     same = entities.pop() if choices.same_entity and entities else None
     return entries.add_name(ledger, text, fold, same)
+
+
+def _refuse_again(ledger: Ledger, request: Request, rows: Sequence[Place]) -> None:
+    if request.agreed is None or request.agreed.corrections:
+        return
+    name = request.agreed.terms.name
+    before = entries.released_for(ledger, name)
+    if twice := [row for row in rows if (row.entity, row.period) in before]:
+        raise DataError(
+            f"{request.table}, line {twice[0].line}: this entity and period was released for the"
+            f" deployment {name} in another output, and the deployment allows no corrections; go"
+            " on with that output, or agree on corrections: true"
+        )
 
 
 def _refuse_second_releases(
@@ -203,9 +224,15 @@ def _refuse_other_noise(request: Request, rows: Sequence[Place], released: Histo
 
 
 def _refuse_near_periods(request: Request, rows: Sequence[Place], released: History) -> None:
-    days = request.choices.period_days
+    days = request.choices.period_days or request.days or _NEAR
     lines = {(row.entity, row.period): row.line for row in reversed(rows)}
-    before = ((entity, one.period) for entity, ones in released.items() for one in ones)
+    # A period of another length is another period, and counts in all that it overlaps.
+    before = (
+        (entity, one.period)
+        for entity, ones in released.items()
+        for one in ones
+        if one.days in (None, request.days) or request.days is None
+    )
     near = [
         lines.get(two) or lines[one]
         for one, two in itertools.pairwise(sorted({*lines, *before}))

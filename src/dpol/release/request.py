@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.names import fault_of
 from dpol.release.agreed import Agreed
 from dpol.release.memory import Memory
-from dpol.release.names import fault_of
-from dpol.release.noise import INTERVAL, CountNoise
+from dpol.release.noise import INTERVAL, CountNoise, decimal_text
 
 
 @dataclass(frozen=True)
@@ -60,24 +62,32 @@ class Choices:
     Args:
         append: add to the output if it exists.
         again: as `append`, and release once more what was released before, in any output.
-        period_days: days between two periods of an entity, at least.
+        period_days: length of a period, and days between two of an entity, at least; None: the
+            deployment's length, or one that is not known and at least 7.
         same_entity: names that are much alike mean one entity.
         new_entity: names that are much alike mean different entities.
         change_noise: use another mu or count sensitivity than in the entity's last release.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
         forget_ledger: the ledger that knew the output is lost; keep what the output holds.
+        gap: for a deployment, nothing was counted in the many periods before a row.
+        write_again: the ledger is the newest; write again what is gone of the output.
+        continue_from: the newest copy of the ledger is lost; the table that the coordinator of the
+            deployment exported says what was released.
     """
 
     append: bool = False
     again: bool = False
-    period_days: int = 7
+    period_days: int | None = None
     same_entity: bool = False
     new_entity: bool = False
     change_noise: bool = False
     over_capacity: bool = False
     no_final_newline: bool = False
     forget_ledger: bool = False
+    gap: bool = False
+    write_again: bool = False
+    continue_from: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -93,9 +103,14 @@ class Request:
         choices: what is meant where a release would stop and ask.
         memory: how noise depends on earlier noise; None if it does not, for a unit of one period.
         agreed: what a deployment says; only what is new to the output is released then, and added.
+        agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
+            the holder confirms it; None: it was confirmed before.
+        agree_sensitivity: confirms a count sensitivity below 1 by its value.
+        today: the date; None: that of the machine.
 
     Raises:
-        DataError: a memory is to be designed for entities without capacity.
+        DataError: a memory is to be designed for entities without capacity, or what is confirmed is
+            not what the deployment says.
     """
 
     table: Path
@@ -106,6 +121,9 @@ class Request:
     choices: Choices = Choices()
     memory: Memory | None = None
     agreed: Agreed | None = None
+    agree: str | None = None
+    agree_sensitivity: Decimal | None = None
+    today: datetime.date | None = None
 
     def __post_init__(self) -> None:
         if self.memory and not self.memory.numbers and not self.columns.capacity:
@@ -113,3 +131,19 @@ class Request:
                 "a designed memory needs the capacity of each entity; give its column with"
                 " --capacity, or two numbers such as --memory 0,0.5"
             )
+        agree, agreed, sensitivity = self.agree, self.agreed, self.noise.count_sensitivity
+        if agreed and agree is not None and not agreed.terms.has_hash(agree):
+            raise DataError(
+                f"--agree {agree}: is not the hash of the agreement {agreed.terms.name}, or too few"
+                " digits of it; leave it out to read the agreement"
+            )
+        if self.agree_sensitivity not in (None, sensitivity):
+            raise DataError(
+                f"--agree-sensitivity {self.agree_sensitivity}: the count sensitivity is"
+                f" {decimal_text(sensitivity)}; confirm that number, or none"
+            )
+
+    @property
+    def days(self) -> int | None:
+        """Length of its periods; None if it is not known."""
+        return self.agreed.terms.days if self.agreed else self.choices.period_days

@@ -7,6 +7,7 @@ from functools import partial
 
 from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess
+from dpol.release.history import budget_in_words
 from dpol.release.release import Release
 from dpol.release.views import record_of
 from dpol.show.pages import load_template
@@ -18,6 +19,7 @@ def describe(done: Release, delta: float) -> list[str]:
     own = [part.terms.standard_deviation for part in done.parts]
     text = load_template("done.txt.j2", "dpol.release").render(
         done=done,
+        budget=done.agreed and done.worst and budget_in_words(done.agreed.terms, done.worst),
         delta=delta,
         mu=done.guarantee.mu,
         deviation=max(own, default=done.noise.standard_deviation),

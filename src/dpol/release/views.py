@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,6 +27,7 @@ from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
 from dpol.release import chains, entries
 from dpol.release.ledger import Ledger
+from dpol.release.overlaps import most_in_a_period
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,16 @@ class Record:
     """The origin of an output, as its record states it.
 
     Args:
-        sha256: of the table.
+        facts: all that it states.
         ledger: id of its ledger.
         output: id of the output in it.
         token: of the last run that released rows of the output.
-        sampler: where the noise came from.
-        chains: of the table, as the record states them; None if some are unknown.
     """
 
-    sha256: str
+    facts: Mapping[str, Any]
     ledger: str
     output: str
     token: str
-    sampler: str
-    chains: list[Any] | None
 
 
 def record_of(output: Path) -> Path:
@@ -54,21 +52,30 @@ def record_of(output: Path) -> Path:
     return output.parent / f"{output.name}.guarantee.json"
 
 
+def checksum(table: bytes, record: Mapping[str, Any]) -> str:
+    """SHA-256 of a table and of its record, as JSON with sorted keys, without blanks.
+
+    Args:
+        table: its bytes.
+        record: all facts; the checksum itself, `sha256`, is left out.
+    """
+    rest = {key: value for key, value in record.items() if key != "sha256"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(table + text.encode()).hexdigest()
+
+
 def read_record(path: Path) -> Record | None:
     """A record, or None if the file is missing or is not one."""
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        origin = stored["ledger"]
-        known, output, token = (str(origin[key]) for key in ("id", "output", "token"))
-        sampler = str(stored.get("sampler"))
-        chained = None if stored.get("memory_unknown") else list(stored.get("chains", ()))
-        return Record(str(stored["sha256"]), known, output, token, sampler, chained)
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        known, output, token = (str(facts["ledger"][key]) for key in ("id", "output", "token"))
+        return Record(facts, known, output, token)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def write_views(ledger: Ledger, output: entries.Output, path: Path) -> bool:
-    """Write the table and its record if they are missing or older than the ledger.
+    """Write the table and its record if they are not what the ledger says, and remember that.
 
     Returns:
         Whether something was written.
@@ -79,12 +86,14 @@ def write_views(ledger: Ledger, output: entries.Output, path: Path) -> bool:
     """
     rows = list(entries.table_rows(ledger, output))
     table, there = _table(output, rows), path.read_bytes() if path.exists() else b""
-    if not table.startswith(there):
+    ever = _table(output, list(entries.table_rows(ledger, output, withdrawn=True)))
+    if not (table.startswith(there) or ever.startswith(there)):
         raise DataError(
             f"{path}: is not what {ledger.path} says was released: it was changed, or the ledger is"
-            " an older copy; in the first case move the table away and run again, which writes it"
-            " as it was; in the second put the newer ledger back"
+            " an older copy; in the first case move the table away and run again with"
+            " --write-again, which writes it as it was; in the second put the newer ledger back"
         )
+    ledger.execute("UPDATE output SET written = 1 WHERE number = ? AND NOT written", output.number)
     record, text = record_of(path), _record_text(ledger, output, path.name, rows, table)
     with suppress(OSError):
         if there == table and record.read_bytes() == text:
@@ -108,10 +117,9 @@ def temporary_files(path: Path) -> list[Path]:
 def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
     """The guarantee of an output: an entity's period that was released twice counts twice."""
     samplers = {run.sampler for run in entries.runs_of(ledger, output)}
-    unknown = _memory_unknown(ledger, output)
     mu, memories = entries.spent(ledger, output), chains.memories_of(ledger, output)
     stay = min(weeks for *_, weeks in memories)
-    memory = "with memory " if unknown or any(a != b for a, b, _ in memories) else ""
+    memory = "with memory " if any(a != b for a, b, _ in memories) else ""
     return Guarantee(
         mechanism=f"discrete Gaussian noise {memory}on every count, capacity calibration",
         adjacency=STAY.format(stay) if stay > 1 else ONE_PERSON,
@@ -121,14 +129,8 @@ def guarantee_of(ledger: Ledger, output: entries.Output) -> Guarantee:
         mu=mu,
         model="local",
         sampler="secure" if samplers == {"secure"} else "seeded",
-        # All noise of a stay may be the same: no memory is worse.
-        stays=tuple(mu * (it if unknown else chains.growth(memories, it)) for it in STAYS),
+        stays=tuple(mu * chains.growth(memories, it) for it in STAYS),
     )
-
-
-def _memory_unknown(ledger: Ledger, output: entries.Output) -> bool:
-    """True if rows were taken in whose chains their record did not state."""
-    return any(run.imported > 1 for run in entries.runs_of(ledger, output))
 
 
 def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
@@ -140,29 +142,32 @@ def _table(output: entries.Output, rows: list[list[str]]) -> bytes:
 def _record_text(
     ledger: Ledger, output: entries.Output, name: str, rows: list[list[str]], table: bytes
 ) -> bytes:
-    guarantee, runs = guarantee_of(ledger, output), entries.runs_of(ledger, output)
+    guarantee = guarantee_of(ledger, output)
+    runs = [run for run in entries.runs_of(ledger, output) if run.rows]
     levels, last = Counter(row[output.header.index("mu")] for row in rows), runs[-1]
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
-        "dp_event": dp_event_facts(guarantee.mu),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
-        "mu_over_all_outputs": entries.spent(ledger),
+        "mu_over_all_outputs": most_in_a_period(entries.weighed_rows(ledger)),
         "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
         "releases": [
-            {"run": it.number, "date": it.date, "rows": it.rows, "imported": bool(it.imported)}
+            {"run": it.number, "date": it.date, "rows": it.rows, "imported": it.imported}
             for it in runs
         ],
         "file": name,
-        "sha256": hashlib.sha256(table).hexdigest(),
         "rows": len(rows),
         "ledger": {"id": ledger.id, "output": output.id, "run": last.number, "token": last.token},
     }
     if deployment := entries.deployment_of(ledger, output):
         facts["deployment"] = {"name": deployment.name, "sha256": deployment.sha256}
     if parts := chains.parts_of(ledger, output):
+        # One period's event, taken several times, would not give the mu of a stay.
+        stays = zip(STAYS, guarantee.stays or (), strict=True)
+        facts["dp_events_of_stays"] = {str(stay): dp_event_facts(mu) for stay, mu in stays}
         facts["chains"] = [_part(part) for part in parts]
-    if _memory_unknown(ledger, output):
-        facts["memory_unknown"] = True
+    else:
+        facts["dp_event"] = dp_event_facts(guarantee.mu)
+    facts["sha256"] = checksum(table, facts)
     return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 

@@ -12,10 +12,13 @@ from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import describe_public
 from dpol.show.words import counted, each, joint_confidence, mu_title, power, proved
+from dpol.studies import audits as audits_study
+from dpol.studies import claims as claims_study
 from dpol.studies.audits.bounds import exceeds
 from dpol.studies.claims.table import count_verdicts
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
+from dpol.studies.study import Study
 
 _INFINITE = float("inf")
 
@@ -56,9 +59,13 @@ def answer_on_papers(
     more += [*ranked, table] if beside.empty else [table, *ranked]  # first what can be compared
     if claims is None:
         found, *more = more
-        more.append("No statement of the papers was checked: the config has no block audit.")
+        more.append(f"No statement of the papers was checked: {_no_block(claims_study.STUDY)}")
     question = "Does the paper hold up?" if claims is None else "Do the papers hold up?"
     return Answer(question, found, tuple(more), ("average-gain", "claims"))
+
+
+def _no_block(study: Study) -> str:
+    return f"the config has no block {study.name}."
 
 
 def _checks(rows: pd.DataFrame) -> str:
@@ -126,6 +133,7 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
         more += describe_public(private)
         more.append(_models(private))
         more += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
+        more.append(_NOT_THIS_PAGE)
     more += _audited(audits)
     return Answer("How private is it?", found, tuple(more), ("audits", "average-gain"))
 
@@ -137,13 +145,22 @@ _SAMPLERS = {
 }
 
 
+_NOT_THIS_PAGE = (
+    "All this is about the noisy numbers and the choices that an algorithm would publish. It is not"
+    " about this page, which is computed from the true numbers."
+)
+
+
 def _guesses(private: pd.DataFrame) -> str:
     """The best guess at each level, of the mechanisms whose guarantee is a mu."""
     rows = private.dropna(subset="guaranteed_mu")
     if rows.empty:
         return f"{_epsilons(private)}."
     found = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
-    return f"Right guesses about that person: at most {found} (a coin: 50%)."
+    return (
+        "Right guesses about that person from what an algorithm publishes, not from this page: at"
+        f" most {found} (a coin: 50%)."
+    )
 
 
 def _epsilons(private: pd.DataFrame) -> str:
@@ -189,7 +206,7 @@ def _models(private: pd.DataFrame) -> str:
 
 def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
     if audits is None:
-        yield "Nothing was audited: the config has no block audit."
+        yield f"Nothing was audited: {_no_block(audits_study.STUDY)}"
         return
     broken = audits[audits["verdict"] == "violated"]
     yield (

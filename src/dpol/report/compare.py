@@ -158,17 +158,18 @@ class _Run:
         """Origin of the run: the config by dotted keys, and the facts of the crate."""
         crate = self.crate  # first, because it says whether the run is finished
         found = dict(_flat({key: it for key, it in self.config.items() if key != "run"}))
+        versions: dict[str, list[str]] = {}
         for key, it in crate.items():
             kind, name = it["@type"], it.get("name", "")
             if kind == "SoftwareApplication":
-                found[f"version of {name}"] = it["softwareVersion"]
+                versions.setdefault(f"version of {name}", []).append(it["softwareVersion"])
             elif kind == "PropertyValue" and name != "seed":
                 found[name] = it["value"]
             elif key.startswith("#data"):
                 found[f"checksum of the data {name}"] = it["sha256"]
             elif commit := re.search(r"Commit (.+)\.$", str(it.get("description"))):
                 found["commit"] = commit[1]
-        return found
+        return found | {name: " and ".join(own) for name, own in versions.items()}
 
     @cached_property
     def summary(self) -> pd.DataFrame:

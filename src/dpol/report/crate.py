@@ -19,6 +19,7 @@ from dpol.data.panel import provenance_of
 from dpol.data.settings import ReleasedSource
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
+from dpol.show.words import HOLDS_RAW_COUNTS
 
 CRATE = "ro-crate-metadata.json"
 WORKFLOW = "provenance/Snakefile"
@@ -88,8 +89,7 @@ def build_crate(
         "@id": "./",
         "@type": "Dataset",
         "name": f"dpol: run {config.run}",
-        "description": "Differentially private online learning: results of one run, "
-        + ("on simulated data." if config.dataset.simulated else "on real data."),
+        "description": _description(config),
         "datePublished": ended,
         "license": _ids("#licence"),
         "conformsTo": _ids(*_PROFILES),
@@ -105,6 +105,12 @@ def build_crate(
         ],
         "@graph": [*_frame(), root, action, *described],
     }
+
+
+def _description(config: Config) -> str:
+    data = "simulated" if config.dataset.simulated else "real"
+    warning = f" {HOLDS_RAW_COUNTS}" if config.dataset.private else ""
+    return f"Differentially private online learning: results of one run, on {data} data.{warning}"
 
 
 def _ids(*entities: Entity | str) -> Any:
@@ -164,14 +170,13 @@ def _package(name: str, version: str) -> Entity:
 
 
 def _workflow(folder: Path, provenance: Provenance, packages: list[Entity]) -> Iterator[Entity]:
-    versions = dict(provenance.versions)
     commit = f" Commit {provenance.commit}." if provenance.commit else ""
     yield _file(folder, folder / WORKFLOW) | {
         "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
         "name": "dpol",
         "description": "Main file of the workflow; its rules and scripts are those of this version"
         f" of dpol.{commit}",
-        "version": versions["dpol"],
+        "version": provenance.of_package("dpol"),
         "programmingLanguage": _ids("#snakemake"),
         "softwareRequirements": _ids(*packages),
         "input": _ids("#config"),
@@ -181,7 +186,7 @@ def _workflow(folder: Path, provenance: Provenance, packages: list[Entity]) -> I
         "@type": "ComputerLanguage",
         "name": "Snakemake",
         "url": "https://snakemake.github.io",
-        "version": versions.get("snakemake", "unknown"),
+        "version": provenance.of_package("snakemake"),
     }
     yield {
         "@id": "#config",

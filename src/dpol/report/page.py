@@ -16,6 +16,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
+from dpol.core.versions import recorded_versions
 from dpol.data.settings import ReleasedSource
 from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
@@ -24,7 +25,6 @@ from dpol.report.data import cleaning_table, dropped_table, read_source, source_
 from dpol.report.provenance import (
     Provenance,
     commit_of,
-    installed_versions,
     read_stages,
     stage_table,
 )
@@ -33,6 +33,7 @@ from dpol.report.replay import period_of, replay_intro, replay_widget
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
+from dpol.show.words import HOLDS_RAW_COUNTS
 from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
 from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, REPLAY, sections_of
 from dpol.studies.released import NO_TRUTH
@@ -84,13 +85,21 @@ def write_report(page: Path, params: Any, *, files: Iterable[Path], checkout: Pa
         DataError: a file of the run is missing, or is not what it should be.
     """
     folder = page.parents[1]
+    benchmarks = [Path(it) for it in params.benchmarks]
+    logs = [
+        (folder / "logs" / it.relative_to(folder / "benchmarks")).with_suffix(".log")
+        for it in benchmarks
+        if it.is_file()  # of a table that was placed by hand, no job
+    ]
+    versions, unrecorded = recorded_versions(logs)
     provenance = Provenance(
         config_name=params.config_name,
         config_text=params.config_text,
-        versions=installed_versions(),
+        versions=versions,
         commit=commit_of(checkout),
-        stages=read_stages(map(Path, params.benchmarks), folder / "benchmarks"),
+        stages=read_stages(benchmarks, folder / "benchmarks"),
         codes=tuple(params.codes.items()),
+        unrecorded=unrecorded,
     )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     write_text(page, build_page(folder, config, provenance, checkout / "docs"))
@@ -111,7 +120,7 @@ def build_page(
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
     """
-    fixed = {"manual": _manual(folder, docs), "simulated": config.dataset.simulated}
+    fixed = {"manual": _manual(folder, docs)}
     last = _provenance_part(config, provenance)
     if config.dataset.source.kind == "released":
         parts = [*_released_parts(folder, config), last]
@@ -120,7 +129,7 @@ def build_page(
     results = read_results(folder, config)
     summary = results["summary"]
     costs = shown_costs(summary, config)
-    first, *main = sections_of(config.report, config.comparison)
+    first, *main = sections_of(config.report, config.comparison, replayed=config.replayed)
     parts = [_main_part(folder, section, config, results, titles) for section in main]
     if not costs.empty:
         place = len(main) - (BEYOND in main)
@@ -179,8 +188,15 @@ def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
     """The page with its first screen, and all its parts."""
     empty: Mapping[str, Any] = {"first": None, "answers": (), "setting": ()}
     replayed = any(it.key == REPLAY.name for it in parts)
-    page = load_template("report.html.j2", "dpol.report")
-    return page.render(run=config.run, parts=parts, replayed=replayed, **{**empty, **opening})
+    page, data = load_template("report.html.j2", "dpol.report"), config.dataset
+    return page.render(
+        run=config.run,
+        parts=parts,
+        replayed=replayed,
+        simulated=data.simulated,
+        warning=HOLDS_RAW_COUNTS if data.private else "",
+        **{**empty, **opening},
+    )
 
 
 RELEASED = "What can be learned from numbers with noise?"
@@ -274,8 +290,8 @@ def _data_part(folder: Path, config: Config, titles: Mapping[str, str]) -> Part:
 
 
 def _provenance_part(config: Config, provenance: Provenance) -> Part:
-    versions = ", ".join(f"{name} {version}" for name, version in provenance.versions)
-    facts = [("run", config.run), ("seed", str(config.seed)), ("versions", versions)]
+    facts = [("run", config.run), ("seed", str(config.seed))]
+    facts.append(("versions", provenance.described()))
     if provenance.commit:
         facts.append(("commit when this page was made", provenance.commit))
     timed, stages = not provenance.stages.empty, stage_table(provenance.stages)

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 import subprocess
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 import pandas as pd
 
-import dpol
+from dpol.core.versions import Versions
 from dpol.show.table import Column, Table, number, one_section
-
-PACKAGES = (
-    *("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "dp-accounting"),
-    "snakemake",
-)
-"""Packages whose versions the page shows."""
+from dpol.show.words import counted
 
 
 @dataclass(frozen=True)
@@ -29,27 +21,37 @@ class Provenance:
     Args:
         config_name: the config files, by name.
         config_text: the config as YAML.
-        versions: package and version.
+        versions: with which the jobs made the results; several of a package where jobs differ.
         commit: of the checkout, in words; None if it is not one.
         stages: table of `read_stages`.
         codes: hashes of the code that played, each with the name of what it played.
+        unrecorded: number of jobs that have not recorded their versions.
     """
 
     config_name: str
     config_text: str
-    versions: tuple[tuple[str, str], ...]
+    versions: Versions
     commit: str | None
     stages: pd.DataFrame
     codes: tuple[tuple[str, str], ...] = ()
+    unrecorded: int = 0
 
+    def of_package(self, name: str) -> str:
+        """All versions of a package; `unknown` if no job has recorded one.
 
-def installed_versions() -> tuple[tuple[str, str], ...]:
-    """Versions of Python, dpol and the packages that the numbers depend on."""
-    found = [("Python", platform.python_version()), ("dpol", dpol.__version__)]
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            found.append((name, metadata.version(name)))
-    return tuple(found)
+        >>> versions = (("numpy", "2.1.0"), ("numpy", "2.2.0"))
+        >>> Provenance("", "", versions, None, pd.DataFrame()).of_package("numpy")
+        '2.1.0 and 2.2.0'
+        """
+        return " and ".join(it for known, it in self.versions if known == name) or "unknown"
+
+    def described(self) -> str:
+        """The versions in words, each package once."""
+        names = dict.fromkeys(name for name, _ in self.versions)
+        parts = [f"{name} {self.of_package(name)}" for name in names]
+        if self.unrecorded:
+            parts.append(f"unknown for {counted(self.unrecorded, 'job')}")
+        return ", ".join(parts)
 
 
 def commit_of(folder: Path | str) -> str | None:

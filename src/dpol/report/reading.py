@@ -20,13 +20,13 @@ from dpol.studies.study import schemas_of
 def read_results(folder: Path, config: Config) -> dict[str, pd.DataFrame]:
     """The tables of a run that the page is computed from, by name.
 
-    They are `summary`, `cumulative`, `ranking`, `replay`, and `claims` and `audits` if the config
+    They are `summary`, `cumulative`, `ranking`, and `replay`, `claims` and `audits` if the config
     asks for them.
 
     Raises:
         DataError: a table is missing, cannot be read, or is not what its schema says.
     """
-    main = ("summary", "cumulative", "ranking", "replay")
+    main = ("summary", "cumulative", "ranking", *(["replay"] if config.replayed else []))
     schemas = {name: hospitals.schema(name) for name in main}
     for name in ("claims", "audits"):
         if config.block(name) is not None:

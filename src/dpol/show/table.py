@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpol.core.cells import spreadsheet_text
 from dpol.core.files import write_text
 from dpol.show.marks import Mark
 from dpol.show.pages import load_template
@@ -217,23 +218,13 @@ def to_html(table: Table) -> str:
     return load_template("table.html.j2").render(table=table)
 
 
-def no_formula(text: str) -> str:
-    """Text that a spreadsheet does not run as a formula: an apostrophe before =, +, - or @.
-
-    A carriage return, which would begin a new row, becomes a space.
-
-    >>> no_formula("=1+1"), no_formula("New Mexico")
-    ("'=1+1", 'New Mexico')
-    """
-    text = text.replace("\r", " ")
-    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
-
-
 def to_csv(numbers: pd.DataFrame) -> str:
     """The numbers behind a table; texts that begin like a formula get an apostrophe in front."""
     safe = numbers.copy()
     for name in safe.select_dtypes(["object", "str", "category"]):
-        safe[name] = [no_formula(cell) if isinstance(cell, str) else cell for cell in safe[name]]
+        safe[name] = [
+            spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in safe[name]
+        ]
     return safe.to_csv(index=False, lineterminator="\n")
 
 

@@ -15,6 +15,10 @@ LONGEST = 100
 """Characters of a cell that a message repeats."""
 
 
+HOLDS_RAW_COUNTS = "This folder holds your raw counts. Share nothing of it."
+"""Warning where the counts of a run are not public."""
+
+
 def shortened(text: str) -> str:
     """A text, cut where it is too long for a message."""
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."

@@ -1,4 +1,4 @@
-"""Generic jobs of all studies: compute one point, collect the tables, show them."""
+"""Generic jobs of all studies: compute one point, collect the tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from dpol.core.imports import load
 from dpol.core.logs import progress
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import GainStream, read_stream
-from dpol.studies import hospitals
-from dpol.studies.study import Facts, Frames, Inputs, Section, Study, schemas_of
+from dpol.studies.study import Facts, Frames, Inputs, Study, schemas_of
+
+_SCHEMA = "dpol.studies.hospitals:schema"  # as text: watched by those who need such a table
 
 
 def write_point(
@@ -42,7 +43,7 @@ def write_point(
         released: the files of released numbers and of their deployment, if it plays them.
         files: where the rows of each result table are written.
     """
-    read = {name: read_frame(Path(path), hospitals.schema(name)) for name, path in tables.items()}
+    read = {name: read_frame(Path(path), load(_SCHEMA)(name)) for name, path in tables.items()}
     own = None if stream is None else read_stream(Path(stream))
     inputs = Inputs(seed, delta, own, read, released)
     rows = load(study.run)(study.settings.model_validate(settings), point, inputs)
@@ -144,42 +145,3 @@ def compute(
     return join(
         study, settings, facts, {name: [it[name] for it in every] for name in study.results}
     )
-
-
-def write_shown(
-    section: Section,
-    settings: Mapping[str, Any],
-    facts: Facts,
-    *,
-    results: Mapping[str, str],
-    files: Sequence[str],
-) -> None:
-    """Draw the figures and render the tables of a section.
-
-    Args:
-        section: a study, or a section of the main experiment.
-        settings: what the config says of it.
-        facts: what is known of the run.
-        results: the file of each result table.
-        files: what is written: figures/<name>.* and tables/<name>.*.
-
-    Raises:
-        DataError: a result table is missing, or not what its schema says.
-    """
-    # Not at the top: the jobs of points need no matplotlib, which takes longer than many of them.
-    from dpol.show.style import save_figure
-    from dpol.show.table import write_table
-
-    schemas, block = schemas_of(section), section.settings.model_validate(settings)
-    frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
-    for figure in section.figures(block):
-        drawn = load(figure.draw)(frames, block, facts)
-        save_figure(drawn, _files_of("figures", figure.name, files))
-    for table in section.tables:
-        shown = load(table.build)(frames, block, facts)
-        write_table(shown, *_files_of("tables", table.name, files))
-
-
-def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:
-    paths = map(Path, files)
-    return [it for it in paths if it.parent.name == folder and it.name.split(".")[0] == name]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dpol.studies.hospitals.sections import SECTIONS
-from dpol.studies.study import Section, Study
+from dpol.studies.study import Study
 
 _FOLDERS = (
     "batching",
@@ -31,9 +30,3 @@ def load_study(name: str) -> Study:
 def load_studies() -> dict[str, Study]:
     """All studies by name."""
     return {name: load_study(name) for name in STUDIES}
-
-
-def load_section(name: str) -> Section:
-    """A study, or a section of the main experiment, by its name."""
-    main: dict[str, Section] = {it.name: it for it in SECTIONS}
-    return main.get(name) or load_study(name)

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.imports import code_hash
+from dpol.core.imports import code_hash, load
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
 
@@ -107,8 +108,8 @@ def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
     return ()
 
 
-def no_modules(settings: Any) -> tuple[str, ...]:
-    """An empty tuple: the modules to watch for a study whose settings name no algorithm."""
+def no_algorithms(settings: Any) -> tuple[Any, ...]:
+    """An empty tuple: the algorithms of a study whose settings name none."""
     return ()
 
 
@@ -136,6 +137,11 @@ class Section:
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
 
+    @property
+    def module(self) -> str:
+        """The dotted name of the module that holds it."""
+        return f"dpol.studies.{self.folder.name}.sections"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Section):
@@ -155,14 +161,19 @@ class Study(Section):
             result table.
         collect: "module:function" that takes (frames, settings, facts), the rows of all points in
             order, and returns the result tables; without it the rows are the tables.
-        modules: dotted names of the modules that these settings name, such as an algorithm's;
-            `run` does not import them itself.
+        algorithms: the algorithms that these settings name, as entries of a suite; `run` does not
+            import them itself.
     """
 
     points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
     run: str
     collect: str = ""
-    modules: Callable[[Any], Sequence[str]] = no_modules
+    algorithms: Callable[[Any], Sequence[Any]] = no_algorithms
+
+    @property
+    def module(self) -> str:
+        """The dotted name of its package."""
+        return f"dpol.studies.{self.folder.name}"
 
 
 def schemas_of(section: Section) -> Mapping[str, Schema]:
@@ -170,12 +181,36 @@ def schemas_of(section: Section) -> Mapping[str, Schema]:
     return read_schemas(section.folder / "results.yaml")
 
 
-def code_of(*references: str) -> str:
-    """A hash of the code behind some functions, each "module:function" or empty."""
-    return code_hash(*(it.partition(":")[0] for it in references if it))
+def load_section(module: str, name: str) -> Any:
+    """A study, or a section of the main experiment, by its `module` and its name."""
+    held = vars(import_module(module)).values()
+    return next(it for it in held if isinstance(it, Section) and it.name == name)
+
+
+def code_of_points(study: Study, settings: Any) -> str:
+    """A hash of the code that computes the points of a study."""
+    start = _modules(study.run, _JOBS, study.module)
+    # The registry is not watched: it imports no algorithm, and this names those that play.
+    code: str = load("dpol.experts.registry:code_that_plays")(start, study.algorithms(settings))
+    return code
+
+
+def code_of_results(study: Study) -> str:
+    """A hash of the code that joins the rows of all points of a study."""
+    return code_hash(*_modules(study.collect, _JOBS, study.module))
 
 
 def code_of_shown(section: Section, settings: Any) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
     figures = (figure.draw for figure in section.figures(settings))
-    return code_of(*figures, *(table.build for table in section.tables))
+    builds = (table.build for table in section.tables)
+    return code_hash(*_modules(*figures, *builds, *_SHOWING, section.module))
+
+
+_JOBS = "dpol.studies.jobs"
+_SHOWING = ("dpol.studies.showing", "dpol.core.logs")
+
+
+def _modules(*references: str) -> list[str]:
+    """The modules of functions, each "module:function" or empty, and of modules themselves."""
+    return [it.partition(":")[0] for it in references if it]

@@ -50,7 +50,7 @@ def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
 
 def test_a_row_for_memory_and_two_for_independent_noise(frame: pd.DataFrame) -> None:
     assert len(frame) == 2 * 2 * 3
-    assert STUDY.modules(SETTINGS) == ("dpol.experts.learners.empirical_bayes",)
+    assert STUDY.algorithms(SETTINGS) == ("empirical-bayes",)
     own = frame[(frame["weeks"] == 3) & (frame["level"] == 0.2)]
     assert list(zip(own["noise"], own["times"], own["mu"], strict=True)) == [
         (REMEMBERED, 1.0, 0.2),

@@ -12,7 +12,7 @@
   }
   const last = data.rounds.length - 1;
   const PAST = 4; // earlier weeks that are seen before a choice
-  // `picks`: the choices of the reader from round `from` on.
+  // `picks`: the choices of the reader, from round `from` on; the first of them says which.
   const state = { t: 0, setting: settings[0], algorithm: 0, mode: "watch", from: 0, picks: [] };
   let timer = null;
 
@@ -23,7 +23,7 @@
   const actions = () => state.setting.actions[state.algorithm];
   const named = () => algorithms[state.algorithm][0];
   const upper = (text) => text[0].toUpperCase() + text.slice(1);
-  const frontier = () => Math.min(state.from + state.picks.length, last);
+  const frontier = () => (state.picks.length ? Math.min(state.from + state.picks.length, last) : last);
   const open = (t) => state.mode === "watch" || (state.mode === "open" && picked(t) !== undefined);
   const picked = (t) => state.picks[t - state.from];
   const where = (value) => {
@@ -149,7 +149,7 @@
 
   function show() {
     const playing = state.mode !== "watch";
-    slider.min = playing ? state.from : 0;
+    slider.min = playing && state.picks.length ? state.from : 0;
     slider.max = playing ? frontier() : last;
     slider.value = state.t;
     slider.setAttribute("aria-valuetext", data.rounds[state.t] || `round ${state.t + 1}`);
@@ -173,6 +173,7 @@
   }
 
   function choose(i) {
+    if (!state.picks.length) state.from = state.t;
     state.picks.push(i);
     slider.max = frontier();
     if (state.mode === "blind") go(state.t + 1);
@@ -200,8 +201,10 @@
     const found = settings.find((it) => it.noise === noise && it.level === level)
       ?? settings.find((it) => it.noise === noise);
     const mode = control("mode").value;
-    if (found !== state.setting || (mode !== "watch" && mode !== state.mode)) {
-      Object.assign(state, { picks: [], from: state.t });
+    if (found !== state.setting || (mode !== "watch" && mode !== state.mode)) state.picks = [];
+    // The game is over: its last week tells everybody's score.
+    if (mode === "watch" && mode !== state.mode && state.picks.length) {
+      state.t = state.from + state.picks.length - 1;
     }
     Object.assign(state, { setting: found, mode });
     control("level").value = found.level;

@@ -52,8 +52,8 @@ def write_results(
         streams: files of the gain streams.
         params: plain values of the config: main (a block of `Hospitals`), delta, seed and
             noise_memory.
-        files: where the tables are written, by name; `comparison` and `ablation` only if the
-            config compares the paper's way with ours.
+        files: where the tables are written, by name; `replay` only if the config replays a run,
+            `comparison` and `ablation` only if it compares the paper's way with ours.
 
     Raises:
         DataError: a file is not whole, or a table is not what its schema says.
@@ -67,8 +67,10 @@ def write_results(
         "summary": conclude(summary, main),
         "ranking": rank_meta(summary),
         "cumulative": cumulative_curves(cells, played, main),
-        "replay": replay_rows(cells, played, main, seed=params.seed, memory=params.noise_memory),
     }
+    if "replay" in files:
+        memory = params.noise_memory
+        found["replay"] = replay_rows(cells, played, main, seed=params.seed, memory=memory)
     if main.comparison:
         found["comparison"] = compare(cells, main.comparison, main)
         found["ablation"] = ablate(cells, main.comparison, main)

@@ -131,7 +131,10 @@ BEYOND = Section(
 SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
 
 
-def sections_of(report: Report, comparison: Comparison | None) -> tuple[Section, ...]:
+def sections_of(
+    report: Report, comparison: Comparison | None, *, replayed: bool
+) -> tuple[Section, ...]:
     """The sections that a config asks for: the last two only if it names what they show."""
-    asked = {RIVALS.name: bool(report.rivals), BEYOND.name: comparison is not None}
+    asked = {REPLAY.name: replayed, RIVALS.name: bool(report.rivals)}
+    asked[BEYOND.name] = comparison is not None
     return tuple(it for it in SECTIONS if asked.get(it.name, True))

@@ -80,6 +80,9 @@ class Report(Settings):
     rivals: list[Label] = []
     """Labels of the algorithms, local and central, that the figure of rivals shows under every
     noise; there is no such figure if none is named."""
+    replay: bool = False
+    """True replays a run round by round, with every true count, although `dataset.public` is
+    false. Public and simulated data are always replayed."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""
 
@@ -131,6 +134,12 @@ class Hospitals(Settings):
     report: Report
     comparison: Comparison | None = None
     """The paper's way and ours, if they are compared."""
+
+    @property
+    def untitled(self) -> Hospitals:
+        """The settings without titles of streams, on which no number depends."""
+        plain = {label: it.model_copy(update={"title": None}) for label, it in self.streams.items()}
+        return self.model_copy(update={"streams": plain})
 
     @property
     def labels(self) -> dict[float, str]:

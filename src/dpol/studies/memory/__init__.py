@@ -43,7 +43,7 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    modules=NoiseMemories.modules,
+    algorithms=lambda settings: (settings.algorithm,),
     figures=lambda settings: (_FIGURE,),
     tables=(TableSpec("memory", "Independent noise and memory", f"{_HERE}.table:build"),),
 )

@@ -46,11 +46,6 @@ class NoiseMemories(Settings):
         except ValueError as error:
             yield Problem(("algorithm",), self.algorithm, str(error))
 
-    def modules(self) -> tuple[str, ...]:
-        """The modules of the algorithm."""
-        found: tuple[str, ...] = load(f"{_REGISTRY}:modules_of")(self.algorithm)
-        return found
-
 
 def member_of(spec: AlgorithmSpec) -> Member:
     """The algorithm that a spec stands for.

@@ -43,7 +43,7 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    modules=ReleasedGames.modules,
+    algorithms=ReleasedGames.watched,
     figures=lambda settings: (_FIGURE,),
     tables=(
         TableSpec("released", "What was released", f"{_HERE}.tables:reports"),

@@ -33,7 +33,6 @@ class ReleasedGames(Settings):
             if wrong:
                 yield Problem(("algorithms", index), spec, wrong)
 
-    def modules(self) -> tuple[str, ...]:
-        """The modules of all algorithms: the deployment's is not known before it is read."""
-        registry = load(f"{_REGISTRY}:REGISTRY")
-        return tuple(dict.fromkeys(entry.module for entry in registry.values()))
+    def watched(self) -> tuple[AlgorithmSpec, ...]:
+        """All algorithms: the deployment's is not known before it is read."""
+        return (*load(f"{_REGISTRY}:REGISTRY"), *self.algorithms)

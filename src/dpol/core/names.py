@@ -10,7 +10,7 @@ import unicodedata
 _LOOK_ALIKES = str.maketrans(
     dict(zip("абвекмнорстухіјѕһԁԛԝѵ", "abbekmhopctyxijshdqwv", strict=True))
     | dict(zip("αβεζηικμνορτυχϲ", "abezhikmnoptyxc", strict=True))
-    | dict(zip("ıɑɡ‘’ʼ`´“”„−", "iag'''''\"\"\"-", strict=True))
+    | dict(zip("ıɑɡʼ−", "iag--", strict=True))
 )
 # Printable for Unicode, and yet nothing is seen.
 _INVISIBLE = re.compile(
@@ -34,26 +34,35 @@ def fault_of(name: str) -> str:
 def folded(name: str) -> str:
     """The name without what people and programs change by accident.
 
-    Unicode form, case, full-width and other digits, spaces, kinds of dashes and quotes, leading
-    zeros, a `.0` at the end of a number, and Greek and Cyrillic letters that look like Latin ones.
-    Names that are folded to the same text may be one entity; nobody but their owner can know.
-    Letters that look alike within one script (I and l, O and 0) stay different.
+    Unicode form, case, full-width and other digits, spaces, punctuation, leading zeros, a `.0` at
+    the end of a number, and Greek and Cyrillic letters that look like Latin ones. A sign between
+    digits is kept, as a dot or a dash: 1-11 is not 11-1. Names that are folded to the same text
+    may be one entity; nobody but their owner can know. Letters that look alike within one script
+    (I and l, O and 0) stay different.
 
     >>> folded("050002") == folded("５0002.0") == folded("5 0002")
     True
     >>> folded("САFÉ") == folded("Cafe\N{COMBINING ACUTE ACCENT}")  # The first: C and A Cyrillic.
     True
+    >>> folded("St. Mary_1") == folded("'St Mary' -01.") == "stmary1"
+    True
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     letters = "".join(map(_plain_character, plain)).translate(_LOOK_ALIKES)
-    number = re.sub(r"^([0-9]+)\.0+$", r"\1", letters)
-    return re.sub(r"(?<![0-9.,])0+(?=\w)", "", number)
+    marks = "".join("-" if _is_mark(it) and it not in ".," else it for it in letters)
+    marks = re.sub(r"[.,]*-[-.,]*", "-", re.sub("[.,]+", ".", marks))
+    between_digits = re.sub(r"(?<![0-9])[-.]|[-.](?![0-9])", "", marks)
+    number = re.sub(r"^([0-9]+)\.0+$", r"\1", between_digits)
+    return re.sub(r"^0+(?=\w)|(?<![0-9.])0+(?=[0-9])", "", number)
 
 
 def _plain_character(character: str) -> str:
     if character.isspace():
         return ""
-    if unicodedata.category(character) == "Pd":
-        return "-"
     digit = unicodedata.decimal(character, None)
     return character if digit is None else str(digit)
+
+
+def _is_mark(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind[0] == "P" or kind == "Sk"

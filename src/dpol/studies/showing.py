@@ -1,0 +1,48 @@
+"""Generic job of all sections: draw their figures, render their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpol.core.imports import load
+from dpol.core.schemas import read_frame
+from dpol.show.style import save_figure
+from dpol.show.table import write_table
+from dpol.studies.study import Facts, Section, schemas_of
+
+
+def write_shown(
+    section: Section,
+    settings: Mapping[str, Any],
+    facts: Facts,
+    *,
+    results: Mapping[str, str],
+    files: Sequence[str],
+) -> None:
+    """Draw the figures and render the tables of a section.
+
+    Args:
+        section: a study, or a section of the main experiment.
+        settings: what the config says of it.
+        facts: what is known of the run.
+        results: the file of each result table.
+        files: what is written: figures/<name>.* and tables/<name>.*.
+
+    Raises:
+        DataError: a result table is missing, or not what its schema says.
+    """
+    schemas, block = schemas_of(section), section.settings.model_validate(settings)
+    frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
+    for figure in section.figures(block):
+        drawn = load(figure.draw)(frames, block, facts)
+        save_figure(drawn, _files_of("figures", figure.name, files))
+    for table in section.tables:
+        shown = load(table.build)(frames, block, facts)
+        write_table(shown, *_files_of("tables", table.name, files))
+
+
+def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:
+    paths = map(Path, files)
+    return [it for it in paths if it.parent.name == folder and it.name.split(".")[0] == name]

@@ -1,0 +1,55 @@
+"""Numbers in YAML are those that their digits say, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpol.core.errors import ConfigError
+from dpol.core.yaml_files import read_yaml
+
+
+def read(folder: Path, text: str) -> object:
+    """The value of a key."""
+    (folder / "my.yaml").write_text(f"a: {text}\n")
+    found = read_yaml(folder / "my.yaml")
+    assert isinstance(found, dict)
+    return found["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "remedy"),
+    [
+        ("0120", "80", "write 120"),
+        ("-010", "-8", "write -10"),
+        ("1:30", "90", "write a plain number"),
+        ("1:30.5", "90.5", "write a plain number"),
+        ("1_000", "1000", "write 1000"),
+    ],
+)
+@pytest.mark.parametrize("place", ["{}", "[1, {}]", "{{b: {{c: {}}}}}", "{{{}: x}}"])
+def test_a_number_in_disguise_is_refused_everywhere_with_the_remedy(
+    tmp_path: Path, text: str, value: str, remedy: str, place: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, place.format(text))
+    said = f"my.yaml: line 1: YAML reads {text} as {value}; {remedy}, or put it in quotes"
+    assert str(caught.value).splitlines()[0].endswith(said)
+    assert read(tmp_path, f"'{text}'") == text
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text("0123456789:_+-.", min_size=1, max_size=6))
+def test_a_number_is_what_its_digits_say(tmp_path: Path, text: str) -> None:
+    try:
+        found = read(tmp_path, text)
+    except ConfigError:
+        return
+    if isinstance(found, (int, float)):
+        assert found == float(text)
+        assert "_" not in text
+        assert found == yaml.safe_load(text), "as Snakemake reads it"

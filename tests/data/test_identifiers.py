@@ -1,0 +1,162 @@
+"""Identifiers that a spreadsheet has changed, garbled names, and groups that are not there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.drawn import Row, clean, dataset, line, of_period, refused, row, rows, streams, week
+from dpol.core.errors import DataError
+from dpol.core.names import folded
+from dpol.data.cleaning import clean_panel
+from dpol.data.settings import Dataset
+from dpol.data.table import RawTable, read_table
+
+TWO = [
+    ("050002", "50002"),
+    ("TRUE", "true"),
+    ("north", "North"),
+    ("17", "17.0"),
+    ("Cafe\N{COMBINING ACUTE ACCENT}", "Caf\N{LATIN SMALL LETTER E WITH ACUTE}"),
+]
+
+
+def of_two(one: str, two: str) -> list[Row]:
+    """Four weeks of an entity, whose last two are spelled otherwise, and of another."""
+    own = [row("A", one if t < 2 else two, week(t), str(t), "9") for t in range(4)]
+    return own + rows({"other": ("1 1 1 1", "9 9 9 9")})
+
+
+@pytest.mark.parametrize(("one", "two"), TWO)
+def test_two_spellings_that_may_be_one_entity_are_asked_about(one: str, two: str) -> None:
+    said = refused(of_two(one, two))
+    assert said.startswith("hospitals.csv: column hospital: 1 entity may have several spellings")
+    assert f"  {one!r} (row 2) and {two!r} (row 4)\n" in said
+    assert "    identifiers: {" in said
+
+
+@pytest.mark.parametrize(("one", "two"), TWO)
+def test_the_config_says_whether_they_are_one_entity_or_two(one: str, two: str) -> None:
+    joined = clean(of_two(one, two), dataset(identifiers={two: one}))
+    assert line(joined, one, "count") == [0, 1, 2, 3]
+    assert joined.reports[0].cells["identified_rows"] == 2
+    for identifiers in ({one: one, two: two}, "exact"):
+        apart = clean(of_two(one, two), dataset(identifiers=identifiers))
+        assert apart.reports[0].entities == 3
+
+
+def test_the_lines_to_paste_are_read_and_join_them() -> None:
+    said = refused(of_two("050002", "50002"))
+    pasted = yaml.safe_load(said[said.index("dataset:") : said.index("With identifiers")])
+    joined = clean(of_two("050002", "50002"), dataset(**pasted["dataset"]["cleaning"]))
+    assert line(joined, "050002", "count") == [0, 1, 2, 3]
+
+
+@given(
+    st.lists(
+        st.text("aAbB01. -\N{CYRILLIC SMALL LETTER A}", min_size=1, max_size=3)
+        .map(str.strip)
+        .filter(bool),
+        min_size=2,
+        max_size=6,
+        unique=True,
+    )
+)
+def test_entities_play_as_they_are_exactly_if_no_two_are_alike(names: list[str]) -> None:
+    of = [row("A", name, week(t), "1", "9") for name in names for t in range(2)]
+    if len({folded(name) for name in names}) == len(names):
+        assert clean(of).reports[0].entities == len(names)
+    else:
+        assert "may have several spellings" in refused(of)
+        assert clean(of, dataset(identifiers="exact")).reports[0].entities == len(names)
+
+
+def test_identifiers_are_texts_of_both_sides() -> None:
+    with pytest.raises(ValueError, match=r"50002 must be text; put it in quotes"):
+        dataset(identifiers={50002: "050002"})
+    with pytest.raises(ValueError, match="must be exact, or a block"):
+        dataset(identifiers=["050002"])
+
+
+GROUPS = rows({"a": ("1", "9"), "b": ("1", "9")}, "Old Town") + rows({"c": ("1", "9")}, "Riverside")
+
+
+def test_a_group_without_a_row_stops_the_run_with_the_nearest() -> None:
+    assert refused(GROUPS, dataset(), streams(town=["Old Town", "Riversid", "X"])) == (
+        "hospitals.csv: stream town has no row within the periods of 2 groups:\n"
+        "  'Riversid'; did you mean Riverside?\n"
+        "  'X'; known: Old Town, Riverside\n"
+        "Change streams.town.groups or dataset.periods"
+    )
+    whole = clean(GROUPS, dataset(), streams(town=["Old Town", "Riverside"]))
+    assert whole.reports[0].entities == 3
+
+
+def a_table(folder: Path, names: list[str], saved: str, read: str, name: str = "") -> RawTable:
+    """Two weeks of entities, in an encoding that may not be the one in which it is read."""
+    lines = ["state,hospital,week,patients,beds"]
+    lines += [f"A,{it},{week(t)},1,9" for it in names for t in range(2)]
+    path = folder / "t.csv"
+    path.write_bytes("\n".join(lines).encode(saved) + b"\n")
+    return read_table(path, None, rules(read).format)
+
+
+def rules(read: str) -> Dataset:
+    raw = dataset().model_dump(mode="json")
+    return Dataset.model_validate({**raw, "format": {"encoding": read}})
+
+
+NAMES = ["Zürich", "Genève", "Straße", "plain"]
+
+
+@pytest.mark.parametrize("read", ["cp1250", "cp1251", "cp1252", "gb18030", "shift_jis"])
+@pytest.mark.parametrize("column", ["entity", "group"])
+def test_utf_8_read_in_another_encoding_is_refused_with_the_key(
+    tmp_path: Path, read: str, column: str
+) -> None:
+    raw, groups = a_table(tmp_path, NAMES, "utf-8", read), ["A"]
+    if column == "group":
+        swapped = raw.cells.rename(columns={"state": "hospital", "hospital": "state"})
+        raw, groups = RawTable(raw.file, swapped, raw.format), ["Zürich", "Genève"]
+    with pytest.raises(DataError) as caught:
+        clean_panel(raw, rules(read), streams(S=groups))
+    assert re.search('encoding: "?utf-8', str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("names", "encoding"),
+    [
+        (NAMES, "utf-8"),
+        (NAMES, "cp1252"),
+        (["Łódź", "Gdańsk", "plain"], "cp1250"),
+        (["Москва", "Тверь"], "cp1251"),
+        (["CAFÉ\N{NO-BREAK SPACE}PARIS", "plain"], "cp1252"),
+        (["北京", "上海"], "gb18030"),
+        (["東京", "大阪"], "shift_jis"),
+    ],
+)
+def test_the_right_encoding_is_never_taken_for_a_wrong_one(
+    tmp_path: Path, names: list[str], encoding: str
+) -> None:
+    raw = a_table(tmp_path, names, encoding, encoding)
+    panel = clean_panel(raw, rules(encoding), streams(S=["A"]))
+    assert set(panel.table["entity"]) == set(names)
+
+
+@pytest.mark.parametrize("name", ["ZÃ¼rich", "Z\ufffdrich", "Z\x81rich", "Genâ€™s"])
+def test_an_identifier_that_was_saved_garbled_is_refused(name: str) -> None:
+    said = refused(of_period(week(0), [name, "b"]))
+    assert "column hospital, which needs text whose letters are whole" in said
+
+
+def test_a_name_that_is_only_shown_may_be_garbled_in_a_table_of_utf_8() -> None:
+    of = [{**it, "called": "CENTER \ufffd BUDA"} for it in of_period(week(0), "ab")]
+    raw = RawTable("hospitals.csv", pd.DataFrame(of, dtype=str))
+    panel = clean_panel(raw, dataset({"name": "called"}), streams(S=["A"]))
+    assert set(panel.table["name"]) == {"CENTER \ufffd BUDA"}
