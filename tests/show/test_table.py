@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.cells import spreadsheet_text
+from dpol.core.words import escape_markdown
 from dpol.show.marks import Mark
 from dpol.show.table import (
     Column,
@@ -28,7 +29,6 @@ from dpol.show.table import (
     to_markdown,
     write_table,
 )
-from dpol.show.words import escape_markdown
 
 NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 GRID = """\

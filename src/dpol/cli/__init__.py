@@ -23,7 +23,7 @@ from dpol.cli import (
 )
 from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
-from dpol.show.words import printable
+from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.files import write_text
+from dpol.core.words import escape_markdown
 from dpol.show.marks import Mark
 from dpol.show.pages import load_template
-from dpol.show.words import escape_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
