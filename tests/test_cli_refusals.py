@@ -72,7 +72,7 @@ ONE_LINE = [
     (2, f"{AGREED} d.yaml --entity-id N", "has no entity 'N'; "),
     (2, f"{AGREED} d.yaml --agree 12345678", "--agree 12345678: is not the hash of the agreement"),
     (2, f"{AGREED} d.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
-    (2, f"{PLAIN} --agree 12345678", "--agree need a deployment"),
+    (2, f"{PLAIN} --agree 12345678", "need a deployment"),
     (2, f"{AGREED} d.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (2, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (2, "history --ledger folder", "is a folder; choose another file"),
@@ -225,3 +225,12 @@ def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkey
         assert main(["decide", "state"]) == 0
         shown.flush()
     assert "\\u0141" in raw.getvalue().decode(encoding)
+
+
+def test_signs_that_control_a_terminal_are_not_printed():
+    text = Path(FILE).read_text()
+    Path("signs.yaml").write_text(text + "\u202ella: 1\n", encoding="utf-8")
+    code, _, err = run("privatize", "c.csv", "--output", "o.csv", "--deployment", "signs.yaml")
+    assert code == 2
+    assert "\n  ?lla = 1: unknown key; " in err
+    assert all(line.isprintable() for line in err.split("\n"))
