@@ -158,7 +158,7 @@ def folder(tmp_path, monkeypatch):
 
 @dataclass
 class Tally:
-    """How many cases were accepted and refused."""
+    """Numbers of cases that were accepted and refused."""
 
     accepted: int = 0
     refused: int = 0

@@ -126,7 +126,7 @@ CAMPAIGNS: dict[str, tuple[str, ...]] = {
         "leaves: a run on released numbers",
     ),
 }
-"""What was done to commands, files and runs. `later` and `leaves` are of parts that have no test
+"""Disturbances of commands, files and runs. `later` and `leaves` are of parts that have no test
 yet, and of those that are going to be taken out."""
 
 FAULTS_FOUND: dict[str, tuple[str, ...]] = {
