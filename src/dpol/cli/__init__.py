@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         drop_output()
     except DpolError as error:
         # Only errors of settings take several lines.
-        several = isinstance(error, ConfigError)
-        print(f"error: {error if several else printable(str(error))}", file=sys.stderr)
+        lines = str(error).expandtabs(1).split("\n") if isinstance(error, ConfigError) else [error]
+        print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
         return int(options.failure)
     except OSError as error:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
