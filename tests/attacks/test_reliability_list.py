@@ -269,7 +269,7 @@ FAULTS_FOUND: dict[str, tuple[str, ...]] = {
     ),
     # What others open.
     "R16a a formula in a title": (
-        ATTACKS + "no_title_is_a_formula",
+        ATTACKS + "no_text_of_a_table_is_a_formula",
         TABLE + "no_text_of_a_csv_is_a_formula",
     ),
     "R16b a pipe as record": (ATTACKS + "a_pipe_is_refused_and_not_read",),
