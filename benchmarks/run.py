@@ -54,6 +54,7 @@ from dpol.core.randomness import replicate_generators
 from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream, build_stream
+from dpol.data.synthetic import synthetic_stream
 from dpol.data.table import RawTable
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
@@ -66,10 +67,10 @@ from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import privatize
-from dpol.studies.batching.study import analytic_mixture, synthetic_stream
-from dpol.studies.convex import STUDY as CONVEX
-from dpol.studies.convex.settings import Convex
+from dpol.studies.batching.study import analytic_mixture
 from dpol.studies.jobs import compute
+from dpol.studies.lazy.convex import STUDY as CONVEX
+from dpol.studies.lazy.convex.settings import Convex
 from live import time_live
 
 DEMO = ROOT / "config" / "demo.yaml"

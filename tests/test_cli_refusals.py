@@ -225,3 +225,12 @@ def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkey
         assert main(["decide", "state"]) == 0
         shown.flush()
     assert "\\u0141" in raw.getvalue().decode(encoding)
+
+
+def test_signs_that_control_a_terminal_are_not_printed():
+    text = Path(FILE).read_text()
+    Path("signs.yaml").write_text(text + "\u202ella: 1\n", encoding="utf-8")
+    code, _, err = run("privatize", "c.csv", "--output", "o.csv", "--deployment", "signs.yaml")
+    assert code == 2
+    assert "\n  ?lla = 1: unknown key; " in err
+    assert all(line.isprintable() for line in err.split("\n"))

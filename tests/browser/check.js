@@ -153,7 +153,7 @@ if (await tab.locator("#table-claims-open").count()) {
     const bar = table.closest(".block").querySelector(".filter");
     const [search, [all, verdict]] = [bar.querySelector("input"), bar.querySelectorAll("button")];
     const state = () => ({
-      marks: [...table.querySelectorAll("tbody tr")].map((row) => row.querySelector("[data-mark]")?.dataset.mark ?? ""),
+      marks: [...table.querySelectorAll("tbody tr")].map((row) => row.querySelector("[data-verdict]")?.dataset.verdict ?? ""),
       count: bar.querySelector("output").textContent,
       labels: new Set([...table.querySelectorAll("tbody tr")].map((row) => row.cells.length)).size,
       pressed: [...bar.querySelectorAll("[aria-pressed=true]")].map((it) => it.textContent),

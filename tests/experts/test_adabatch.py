@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 import adabatch_plain as plain
-from dpol.experts.adabatch import BatchRule, RWAdaBatch, play_batches
+from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import containing_batch
+from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import amplification_of, play_rounds, setup_of
 from dpol.experts.switching import BOUNDS

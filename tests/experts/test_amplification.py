@@ -15,9 +15,8 @@ from scipy import optimize, special
 
 import adabatch_plain as plain
 from dpol.experts import amplification
-from dpol.experts.adabatch import BatchRule, RWAdaBatch, play_batches
+from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import (
-    BatchMixture,
     containing_batch,
     delta_of_trade_off,
     gap_density,
@@ -25,8 +24,10 @@ from dpol.experts.amplification import (
     observed_batches,
     weakest,
 )
+from dpol.experts.batches import BatchRule
 from dpol.experts.switching import BOUNDS
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
+from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching.study import synthetic_gains
 
 ERROR = 1e-6

@@ -34,9 +34,9 @@ from dpol.experts.registry import (
 )
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import NOISES, NoisyGains, privatize
-from dpol.privacy.audit import audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
+from dpol.studies.audits.bounds import audit_runs, with_fitted_direction
 from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
 from steps import pure_step
 

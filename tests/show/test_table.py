@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from dpol.core.cells import spreadsheet_text
+from dpol.core.words import escape_markdown
+from dpol.show.marks import Mark
 from dpol.show.table import (
     Column,
     Entry,
@@ -27,7 +29,6 @@ from dpol.show.table import (
     to_markdown,
     write_table,
 )
-from dpol.show.words import escape_markdown
 
 NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 GRID = """\
@@ -218,12 +219,12 @@ def test_a_table_of_sentences_is_wrapped_and_names_the_column_of_each_cell() -> 
 
 
 def test_verdicts_have_a_mark_and_numbers_the_signs_of_print() -> None:
-    entries = (Entry("-0.5, 1e-06"), Entry("fails", mark="does not hold"))
-    lines = [("one", entries), ("two", (Entry("2"), Entry("holds", mark="holds")))]
+    entries = (Entry("-0.5, 1e-06"), Entry("fails", mark=Mark("does not hold", "bad")))
+    lines = [("one", entries), ("two", (Entry("2"), Entry("holds", mark=Mark("holds", "good"))))]
     table = Table("C", "c", ("line",), ("n", "v"), (one_section(lines),), filtered="lines")
     text = to_fragment(table)
     assert 'data-filter="lines"' in text
-    assert '<b data-mark="does not hold">fails</b>' in text
+    assert '<b data-verdict="does not hold" data-tone="bad">fails</b>' in text
     assert "−0.5, 10⁻⁶" in text
     assert "-0.5, 1e-06" in to_markdown(table)
     assert "data-filter" not in to_fragment(replace(table, filtered=""))

@@ -13,7 +13,7 @@ from dpol.experts.registry import code_that_plays
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import TAKEN_AS_IT_IS
-from dpol.show.words import HOLDS_RAW_COUNTS
+from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.hospitals.sections import sections_of
 from dpol.studies.registry import STUDIES
 from dpol.studies.study import code_of_points, code_of_results, code_of_shown

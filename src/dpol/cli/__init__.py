@@ -23,7 +23,7 @@ from dpol.cli import (
 )
 from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
-from dpol.show.words import printable
+from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         drop_output()
     except DpolError as error:
         # Only errors of settings take several lines.
-        several = isinstance(error, ConfigError)
-        print(f"error: {error if several else printable(str(error))}", file=sys.stderr)
+        lines = str(error).expandtabs(1).split("\n") if isinstance(error, ConfigError) else [error]
+        print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
         return int(options.failure)
     except OSError as error:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

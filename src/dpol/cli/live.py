@@ -7,7 +7,7 @@ import sys
 
 from dpol.cli.options import Commands, date, given, path
 from dpol.core.errors import DpolError
-from dpol.show.words import printable
+from dpol.core.words import printable
 
 _COLLECT = """\
 Add the noisy tables that holders have sent to the log in a folder. Each table comes with its

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
+from dpol.core.words import LONGEST, counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
 from dpol.data.periods import EARLIEST, LATEST
 from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
-from dpol.show.words import LONGEST, counted, shortened
 
 Flags = NDArray[np.bool_]
 Texts: TypeAlias = "pd.Series[Any]"

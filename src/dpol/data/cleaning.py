@@ -15,6 +15,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
+from dpol.core.words import counted, shortened
 from dpol.data.cells import (
     BadCells,
     Numbers,
@@ -31,7 +32,6 @@ from dpol.data.periods import EARLIEST, LATEST, Periods, Weekday
 from dpol.data.selection import Selection, choose, refuse_unknown, selection_of
 from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.table import RawTable
-from dpol.show.words import counted, shortened
 
 NO_GROUP = "all"
 

@@ -17,8 +17,8 @@ import requests
 import urllib3
 
 from dpol.core.errors import FetchError
+from dpol.core.words import printable
 from dpol.data.settings import WebSource
-from dpol.show.words import printable
 
 LONGEST_PAUSE = 600.0
 """Longest pause in seconds; a server that asks for a longer one counts as failed."""

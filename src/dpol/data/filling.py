@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
+from dpol.core.words import counted, shortened
 from dpol.data.cells import Flags
 from dpol.data.periods import Periods
 from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
-from dpol.show.words import counted, shortened
 
 Days = NDArray[np.datetime64]
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.core.refusals import nearest
+from dpol.core.words import counted, shortened
 from dpol.data.cells import BadCells, Texts
 from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
-from dpol.show.words import counted, shortened
 
 SHOWN = 10
 """Identifiers that a message shows."""

@@ -14,10 +14,10 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.schemas import Column, Schema, read_frame, write_frame
+from dpol.core.words import escape_markdown
 from dpol.data.cleaning import RULES, CleanPanel
 from dpol.data.selection import SELECTIONS
 from dpol.data.stream import MAX_CARRY, SELECTION
-from dpol.show.words import escape_markdown
 
 PANEL = Schema(
     "data/panel",

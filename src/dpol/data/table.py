@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
+from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, PLAIN, Format
-from dpol.show.words import counted, shortened
 
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
 _MAGIC = {

@@ -3,87 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, weakest
+from dpol.experts.amplification import containing_batch, weakest
+from dpol.experts.batches import BatchRule
 from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
 from dpol.experts.parameters import check_number
 from dpol.experts.play import rounds
-from dpol.experts.switching import BOUNDS, SwitchingBound
+from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains
 from dpol.privacy.guarantee import Origin
-
-
-@dataclass(frozen=True)
-class BatchRule:
-    """Rule for the longest next batch: the largest B up to `longest` whose switching bound holds.
-
-    The gap may shrink by r B while B rounds of gains come in, so B is allowed if
-    bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
-    gap > r B + eta sqrt(2 B) z, with z the bound's threshold for the right-hand side. The
-    left side of that grows with B, so the largest B is found bit by bit. Thresholds are
-    computed once: `reach` is eta sqrt(2) z for every t + B up to 2 T, -inf where any gap will do,
-    and `free_until` the largest such t + B, -1 if there is none. Source: "Prediction with
-    Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
-
-    Args:
-        bound: name of the switching bound, `borell-tis` or `reflection`.
-        alpha: tolerance for batching.
-        n_experts: n, the number of experts.
-        longest: B_max, the number of rounds T.
-        gain_range: r, upper end of the gains.
-        noise_scale: eta; 0 leaves the condition gap > r B.
-
-    Raises:
-        ValueError: n is below 2.
-    """
-
-    bound: str
-    alpha: float
-    n_experts: int
-    longest: int
-    gain_range: float
-    noise_scale: float
-    reach: Floats = field(init=False)
-    free_until: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        if self.n_experts < 2:
-            raise ValueError(f"RW-AdaBatch needs at least 2 experts, got {self.n_experts}")
-        after = np.arange(2 * self.longest + 1, dtype=float)
-        after[0] = 1.0  # t + B is at least 2
-        target = self.alpha * np.sqrt(math.log(self.n_experts) / after)
-        reach = np.full(len(after), -np.inf)
-        small = target < 1
-        threshold = self.switching.threshold(target[small], self.n_experts)
-        reach[small] = math.sqrt(2) * self.noise_scale * threshold
-        object.__setattr__(self, "reach", reach)
-        object.__setattr__(self, "free_until", int((~small).sum()) - 1)
-
-    @property
-    def switching(self) -> SwitchingBound:
-        """The switching bound."""
-        return BOUNDS[self.bound]
-
-    def required_gap(self, size: BatchSizes, t: int) -> Floats:
-        """The gaps above which batches of `size` may start before round t, in the same shape."""
-        return np.asarray(self.gain_range * size + self.reach[t + size] * np.sqrt(size))
-
-    def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
-        """The sizes (R,) of batches that start before round t with the given gaps; at least 1."""
-        # A larger batch than gap / r never fits, unless its target is 1 or more.
-        free = self.free_until - t
-        most = min(self.longest, max(1, free, int(gap.max(initial=0.0) / self.gain_range)))
-        sizes = np.zeros(gap.shape, dtype=np.int64)
-        for bit in reversed(range(most.bit_length())):
-            longer = sizes + (1 << bit)
-            fits = self.required_gap(np.minimum(longer, self.longest), t) < gap
-            sizes = np.where(fits & (longer <= self.longest), longer, sizes)
-        return np.maximum(sizes, 1)
+from dpol.privacy.mixtures import BatchMixture, BatchSizes
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import isabstract
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.noise import ISOTROPIC, NOISES
 from dpol.privacy.chains import MemoryKind, NoiseMemory
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
-
-if TYPE_CHECKING:
-    from dpol.experts.amplification import BatchMixture
+from dpol.privacy.mixtures import BatchMixture
 
 Actions = NDArray[np.int32]
 """An array of experts, counted from 0."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -29,10 +29,9 @@ from dpol.experts.interface import (
     can_read,
 )
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
-from dpol.privacy.guarantee import NO_PRIVACY, Guarantee, neighbours_of
-
-if TYPE_CHECKING:
-    from dpol.experts.amplification import BatchMixture
+from dpol.noise.neighbours import neighbours_of
+from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
+from dpol.privacy.mixtures import BatchMixture
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from decimal import Decimal
 from functools import cache
 
 from dpol.core.errors import DataError
+from dpol.core.words import printable, shortened
 from dpol.live.log import Released
 from dpol.live.report import Report, Row
 from dpol.release.chains import ChainTerms
 from dpol.release.deployment import Deployment
 from dpol.release.memory import stated_terms
 from dpol.release.noise import CountNoise, decimal_text, interval
-from dpol.show.words import printable, shortened
 
 MOST_DEVIATIONS = 40
 """A noisy count is at most the capacity and so many standard deviations of its noise.

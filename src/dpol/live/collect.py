@@ -16,12 +16,12 @@ from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
 from dpol.live.checks import checked
 from dpol.live.log import Entry, Log, Released, open_log
 from dpol.live.report import Cells, Report, Row, read_report
 from dpol.live.weights import mu_of_such_stay, period_budget, weight_of
 from dpol.release.deployment import Deployment
-from dpol.show.words import counted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from dpol.core.files import write_text
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
 from dpol.live.decision import Decision, Outlook
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
-from dpol.show.words import counted
 
 SHOWN = 50
 """Number of entities that the ranking shows; the CSV file of the decision has all."""

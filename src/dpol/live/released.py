@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.core.words import counted
 from dpol.data.cells import BadCells, as_numbers, refuse_cells
 from dpol.data.format import PLAIN
 from dpol.data.table import RawTable, read_table
@@ -22,7 +23,6 @@ from dpol.live.panel import Panel, read_panel
 from dpol.release.chains import ChainTerms
 from dpol.release.deployment import Deployment
 from dpol.release.noise import CountNoise
-from dpol.show.words import counted
 
 _REMEDY = "Write the table again with dpol export, or name its own deployment."
 _SHOWN = 20  # Rows that a message names.

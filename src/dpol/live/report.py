@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
+from dpol.core.words import printable, shortened
 from dpol.release import views
 from dpol.release.chains import ChainRows
 from dpol.release.deployment import Deployment
 from dpol.release.noise import decimal_text
 from dpol.release.views import record_of
-from dpol.show.words import printable, shortened
 
 _ID = re.compile("[0-9a-f]{16}")
 _WHOLE = "first_row", "releases", "unit_weeks", "chain_periods", "decimals", "scale"

@@ -15,9 +15,10 @@ import numpy as np
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
 from dpol.data.stream import GainStream
+from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import NOISES, MemoryChoice, memory_of
 from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
-from dpol.privacy.guarantee import Guarantee, neighbours_of
+from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 

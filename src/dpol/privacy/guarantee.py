@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
@@ -202,22 +201,3 @@ class Neighbours:
 
 PERSONS = Neighbours()
 """Neighbours where people are counted."""
-
-CHOSEN_BY = {
-    "counts": "the list of entities, computed from the counts of all periods, later ones included"
-    " (cleaning.min_total_cases)",
-    "warm-up": "the counts of the warm-up periods, from which the list of entities was computed"
-    " (cleaning.warm_up_last)",
-}
-"""Data taken as public, by the origin of the list of entities; nothing for other origins."""
-
-
-def neighbours_of(stream: GainStream) -> Neighbours:
-    """The neighbours that everything calibrated to the stream's sensitivity protects."""
-    if stream.capacity is None:
-        return Neighbours(GIVEN_CHANGE, ONE_ROUND, stay=None)
-    public = CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")
-    said = ONE_PERSON, UNIT
-    if stream.stay > 1:
-        said = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
-    return Neighbours(*said, public, stream.stay, int(stream.provenance.get(MAX_CARRY, 0)))

@@ -17,6 +17,7 @@ from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.release.agreed import Agreed
 from dpol.release.ledger import Ledger, transaction
@@ -24,7 +25,6 @@ from dpol.release.memory import Memory, numbers_of, terms_of
 from dpol.release.noise import CountNoise, decimal_text
 from dpol.release.request import Request
 from dpol.show.pages import load_template
-from dpol.show.words import counted, printable
 
 _MOST_NAMES = 10
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.release import ceiling, entries
 from dpol.release.agreed import AgreedTerms
 from dpol.release.ledger import Ledger, open_ledger, transaction
 from dpol.release.overlaps import most_in_a_period
 from dpol.release.views import guarantee_of
-from dpol.show.words import counted, printable
 
 
 def history(path: Path) -> list[str]:

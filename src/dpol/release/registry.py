@@ -14,9 +14,9 @@ from pathlib import Path
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
+from dpol.core.words import printable
 from dpol.privacy.guarantee import Guarantee
 from dpol.show.pages import load_template
-from dpol.show.words import printable
 
 _OPEN = "Which entities are in the table and for which periods; their capacities, where it has them"
 _NO_RECORD = (

@@ -6,12 +6,12 @@ import math
 from functools import partial
 
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.release.history import budget_in_words
 from dpol.release.release import Release
 from dpol.release.views import record_of
 from dpol.show.pages import load_template
-from dpol.show.words import counted, printable
 
 
 def describe(done: Release, delta: float) -> list[str]:

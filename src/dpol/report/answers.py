@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
-from dpol.privacy.audit import exceeds
 from dpol.show.footers import describe_public
-from dpol.show.words import counted, each, joint_confidence, mu_title, power, proved
+from dpol.show.words import each, joint_confidence, mu_title, power, proved
 from dpol.studies import audits as audits_study
 from dpol.studies import claims as claims_study
+from dpol.studies.audits.bounds import exceeds
 from dpol.studies.claims.table import count_verdicts
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW

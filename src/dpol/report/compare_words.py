@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dpol.core.words import counted, printable
 from dpol.report.compare import (
     HIGHER,
     LOWER,
@@ -20,7 +21,6 @@ from dpol.report.compare import (
     RunComparison,
 )
 from dpol.show.table import Column, Entry, Table, number, one_section
-from dpol.show.words import counted, printable
 
 if TYPE_CHECKING:
     import pandas as pd

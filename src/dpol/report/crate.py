@@ -15,11 +15,11 @@ from urllib.parse import quote
 
 from dpol.config.models import Config
 from dpol.core.files import sha256, write_json, write_text
+from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.data.panel import provenance_of
 from dpol.data.settings import ReleasedSource
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
-from dpol.show.words import HOLDS_RAW_COUNTS
 
 CRATE = "ro-crate-metadata.json"
 WORKFLOW = "provenance/Snakefile"

@@ -17,6 +17,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_text
 from dpol.core.versions import recorded_versions
+from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.data.settings import ReleasedSource
 from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
@@ -33,7 +34,6 @@ from dpol.report.replay import period_of, replay_intro, replay_widget
 from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
-from dpol.show.words import HOLDS_RAW_COUNTS
 from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
 from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, REPLAY, sections_of
 from dpol.studies.released import NO_TRUTH

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from dpol.core.versions import Versions
+from dpol.core.words import counted
 from dpol.show.table import Column, Table, number, one_section
-from dpol.show.words import counted
 
 
 @dataclass(frozen=True)

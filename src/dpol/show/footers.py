@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.show.words import counted, each, mu_title
+from dpol.core.words import counted
+from dpol.show.words import each, mu_title
 
 
 def amount(mean: float, half_width: float) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.files import write_text
+from dpol.core.words import escape_markdown
+from dpol.show.marks import Mark
 from dpol.show.pages import load_template
-from dpol.show.words import escape_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,14 +74,14 @@ class Entry:
         notes: printed smaller below it.
         order: what it is sorted by, if not its text.
         hint: a note that HTML has under the pointer.
-        mark: its kind among the kinds of verdicts, which a page filters by and gives a colour.
+        mark: the kind of verdict, where the text is one.
     """
 
     text: str
     notes: tuple[str, ...] = ()
     order: float | None = None
     hint: str = ""
-    mark: Literal["", "does not hold", "open", "holds", "says nothing", "refuted", "stands"] = ""
+    mark: Mark | None = None
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -11,35 +11,6 @@ SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
 """Symbols of privacy parameters, and of the distance between what runs and a computed law."""
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-LONGEST = 100
-"""Characters of a cell that a message repeats."""
-
-
-HOLDS_RAW_COUNTS = "This folder holds your raw counts. Share nothing of it."
-"""Warning where the counts of a run are not public."""
-
-
-def shortened(text: str) -> str:
-    """A text, cut where it is too long for a message."""
-    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
-
-
-def printable(text: str) -> str:
-    """A text on one line, without control characters.
-
-    >>> printable("a\\x1b[31m b")
-    'a?[31m b'
-    """
-    return "".join(one if one.isprintable() else "?" for one in text)
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "cell"), counted(2000, "cell")
-    ('1 cell', '2,000 cells')
-    """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def power(value: float) -> str:
@@ -140,12 +111,3 @@ def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
     if claimed == 0:
         return float("inf") if lower > 0 else 0.0
     return lower / claimed
-
-
-def escape_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is, in a table cell too.
-
-    >>> print(escape_markdown("<b> a|b"))
-    \<b\> a\|b
-    """
-    return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")

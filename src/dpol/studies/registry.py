@@ -6,22 +6,24 @@ from importlib import import_module
 
 from dpol.studies.study import Study
 
-STUDIES = (
+_FOLDERS = (
     "batching",
     "lazy",
-    "convex",
+    "lazy.convex",
     "labels",
     "memory",
     "audits",
     "claims",
     "released",
 )
-"""Folders of the studies, in the order of the report; each has the key of its block in a config."""
+_PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
+STUDIES = tuple(_PACKAGES)
+"""Names of the studies, in the order of the report: of their folders and blocks in a config."""
 
 
 def load_study(name: str) -> Study:
     """A study by its name: the `STUDY` of its package."""
-    study: Study = import_module(f"dpol.studies.{name}").STUDY
+    study: Study = import_module(_PACKAGES[name]).STUDY
     return study
 
 

@@ -8,9 +8,9 @@ import pytest
 from dpol.experts.adabatch import play_batches
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
-from dpol.privacy.audit import audit_loss, runs_needed
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits import STUDY, adabatch, experts, labels
+from dpol.studies.audits.bounds import audit_loss, runs_needed
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED

@@ -14,6 +14,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
 from dpol.core.intervals import half_width
 from dpol.core.yaml_files import read_yaml
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds
@@ -22,7 +23,7 @@ from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
 from dpol.studies.batching import STUDY, study
 from dpol.studies.batching.settings import Batching
-from dpol.studies.batching.study import NOISE, synthetic_gains, synthetic_stream
+from dpol.studies.batching.study import NOISE, synthetic_gains
 from dpol.studies.jobs import compute
 
 ERROR = 1e-6

@@ -15,9 +15,9 @@ import pytest
 
 from claims_by_hand import claim_by_hand as claim
 from dpol.experts.adabatch import RWAdaBatch
-from dpol.experts.amplification import BatchMixture
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
+from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.claims import STUDY, comparators, labels, labels_risk, lazy, lazy_presets
 from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import (

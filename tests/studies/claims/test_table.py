@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,7 +14,7 @@ from dpol.studies.claims.settings import Claims
 from dpol.studies.claims.table import build, build_open, count_verdicts
 from dpol.studies.study import Facts
 
-FAILS: Any = "does not hold"
+FAILS, HOLDS = Verdict.FAILS.mark, Verdict.HOLDS.mark
 NASTY = "a & b_<c>% [d] #1"
 SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
 CLAIMS = (
@@ -79,14 +78,14 @@ def test_every_cell() -> None:
         Entry("≤ 2"),
         Entry("1.5"),
         Entry("0.75"),
-        Entry("holds", ("Note: n = 2.",), mark="holds"),
+        Entry("holds", ("Note: n = 2.",), mark=HOLDS),
     )
     assert found["Lemma 2 †"] == (
         Entry(NASTY, ("Computed: by hand.",)),
         Entry("≥ 12,346"),
         Entry("30,000"),
         Entry("2.43"),
-        Entry("holds loosely: measured is 2.43 times claimed", mark="holds"),
+        Entry("holds loosely: measured is 2.43 times claimed", mark=HOLDS),
     )
     assert lines(table, 1)[0][1][1:] == (
         Entry("≤ 0"),

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from dpol.privacy.audit import audit_runs
+from dpol.studies.audits.bounds import audit_runs
 from dpol.studies.labels import game as module
 from dpol.studies.labels.bayes import ResponseBayes
 from dpol.studies.labels.clients import Messages, ResponseClient

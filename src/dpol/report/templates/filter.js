@@ -2,7 +2,7 @@
 // Above each table whose lines have a name: a search field, and a button for each kind of verdict.
 for (const table of document.querySelectorAll("table[data-filter]")) {
   const view = VIEWS.get(table);
-  const marks = [...table.querySelectorAll("[data-mark]")].map((it) => it.dataset.mark);
+  const marks = [...table.querySelectorAll("[data-verdict]")].map((it) => it.dataset.verdict);
   const rows = [...table.tBodies].reduce((sum, body) => sum + body.rows.length, 0);
   const bar = Object.assign(document.createElement("div"), { className: "filter" });
   const search = Object.assign(document.createElement("input"), { type: "search" });
@@ -18,7 +18,7 @@ for (const table of document.querySelectorAll("table[data-filter]")) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (row) => {
       const text = row.textContent.toLowerCase();
-      const mark = row.querySelector("[data-mark]")?.dataset.mark;
+      const mark = row.querySelector("[data-verdict]")?.dataset.verdict;
       return (chosen === "all" || mark === chosen) && words.every((it) => text.includes(it));
     };
     view.matches = words.length || chosen !== "all" ? matches : null;

@@ -10,13 +10,14 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.play import rounds
 from dpol.noise import NoisyGains
-from dpol.privacy.audit import with_fitted_direction
+from dpol.studies.audits.bounds import with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.audits.settings import Audits
-from dpol.studies.batching.study import analytic_mixture, noisy_game, synthetic_stream
+from dpol.studies.batching.study import analytic_mixture, noisy_game
 
 ALGORITHM = RWAdaBatch(alpha=3.0)
 """RW-AdaBatch with so much tolerance that the size of its first batch is certain."""

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import laplace
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.privacy.audit import audit_loss, with_fitted_direction
+from dpol.studies.audits.bounds import audit_loss, with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
 from dpol.studies.audits.settings import Audits
 from dpol.studies.labels.accounting import laplace_message_loss, scale_factor

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpol.core.randomness import replicate_generators
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
@@ -15,12 +16,11 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.audit import audit_loss
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
+from dpol.studies.audits.bounds import audit_loss
 from dpol.studies.audits.core import Audited, Subject, by_fit
 from dpol.studies.audits.settings import Audits
-from dpol.studies.batching.study import synthetic_stream
 
 _BATCHES = 4
 # Batch losses, up to B = 2, of four experts: none has the same in two batches.

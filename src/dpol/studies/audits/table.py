@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from dpol.privacy.audit import exceeds
+from dpol.show.marks import Mark
 from dpol.show.names import name_of
 from dpol.show.table import Column, Entry, Line, Table, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
+from dpol.studies.audits.bounds import exceeds
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
+
+_REFUTED, _STANDS = Mark("refuted", "bad"), Mark("stands", "good")
 
 
 def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
@@ -64,5 +67,5 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
         Entry(f"{name_of(row['method']).short}{runs}"),
-        Entry(verdict, mark="refuted" if verdict == "refuted" else "stands"),
+        Entry(verdict, mark=_REFUTED if verdict == "refuted" else _STANDS),
     )

@@ -11,12 +11,14 @@ import pandas as pd
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import BatchMixture, BatchSizes, containing_batch, observed_batches
+from dpol.experts.amplification import containing_batch, observed_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import LocalSetup
 from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
+from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
@@ -27,18 +29,6 @@ _LARGEST_BLOCK = 25_000_000
 # Log likelihood ratios of the curves, in units of mu: far into both tails.
 _THRESHOLDS = np.linspace(-6.0, 6.0, 241)
 _BATCHING_MEANS = ("ftpl", "adabatch", "extra")
-
-
-def synthetic_stream(label: str, gains: Floats) -> GainStream:
-    """A stream whose whole gain vector of a round may change: sensitivity sqrt(n).
-
-    No stream of a config can have its label, so their noise is never the same.
-    """
-    rounds, n = gains.shape
-    label, experts = f"synthetic: {label}, n = {n}", tuple(f"expert {i}" for i in range(n))
-    periods = np.datetime64("2000-01-01") + np.arange(rounds)
-    sensitivity = np.full(rounds, math.sqrt(n))
-    return GainStream(label, gains, None, experts, periods, given_sensitivity=sensitivity)
 
 
 def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:

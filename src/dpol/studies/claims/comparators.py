@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.randomness import Floats, replicate_generators
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.lazy.accounting import LazyGame
 from dpol.lazy.parameters import OBJECTIVES, choose_parameters
 from dpol.privacy.factorizations import least_row_norm, prefix_sums
 from dpol.privacy.tree_noise import tree_levels
-from dpol.studies.batching.study import synthetic_stream
 from dpol.studies.claims.core import Finding, Findings, of_mean
 from dpol.studies.claims.local_experts import game_streams
 from dpol.studies.hospitals.reported import PAPER_NOISE

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.schemas import read_schemas
+from dpol.show.marks import Mark
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
@@ -22,14 +23,67 @@ MeasuredIs = Literal["number", "upper bound", "lower bound"]
 
 
 class Verdict(StrEnum):
-    """Verdict on a claim, worst first; a claim in several settings gets its worst one."""
+    """Verdict on a claim, worst first; a claim in several settings gets its worst one.
 
-    FAILS = "does not hold as stated"
-    NOT_PROVED = "not proved"
-    UNDECIDED = "undecided"
-    HOLDS = "holds"
-    LOOSE = "holds loosely"
-    SILENT = "says nothing here"
+    Each has its `text`, its `mark`, how one and several claims with it are counted (`one`,
+    `several`), and its `meaning`.
+    """
+
+    mark: Mark
+    one: str
+    several: str
+    meaning: str
+
+    def __new__(cls, text: str, mark: Mark, one: str, several: str, meaning: str) -> Verdict:
+        verdict = str.__new__(cls, text)
+        verdict._value_ = text
+        verdict.mark, verdict.one, verdict.several = mark, one, several
+        verdict.meaning = meaning
+        return verdict
+
+    FAILS = (
+        "does not hold as stated",
+        Mark("does not hold", "bad"),
+        "does not hold as stated",
+        "do not hold as stated",
+        "the number, with the whole of its interval where it was sampled, is on the wrong side.",
+    )
+    NOT_PROVED = (
+        "not proved",
+        Mark("open", "open"),
+        "is not proved",
+        "are not proved",
+        "only a bound on the number was computed, and it is on the wrong side. That neither proves"
+        " nor refutes the claim.",
+    )
+    UNDECIDED = (
+        "undecided",
+        Mark("open", "open"),
+        "is undecided",
+        "are undecided",
+        "a part of the interval is on the wrong side.",
+    )
+    HOLDS = (
+        "holds",
+        Mark("holds", "good"),
+        "holds",
+        "hold",
+        "the measured number compares with the claimed one as the claim says.",
+    )
+    LOOSE = (
+        "holds loosely",
+        Mark("holds", "good"),
+        "holds loosely",
+        "hold loosely",
+        "it holds, and the two differ by a factor of 2 or more.",
+    )
+    SILENT = (
+        "says nothing here",
+        Mark("says nothing", "open"),
+        "says nothing here",
+        "say nothing here",
+        "the claim is no better than what is reached without it (last line of the claimed number).",
+    )
 
 
 CONFIDENCE = 0.9999

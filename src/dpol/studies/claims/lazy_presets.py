@@ -14,7 +14,7 @@ from dpol.lazy.exact import exact_epsilon
 from dpol.lazy.parameters import theorem_3_10
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.claims.core import Finding, Findings, generator
-from dpol.studies.convex.accounting import ConvexGame, theorem_3_12
+from dpol.studies.lazy.convex.accounting import ConvexGame, theorem_3_12
 
 EPSILONS, DELTA = (0.1, 0.25, 1.0), 1e-6
 

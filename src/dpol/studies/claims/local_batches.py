@@ -9,11 +9,13 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import BatchMixture, delta_of_trade_off, gap_survival
+from dpol.experts.amplification import delta_of_trade_off, gap_survival
 from dpol.experts.switching import BOUNDS
 from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol.studies.batching.study import analytic_mixture, noisy_game, synthetic_stream
+from dpol.privacy.mixtures import BatchMixture
+from dpol.studies.batching.study import analytic_mixture, noisy_game
 from dpol.studies.claims.core import Finding, Findings, generator, of_share
 
 # ---- switching -------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import scipy
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
+from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import Actions, CuratorSetup, LearnerBank, LocalSetup, Observation
@@ -23,12 +24,7 @@ from dpol.experts.play import play_rounds, rounds
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.batching.study import (
-    NOISE,
-    noisy_game,
-    synthetic_gains,
-    synthetic_stream,
-)
+from dpol.studies.batching.study import NOISE, noisy_game, synthetic_gains
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 # ---- the local mechanism ---------------------------------------------------------------------

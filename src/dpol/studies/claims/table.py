@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -15,22 +15,7 @@ from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 _WORST_FIRST = list(Verdict)
-_COUNTED = {
-    Verdict.FAILS: ("does not hold as stated", "do not hold as stated"),
-    Verdict.NOT_PROVED: ("is not proved", "are not proved"),
-    Verdict.UNDECIDED: ("is undecided", "are undecided"),
-    Verdict.SILENT: ("says nothing here", "say nothing here"),
-}
-"""Verdicts other than that a claim holds, of one and of several."""
-_MARKS: Mapping[str, Any] = {
-    Verdict.FAILS: "does not hold",
-    Verdict.NOT_PROVED: "open",
-    Verdict.UNDECIDED: "open",
-    Verdict.HOLDS: "holds",
-    Verdict.LOOSE: "holds",
-    Verdict.SILENT: "says nothing",
-}
-"""The kinds of verdicts."""
+_MARKS = {str(verdict): verdict.mark for verdict in Verdict}
 
 
 def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
@@ -81,13 +66,8 @@ def _ledger(
         ),
         sections=tuple(sections),
         footers=(
-            "A claim holds if the measured number compares with the claimed one as it says, and"
-            " holds loosely if the two differ by a factor of 2 or more. It does not hold as stated"
-            " if the number, with the whole of its interval where it was sampled, is on the wrong"
-            " side. Slack is measured over claimed.",
-            "Not proved: only a bound on the number was computed, and it is above the claim. That"
-            " neither proves nor refutes it. Says nothing here: the claim is no better than what"
-            " is reached without it (last line of the claimed number).",
+            *(f"{verdict.value.capitalize()}: {verdict.meaning}" for verdict in Verdict),
+            "Slack: the ratio of the measured to the claimed number.",
             *_on_intervals(frame),
             "A verdict is about what was computed. What holds here is not thereby proved; the"
             " settings are in the table.",
@@ -114,9 +94,9 @@ def count_verdicts(claims: pd.DataFrame) -> str:
     held = int(counts.get(Verdict.HOLDS, 0)) + loose
     hold = f"{held} {'holds' if held == 1 else 'hold'}"
     parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
-    for verdict, (one, several) in _COUNTED.items():
+    for verdict in (Verdict.FAILS, Verdict.NOT_PROVED, Verdict.UNDECIDED, Verdict.SILENT):
         if count := int(counts.get(verdict, 0)):
-            parts.append(f"{count} {one if count == 1 else several}")
+            parts.append(f"{count} {verdict.one if count == 1 else verdict.several}")
     return ", ".join(parts)
 
 

@@ -18,11 +18,11 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats, Seeds
 from dpol.data.stream import GainStream
-from dpol.experts.amplification import BatchMixture
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, play_rounds
 from dpol.noise import MemoryChoice, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.hospitals.memory import parts
 
 _METADATA_KEY = b"dpol.runs"

@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from dpol.core.words import counted
 from dpol.privacy.stays import STAYS
 from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
-from dpol.show.words import counted, mu_title
+from dpol.show.words import mu_title
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
 from dpol.studies.memory.study import MU_OF_STAYS
 from dpol.studies.study import Facts, Frames

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.words import counted
 from dpol.privacy.guarantee import STAY, STAY_UNIT
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.table import Column, Entry, Group, Line, Section, Table
-from dpol.show.words import counted, mu_title
+from dpol.show.words import mu_title
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
 from dpol.studies.memory.study import MU_OF_STAYS
 from dpol.studies.study import Facts, Frames

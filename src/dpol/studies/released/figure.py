@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
+from dpol.core.words import counted
 from dpol.show import style
 from dpol.show.titles import add_title, data_title
-from dpol.show.words import counted
 from dpol.studies.released.settings import ReleasedGames
 from dpol.studies.study import Facts, Frames
 

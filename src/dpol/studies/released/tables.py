@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.words import counted
 from dpol.show.footers import describe_data
 from dpol.show.table import Column, Entry, Table, number, one_section
-from dpol.show.words import counted
 from dpol.studies.released import NO_TRUTH
 from dpol.studies.released.settings import ReleasedGames
 from dpol.studies.study import Facts, Frames

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpol.studies.convex.losses import LinearLosses, drifting_losses, into_ball
+from dpol.studies.lazy.convex.losses import LinearLosses, drifting_losses, into_ball
 
 
 def test_into_ball() -> None:

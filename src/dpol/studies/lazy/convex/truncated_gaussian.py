@@ -25,7 +25,7 @@ import scipy
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.convex.losses import into_ball
+from dpol.studies.lazy.convex.losses import into_ball
 
 Rows = NDArray[np.intp]
 Accepted = NDArray[np.bool_]

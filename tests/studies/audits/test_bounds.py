@@ -10,7 +10,7 @@ import pytest
 from scipy import special, stats
 
 from dpol.core.intervals import clopper_pearson_upper
-from dpol.privacy.audit import (
+from dpol.studies.audits.bounds import (
     AuditResult,
     audit_loss,
     audit_runs,
@@ -18,7 +18,7 @@ from dpol.privacy.audit import (
     selection_half,
     with_fitted_direction,
 )
-from dpol.privacy.audit_laws import audit_covariance, audit_fit
+from dpol.studies.audits.laws import audit_covariance, audit_fit
 
 # A sound audit fails a statistical test here with at most this probability.
 ERROR = 1e-6

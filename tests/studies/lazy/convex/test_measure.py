@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from dpol.core.randomness import Floats
 from dpol.lazy import LazyParameters, advance, start
-from dpol.studies.convex.measure import RegularisedWeights
+from dpol.studies.lazy.convex.measure import RegularisedWeights
 from replicates import many
 
 ERROR = 1e-6

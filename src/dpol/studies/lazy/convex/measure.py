@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.convex.truncated_gaussian import sample_truncated_gaussian
+from dpol.studies.lazy.convex.truncated_gaussian import sample_truncated_gaussian
 
 
 @dataclass(frozen=True)

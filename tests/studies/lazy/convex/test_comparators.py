@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.studies.convex.comparators import (
+from dpol.studies.lazy.convex.comparators import (
     best_regulariser,
     gradient_descent,
     node_scale,
     private_ftrl,
 )
-from dpol.studies.convex.losses import LinearLosses
+from dpol.studies.lazy.convex.losses import LinearLosses
 from replicates import many
 
 EVERY = pytest.mark.parametrize("problem", range(3))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.show.papers import LAZY
-from dpol.studies.convex.settings import Convex
 from dpol.studies.lazy import REGRETS
+from dpol.studies.lazy.convex.settings import Convex
 from dpol.studies.study import FigureSpec, Point, Study, TableSpec
 
-_HERE = "dpol.studies.convex"
+_HERE = "dpol.studies.lazy.convex"
 _REGRET = FigureSpec(
     name="convex-regret",
     title="Regret against the best point of a ball",

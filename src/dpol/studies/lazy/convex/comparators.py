@@ -9,7 +9,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.studies.convex.losses import LinearLosses, into_ball
+from dpol.studies.lazy.convex.losses import LinearLosses, into_ball
 
 
 def gradient_descent(losses: LinearLosses, diameter: float) -> Iterator[Floats]:

@@ -13,19 +13,19 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.convex import STUDY
-from dpol.studies.convex.accounting import (
+from dpol.studies.jobs import compute
+from dpol.studies.lazy.convex import STUDY
+from dpol.studies.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
     choose_convex_parameters,
     convex_epsilon,
     theorem_3_12,
 )
-from dpol.studies.convex.comparators import best_regulariser, private_ftrl
-from dpol.studies.convex.losses import drifting_losses
-from dpol.studies.convex.measure import RegularisedWeights
-from dpol.studies.convex.settings import Convex
-from dpol.studies.jobs import compute
+from dpol.studies.lazy.convex.comparators import best_regulariser, private_ftrl
+from dpol.studies.lazy.convex.losses import drifting_losses
+from dpol.studies.lazy.convex.measure import RegularisedWeights
+from dpol.studies.lazy.convex.settings import Convex
 
 NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"]
 
@@ -132,7 +132,7 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")
 
-    monkeypatch.setattr("dpol.studies.convex.study.choose_convex_parameters", refuse)
+    monkeypatch.setattr("dpol.studies.lazy.convex.study.choose_convex_parameters", refuse)
     others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
     own, other = (
         study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])

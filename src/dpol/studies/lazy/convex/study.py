@@ -11,16 +11,16 @@ from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.convex.accounting import (
+from dpol.studies.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
     choose_convex_parameters,
     theorem_3_12,
 )
-from dpol.studies.convex.comparators import best_regulariser, gradient_descent, private_ftrl
-from dpol.studies.convex.losses import LinearLosses, drifting_losses
-from dpol.studies.convex.measure import RegularisedWeights
-from dpol.studies.convex.settings import Convex
+from dpol.studies.lazy.convex.comparators import best_regulariser, gradient_descent, private_ftrl
+from dpol.studies.lazy.convex.losses import LinearLosses, drifting_losses
+from dpol.studies.lazy.convex.measure import RegularisedWeights
+from dpol.studies.lazy.convex.settings import Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
