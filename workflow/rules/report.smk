@@ -17,7 +17,7 @@ rule render_report:
         f"{RESULTS}/benchmarks/render_report.tsv"
     params:
         # The model of a config has a block of every study.
-        code=code_of_script("render_report", *(f"dpol.studies.{name}" for name in STUDIES)),
+        code=code_of_script("render_report", *PACKAGES.values()),
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),

@@ -16,14 +16,15 @@ _FOLDERS = (
     "claims",
     "released",
 )
-_PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
-STUDIES = tuple(_PACKAGES)
+PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
+"""Dotted names of the packages of studies, by the name of the study."""
+STUDIES = tuple(PACKAGES)
 """Names of the studies, in the order of the report: of their folders and blocks in a config."""
 
 
 def load_study(name: str) -> Study:
     """A study by its name: the `STUDY` of its package."""
-    study: Study = import_module(_PACKAGES[name]).STUDY
+    study: Study = import_module(PACKAGES[name]).STUDY
     return study
 
 

@@ -173,7 +173,7 @@ class Study(Section):
     @property
     def module(self) -> str:
         """The dotted name of its package."""
-        return f"dpol.studies.{self.folder.name}"
+        return ".".join(("dpol.studies", *self.folder.relative_to(Path(__file__).parent).parts))
 
 
 def schemas_of(section: Section) -> Mapping[str, Schema]:
