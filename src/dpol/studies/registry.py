@@ -14,7 +14,6 @@ _FOLDERS = (
     "memory",
     "audits",
     "claims",
-    "released",
 )
 _PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
 STUDIES = tuple(_PACKAGES)
