@@ -10,7 +10,6 @@ import re
 
 import pytest
 
-from dpol.config.experiment import parse_experiment
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
 from small_config import (
@@ -20,7 +19,6 @@ from small_config import (
     LOCAL,
     SMALL,
     WEB,
-    changed,
     parts,
     problems,
 )
@@ -216,9 +214,9 @@ ELSEWHERE = [
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]},
      "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
     ({"dataset.source.kind": "simulatd"},
-     "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated', 'gains', 'released'; did you mean simulated?"),
+     "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated', 'gains'; did you mean simulated?"),
     ({"dataset.source.kind": DELETED},
-     "dataset.source.kind: is missing: web, local, simulated, gains or released"),
+     "dataset.source.kind: is missing: web, local, simulated or gains"),
     ({"seed": DELETED},
      "seed: is missing and has no default"),
     ({"dataset.columns.entity": DELETED},
@@ -357,40 +355,6 @@ def test_what_does_not_go_with_a_table_of_gains_is_refused(place, value, shown):
     (line,) = problems(GAINS, {place: value})
     assert line.startswith(f"{place} = {shown}")
     assert "because dataset.source.kind is gains" in line
-
-
-RELEASED = {
-    "dataset": {"source": {"kind": "released", "file": "s/log.sqlite", "deployment": "d.yaml"}},
-    **dict.fromkeys(("streams", "privacy", "suites", "report"), DELETED),
-}
-
-
-def test_what_does_not_go_with_released_numbers_is_refused():
-    parse_experiment(changed(RELEASED), "my.yaml")
-    for place, value, shown in (
-        ("streams", SMALL["streams"], "'a block': must not be given"),
-        ("privacy", SMALL["privacy"], "'a block': must not be given"),
-        ("replicates", 5, "5: must not be given"),
-        ("dataset.cleaning", {}, "'a block': must not be given"),
-        ("memory", {"mus": [1]}, "'a block': must not be given"),
-    ):
-        (line,) = problems(RELEASED, {place: value})
-        assert line.startswith(f"{place} = {shown} because dataset.source.kind is released")
-    for spec, wrong in (
-        ("ridge", "must be one algorithm; ridge is 12"),
-        ("noisy-max", "noisy-max needs raw counts; take a local algorithm"),
-        ("rw-adabatch", "rw-adabatch must know beforehand how many rounds"),
-        ("no-such", "algorithm 'no-such' is not one of"),
-    ):
-        (line,) = problems(RELEASED, {"released": {"algorithms": ["rw-ftpl", spec]}})
-        assert line.startswith(f"released.algorithms[1] = '{spec}': {wrong}")
-    (line,) = problems({"released": {}})
-    assert line == (
-        "released = 'a block': must not be given because dataset.source.kind is simulated, not"
-        " released"
-    )
-    (line,) = problems(RELEASED, {"dataset.source.file": "log.txt"})
-    assert "must end in log.sqlite, .csv or .parquet" in line
 
 
 def test_a_column_of_a_table_of_gains_has_one_meaning():

@@ -304,9 +304,6 @@ def damage(folder: Path, what: str) -> None:
         crate.write_text("{")
     elif what == "not YAML":
         (folder / CONFIG).write_text("run: [")
-    elif what == "released":
-        text = (folder / CONFIG).read_text()
-        (folder / CONFIG).write_text(text.replace("kind: local", "kind: released"))
     elif what == "no verdicts":
         write_frame(claims().drop(columns="verdict"), folder / "claims.parquet")
     else:
@@ -322,7 +319,6 @@ def damage(folder: Path, what: str) -> None:
         ("begun again", "summary.parquet changed after the report.*dpol run CONFIG"),
         ("not JSON", "ro-crate-metadata.json cannot be read.*delete it and run snakemake again"),
         ("not YAML", "config.yaml cannot be read.*delete it and run snakemake again"),
-        ("released", "a run on released numbers has no gains.*name a run on data"),
         ("no verdicts", "claims.parquet cannot be read.*delete it and run snakemake again"),
     ],
 )

@@ -25,8 +25,6 @@ EVERY = [*SECTIONS, *map(load_study, STUDIES)]
 def block(section):
     if section in SECTIONS:
         return EXPERIMENT.main()
-    if section.name == "released":  # a config of released numbers runs it by itself
-        return section.settings()
     return EXPERIMENT.config.block(section.name) or BEYOND.config.block(section.name)
 
 

@@ -26,7 +26,6 @@ from report.crates import checked_crate
 
 # Every algorithm, mechanism and study, in seconds: its values are frozen.
 DEMO: dict[str, Any] = yaml.safe_load(CONFIGS["demo"].read_text())
-# All but that of released numbers, which has a run of its own.
 STUDIES = tuple(name for name in registry.STUDIES if name in DEMO)
 # Without the studies, whose results depend on nothing else in the config.
 PLAIN = {key: value for key, value in DEMO.items() if key not in STUDIES}

@@ -1,5 +1,5 @@
-# Gains and released numbers are taken as they are.
-if settings.dataset.source.kind in TAKEN_AS_IT_IS:
+# Gains are taken as they are.
+if settings.dataset.source.kind == "gains":
     DATA = [settings.raw_file]
 else:
 

@@ -12,7 +12,6 @@ from dpol.core.imports import code_hash
 from dpol.experts.registry import code_that_plays
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
-from dpol.data.settings import TAKEN_AS_IT_IS
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.hospitals.sections import sections_of
 from dpol.studies.registry import PACKAGES, STUDIES
@@ -44,8 +43,6 @@ except DpolError as error:
     sys.exit(f"error: {error}")
 
 settings = experiment.config
-# Of released numbers nobody knows the truth: there is nothing to clean, to noise or to gain.
-RELEASED = settings.dataset.source.kind == "released"
 STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 
@@ -90,9 +87,7 @@ FACTS = {
 UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.streams}}
 MAIN = experiment.main()
 # What is shown, each with its settings.
-MAIN_SECTIONS = ()
-if not RELEASED:
-    MAIN_SECTIONS = sections_of(settings.report, settings.comparison, replayed=settings.replayed)
+MAIN_SECTIONS = sections_of(settings.report, settings.comparison, replayed=settings.replayed)
 SECTIONS = [*((it, MAIN) for it in MAIN_SECTIONS), *settings.studies()]
 
 
@@ -118,7 +113,7 @@ def code_of_suite(suite):
 
 def codes_that_played():
     """The hashes of the code of all suites and studies, by the name of what they play."""
-    suites = {} if RELEASED else {f"suite {name}": code_of_suite(name) for name in settings.suites}
+    suites = {f"suite {name}": code_of_suite(name) for name in settings.suites}
     studies = {
         f"study {study.name}": code_of_points(study, block) for study, block in settings.studies()
     }
@@ -175,13 +170,6 @@ def tables_of(points):
         return path
 
     return {name: table(name) for name in sorted(names)}
-
-
-def released_of(points):
-    """What gives released numbers and their deployment, if any of these plays them."""
-    source = settings.dataset.source
-    played = any("released" in point for point in points.values())
-    return {"released": [source.file, source.deployment]} if played else {}
 
 
 def point_of(points):

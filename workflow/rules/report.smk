@@ -5,7 +5,7 @@ rule render_report:
     input:
         rules.data.input,
         [getattr(rules, shown_rule(section)).output for section, _ in SECTIONS],
-        [] if RELEASED else rules.aggregate_runs.output,
+        rules.aggregate_runs.output,
         [getattr(rules, f"{study.name}_results").output for study, _ in settings.studies()],
     output:
         page=f"{RESULTS}/report/index.html",

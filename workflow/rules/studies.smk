@@ -10,7 +10,6 @@ for study, block in settings.studies():
         input:
             **stream_of(POINTS),
             **tables_of(POINTS),
-            **released_of(POINTS),
         output:
             **parts,
         log:

@@ -11,6 +11,5 @@ with job_log(snakemake.log[0]):
         delta=snakemake.params.delta,
         stream=snakemake.input.get("stream") or None,  # an empty list for a point without one
         tables={it: snakemake.input[it] for it in snakemake.params.point.get("tables", ())},
-        released=tuple(snakemake.input.get("released", ())) or None,
         files=dict(snakemake.output.items()),
     )

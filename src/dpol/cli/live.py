@@ -7,7 +7,7 @@ import sys
 
 from dpol.cli.options import Commands, date, given, path
 from dpol.core.errors import DpolError
-from dpol.core.words import printable
+from dpol.core.words import counted, printable
 
 _COLLECT = """\
 Add the noisy tables that holders have sent to the log in a folder. Each table comes with its
@@ -62,8 +62,14 @@ def add(commands: Commands) -> None:
         " period after it)"
     )
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
+    instead = parser.add_mutually_exclusive_group()
     words = "write nothing: make a decision again and compare it with the written one"
-    parser.add_argument("--check", action="store_true", help=words)
+    instead.add_argument("--check", action="store_true", help=words)
+    words = (
+        "write nothing: show the entities that another algorithm would have named, in this period"
+        " and in all before"
+    )
+    instead.add_argument("--algorithm", type=given, metavar="NAME", help=words)
     parser.set_defaults(run=_decide, failure=1)
 
     words = "write everything collected to one table"
@@ -113,11 +119,27 @@ def _decide(options: argparse.Namespace) -> None:
         decision = check(options.folder, options.period)
         print(f"{decision.period}: the same decision again: {', '.join(decision.named)}")
         return
+    if options.algorithm:
+        _alternative(options)
+        return
     decision = decide(options.folder, options.period)
     print(f"{decision.period}: {', '.join(decision.named)}")
     if decision.missing:
         print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
     print(f"The ranking, on a page: {options.folder / 'index.html'}")
+
+
+def _alternative(options: argparse.Namespace) -> None:
+    from dpol.live.alternative import alternative
+
+    found = alternative(options.folder, options.algorithm, options.period)
+    for it in found.choices:
+        other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
+        print(f"{it.period}: {', '.join(it.named)}{other}")
+    print(
+        f"{found.algorithm} names the same as {found.deployed} in {found.agreed} of"
+        f" {counted(len(found.choices), 'period')}."
+    )
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -55,12 +55,6 @@ def schema() -> str:
     """The JSON schema of a config, algorithm names included."""
     found = WHOLE.model_json_schema()
     found["title"] = "dpol config"
-    # Released numbers lack some blocks: their kind of source says so.
-    kind: JsonSchema = {"const": "released"}
-    for key in ("kind", "source", "dataset"):
-        kind = {"properties": {key: kind}}
-    needed, found["required"] = found["required"], ["run", "seed", "dataset"]
-    found |= {"if": {"not": kind}, "then": {"required": needed}}
     suite = found["$defs"]["Suite"]["properties"]["algorithms"]["items"]
     suite["anyOf"][0]["enum"] = list(REGISTRY)
     return json.dumps(found, indent=2) + "\n"

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from dpol.config.models import RELEASED, WHOLE, Config
-from dpol.config.rules import OF_ALGORITHMS, OF_KEYS, OF_RELEASED
+from dpol.config.models import WHOLE, Config
+from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.refusals import did_you_mean, problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.live.deployment import read_deployment
 from dpol.privacy.guarantee import Model
 from dpol.studies.hospitals.settings import Hospitals
 
@@ -107,19 +106,12 @@ def load_experiment(path: Path | str) -> Experiment:
 
 
 def check_local_table(config: Config) -> None:
-    """Refuse a source on this machine whose table is not there, or whose deployment is not good.
+    """Refuse a source on this machine whose table is not there.
 
     Raises:
-        ConfigError: no such file, or the deployment breaks rules.
+        ConfigError: no such file.
     """
     source = config.dataset.source
-    if source.kind == "released":
-        read_deployment(source.deployment)
-        if not Path(source.file).exists():
-            raise ConfigError(
-                f"dataset.source.file = {source.file}: no such file; dpol collect makes a log, and"
-                " dpol export a table of it"
-            )
     if source.kind in ("local", "gains") and not Path(source.file).exists():
         raise ConfigError(
             f"dataset.source.file = {source.file}: no such file; put the table of run"
@@ -136,26 +128,15 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
     members, problems = _members(raw.get("suites"))
-    released = _is_released(raw)
-    model = RELEASED if released else WHOLE
     try:
-        config = model.model_validate(dict(raw))
+        config = WHOLE.model_validate(dict(raw))
     except ValidationError as error:
-        raise refusal(place, [*problems_of(error, model, RENAMED), *problems], MANUAL) from None
+        raise refusal(place, [*problems_of(error, WHOLE, RENAMED), *problems], MANUAL) from None
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
-    rules = OF_RELEASED if released else rules
     problems += [found for rule in rules for found in rule(config, members)]
     if problems:
         raise refusal(place, problems, MANUAL)
     return Experiment(config, members)
-
-
-def _is_released(raw: Mapping[object, object]) -> bool:
-    """True if a config, unchecked, is one of released numbers."""
-    part: object = raw
-    for key in ("dataset", "source", "kind"):
-        part = part.get(key) if isinstance(part, Mapping) else None
-    return part == "released"
 
 
 def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Problem]]:

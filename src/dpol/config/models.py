@@ -9,7 +9,6 @@ registry by `dpol.config.experiment`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
@@ -19,7 +18,6 @@ from dpol.data.settings import Dataset, Stream
 from dpol.noise import NO_NOISE
 from dpol.studies.hospitals.settings import Comparison, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
-from dpol.studies.released.settings import ReleasedGames
 from dpol.studies.study import Study
 
 
@@ -117,19 +115,3 @@ _BLOCKS: dict[str, Any] = {
 }
 WHOLE = create_model("Config", __base__=Config, __doc__="One experiment.", **_BLOCKS)
 """A config with the blocks of all studies."""
-
-NOT_RELEASED: Mapping[str, Any] = {
-    "streams": (dict[Label, Stream], {}),
-    "privacy": (Privacy, Privacy.model_construct(levels={})),
-    "suites": (dict[Label, Suite], {}),
-    "report": (Report, Report.model_construct(algorithms=[])),
-}
-"""Blocks that a run on released numbers lacks: its model, and the keys in it."""
-RELEASED = create_model(
-    "Config",
-    __base__=WHOLE,
-    __doc__="A run on released numbers.",
-    released=(ReleasedGames, ReleasedGames()),
-    **NOT_RELEASED,
-)
-"""A config of released numbers: no noise is added, so no key says how."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dpol.config.models import NOT_RELEASED, Config
+from dpol.config.models import Config
 from dpol.core.refusals import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
@@ -80,22 +80,6 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
             if NOISES[noise].needs_capacities:
                 allowed = f"must not use the noise {noise} {because}: its gains have no capacities"
                 yield Problem(("suites", label, "noises"), suite.noises, allowed)
-
-
-def released(config: Config, members: Members) -> Iterator[Problem]:
-    """Released numbers have no truth, and no noise is left to choose."""
-    because = "because dataset.source.kind is released"
-    shown = (*NOT_RELEASED, "comparison", "replicates", "block_replicates", "job_memory_mb")
-    for key in shown:
-        if key in config.model_fields_set:
-            allowed = f"must not be given {because}: without the truth nothing is gained; the block"
-            value = "a block" if key in (*NOT_RELEASED, "comparison") else getattr(config, key)
-            yield Problem((key,), value, f"{allowed} released says what plays")
-    for study, block in config.studies():
-        points = study.points(block, ["any"]).values()
-        if any({"stream", "tables"} & point.keys() for point in points):
-            allowed = f"must not be given {because}: it needs the gains of a stream"
-            yield Problem((study.name,), "a block", allowed)
 
 
 def memory(config: Config, members: Members) -> Iterator[Problem]:
@@ -254,5 +238,3 @@ OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, memory, comparison)
 """Rules that can be checked even if an algorithm cannot be made."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need all algorithms."""
-OF_RELEASED: tuple[Rule, ...] = (blocks, released)
-"""All rules of a run on released numbers."""

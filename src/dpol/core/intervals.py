@@ -161,29 +161,3 @@ def share_interval(successes: int, trials: int, confidence: float) -> tuple[floa
     error = (1 - confidence) / 2
     below = 1 - float(clopper_pearson_upper(trials - successes, trials, error))
     return below, float(clopper_pearson_upper(successes, trials, error))
-
-
-def effective_trials(successes: ArrayLike, trials: ArrayLike) -> float:
-    """Number of independent trials that say as much about a probability as trials in clusters do.
-
-    The number of trials over the design effect: the variance of the share, clusters taken as
-    independent, over that of independent trials; not more than the trials. Source: Korn and
-    Graubard, Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data (1998).
-
-    Args:
-        successes: (T,) of each cluster.
-        trials: (T,) likewise.
-
-    >>> effective_trials([4, 0, 4, 0], [4, 4, 4, 4]), effective_trials([2, 2], [4, 4])
-    (3.0, 8.0)
-    """
-    found, each = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
-    found, each = found[each > 0], each[each > 0]
-    total, clusters = float(each.sum()), len(each)
-    if clusters < 2:
-        return min(total, 1.0)
-    share = float(found.sum()) / total
-    apart = share * (1 - share) / total
-    variance = clusters / (clusters - 1) * float(((found - share * each) ** 2).sum()) / total**2
-    return total / max(1.0, variance / apart) if apart else total

@@ -71,7 +71,7 @@ def _problem(detail: Any, model: type[BaseModel], renamed: Mapping[str, str]) ->
     if kind == TRUTH_VALUE:
         return Problem((*location, context["key"]), context["value"], detail["msg"])
     if kind == "union_tag_not_found":
-        allowed = "is missing: web, local, simulated, gains or released"
+        allowed = "is missing: web, local, simulated or gains"
         return Problem((*location, "kind"), MISSING, allowed)
     if kind == "union_tag_invalid":
         location, value = (*location, "kind"), context["tag"]

@@ -162,7 +162,6 @@ class Settings(BaseModel):
         """The rules across keys of this block that are broken; locations begin in the block.
 
         Args:
-            source: kind of the source of the data: `gains` has neither counts nor capacities,
-                `released` no truth.
+            source: kind of the source of the data: `gains` has neither counts nor capacities.
         """
         yield from ()

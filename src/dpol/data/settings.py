@@ -25,9 +25,6 @@ from dpol.data.format import DEFAULT, Format
 from dpol.data.periods import Day, Periods
 from dpol.data.sources import Endpoint, TableName, known_tables
 
-TAKEN_AS_IT_IS = ("gains", "released")
-"""Kinds of sources whose numbers are taken as they are."""
-
 
 class WebSource(Settings):
     """A table that is fetched once and kept."""
@@ -108,20 +105,6 @@ class GainsSource(Settings):
         return self
 
 
-class ReleasedSource(Settings):
-    """Numbers that a deployment has released, noise included; nobody knows their truth. The run has
-    no gains, so its config has no `streams`, `suites`, `privacy`, `comparison` or `report`."""
-
-    kind: Literal["released"]
-    """Kind of source."""
-    file: Annotated[str, AfterValidator(ends_in("log.sqlite", ".csv", ".parquet"))]
-    """`log.sqlite` in a coordinator's folder, or a table that `dpol export` wrote."""
-    deployment: Annotated[str, AfterValidator(ends_in(".yaml", ".yml"))]
-    """The file of the deployment."""
-    simulated: bool = False
-    """True if the counts behind the numbers are made up; tables and figures then say so."""
-
-
 class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""
 
@@ -136,7 +119,7 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | LocalSource | SimulatedSource | GainsSource | ReleasedSource,
+    WebSource | LocalSource | SimulatedSource | GainsSource,
     Field(discriminator="kind"),
 ]
 
@@ -244,16 +227,15 @@ class Dataset(Settings):
     """The table, its source, and the rules by which it is read."""
 
     source: Source
-    """`web`, `local`, `simulated`, `gains` or `released`; with the last two, no other block of the
-    dataset, but with `gains` `public` and `format`."""
+    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset but
+    `public` and `format`."""
     public: bool = False
     """True if anyone may see the counts. If not, the report, its crate and the terminal warn that
     the results hold them, and no run is replayed unless `report.replay` is true. Simulated data
     are public."""
     format: Format = DEFAULT
     columns: Columns | None = None
-    """The names the table uses for what dpol needs; required, but not with `gains` or
-    `released`."""
+    """The names the table uses for what dpol needs; required, but not with `gains`."""
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
 
@@ -282,25 +264,24 @@ class Dataset(Settings):
     def simulated(self) -> bool:
         """True if the table is made up, by dpol or by somebody else."""
         source = self.source
-        named = isinstance(source, LocalSource | GainsSource | ReleasedSource) and source.simulated
+        named = isinstance(source, LocalSource | GainsSource) and source.simulated
         return named or source.kind == "simulated"
 
     @property
     def private(self) -> bool:
         """True if the results hold numbers that not everyone may see."""
-        return not (self.public or self.simulated or self.source.kind == "released")
+        return not (self.public or self.simulated)
 
     def problems(self, source: str) -> Iterator[Problem]:
-        """Settings that contradict each other, or that do not fit numbers taken as they are."""
+        """Settings that contradict each other, or that do not fit a table of gains."""
         rules, periods = self.cleaning, self.periods
-        if source in TAKEN_AS_IT_IS:
-            taken = {"source", "public", "format"} if source == "gains" else {"source"}
-            for key in sorted(self.model_fields_set - taken):
+        if source == "gains":
+            for key in sorted(self.model_fields_set - {"source", "public", "format"}):
                 yield Problem(
                     (key,),
                     "a block",
-                    f"must not be given because dataset.source.kind is {source}: there is nothing"
-                    " to clean",
+                    "must not be given because dataset.source.kind is gains: there is nothing to"
+                    " clean",
                 )
         elif self.columns is None:
             allowed = "is missing: name the columns of entity, period, count and capacity"

@@ -83,12 +83,11 @@ class RawTable:
 
 
 def read_table(
-    path: Path | str, columns: Sequence[str] | None = None, form: Format | None = DEFAULT
+    path: Path | str, columns: Sequence[str] | None = None, form: Format = DEFAULT
 ) -> RawTable:
     """Read some columns, or all, of a `.csv`, `.csv.gz` or `.parquet` table as text.
 
-    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped. Without
-    `form` the table must be `PLAIN`, whatever a config says.
+    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
 
     Raises:
         DataError: no such file, empty, cut short, not a table, or a column is missing.
@@ -107,29 +106,29 @@ def read_table(
     except (*_DAMAGE, OSError) as error:
         reason = getattr(error, "strerror", None)
         told = f"{path}: cannot be read: {reason}" if reason else ""
-        raise DataError(told or _damaged(path, error, form or PLAIN)) from None
+        raise DataError(told or _damaged(path, error, form)) from None
     if raw.cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
     return raw
 
 
-def _undecoded(path: Path, form: Format | None) -> DataError:
+def _undecoded(path: Path, form: Format) -> DataError:
     """The refusal of another encoding; the first line may show another delimiter too."""
     with _open(path) as binary:
         start = binary.readline(LARGEST_ROW)
-    was = (form or PLAIN).encoding
+    was = form.encoding
     likely = "cp1252" if was == "utf-8" else "utf-8"
     keys = {"encoding": "utf-16" if start.startswith(_UTF_16) else likely}
     semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
-    return _unlike(path, form, f"is not {was.upper()} text", keys | semicolons)
+    return _unlike(path, f"is not {was.upper()} text", keys | semicolons)
 
 
-def _unlike(path: Path, form: Format | None, what: str, keys: Mapping[str, str]) -> DataError:
-    """The refusal of a table in another format, with the keys that read it if any may be set."""
+def _unlike(path: Path, what: str, keys: Mapping[str, str]) -> DataError:
+    """The refusal of a table in another format, with the keys that read it."""
     lines = [f"    {key}: {json.dumps(value)}" for key, value in keys.items()]
-    to_set = ["; or set in the config:", "dataset:", "  format:", *lines] if form else ["."]
     told = f"{path}: {what}. Save it as UTF-8 CSV with commas between cells and decimal points"
-    return DataError(told + "\n".join(to_set))
+    to_set = [f"{told}; or set in the config:", "dataset:", "  format:", *lines]
+    return DataError("\n".join(to_set))
 
 
 def _damaged(path: Path, error: Exception, form: Format) -> str:
@@ -199,13 +198,12 @@ def _open(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_csv(path: Path, columns: list[str] | None, given: Format | None) -> RawTable:
-    form = given or PLAIN
+def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
     with _rows(path, form) as lines:
         _, header = next(lines, (0, []))
     if not header:
         raise DataError(f"{path}: holds no table; {_again(path)}")
-    _refuse_delimiter(path, columns, header, given)
+    _refuse_delimiter(path, columns, header, form)
     columns = header if columns is None else columns
     refuse_columns(path, columns, header)
     with _open(path) as binary:
@@ -225,10 +223,10 @@ def _read_csv(path: Path, columns: list[str] | None, given: Format | None) -> Ra
 
 
 def _refuse_delimiter(
-    path: Path, columns: Sequence[str] | None, header: list[str], form: Format | None
+    path: Path, columns: Sequence[str] | None, header: list[str], form: Format
 ) -> None:
     """Refuse a table whose header has the wanted columns if it is cut at another sign."""
-    wanted, sign = {*(columns or ())}, (form or PLAIN).delimiter
+    wanted, sign = {*(columns or ())}, form.delimiter
     if wanted <= {*header} and (wanted or len(header) > 1):
         return
     line = sign.join(header)
@@ -236,10 +234,10 @@ def _refuse_delimiter(
         if mark != sign and mark in line and (len(header) == 1 or wanted <= {*line.split(mark)}):
             keys = _SEMICOLONS if mark == ";" else {"delimiter": mark}
             excel = ", as Excel does where the decimal sign is a comma" if mark == ";" else ""
-            raise _unlike(path, form, f"its cells are separated by {mark!r}{excel}", keys)
+            raise _unlike(path, f"its cells are separated by {mark!r}{excel}", keys)
 
 
-def _read_parquet(path: Path, columns: list[str] | None, form: Format | None) -> RawTable:
+def _read_parquet(path: Path, columns: list[str] | None, form: Format) -> RawTable:
     present = pq.read_schema(path).names
     columns = present if columns is None else columns
     refuse_columns(path, columns, present)
@@ -250,7 +248,7 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format | None) ->
         if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type)
     )
     whole = frozenset(it.name for it in table.schema if pa.types.is_integer(it.type))
-    return RawTable(str(path), _as_text(path, table, columns), form or PLAIN, typed, whole)
+    return RawTable(str(path), _as_text(path, table, columns), form, typed, whole)
 
 
 def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import numpy as np
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
+from dpol.core.settings import AlgorithmSpec
 from dpol.live.decision import AboveBudget, Decision, Outlook, Spent, as_ranges, read_decision
 from dpol.live.deployment import algorithm_of
 from dpol.live.game import Choice
@@ -180,11 +181,7 @@ def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
         choice = ready.choose()
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    if len(choice.ranked) < min(deployment.names, among.sum()):
-        raise DataError(
-            f"{log.path}: {deployment.algorithm} does not rank, and the deployment names"
-            f" {deployment.names}; name 1, or take another algorithm"
-        )
+    check_ranked(log, deployment.algorithm, choice, int(among.sum()))
     named = choice.ranked[: deployment.names]
     return Decision(
         deployment=deployment.name,
@@ -202,6 +199,16 @@ def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
         set_aside=tuple(panel.inputs.set_aside),
         log_sha256=panel.sha256,
     )
+
+
+def check_ranked(log: Log, algorithm: AlgorithmSpec, choice: Choice, candidates: int) -> None:
+    """Raise DataError if a choice has fewer entities than are to be named of the candidates."""
+    names = log.deployment.names
+    if len(choice.ranked) < min(names, candidates):
+        raise DataError(
+            f"{log.path}: {algorithm} does not rank, and the deployment names {names}; name 1, or"
+            " take another algorithm"
+        )
 
 
 def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dpol.core.errors import ConfigError
 from dpol.core.refusals import did_you_mean, problems_of, refusal
-from dpol.core.settings import MISSING, Problem
+from dpol.core.settings import MISSING, AlgorithmSpec, Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import LocalAlgorithm
 from dpol.experts.registry import REGISTRY, make_members
@@ -51,30 +51,38 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
     return deployment
 
 
-def algorithm_of(deployment: Deployment) -> LocalAlgorithm[Any]:
-    """The algorithm that a deployment decides with.
+def algorithm_of(deployment: Deployment, spec: AlgorithmSpec | None = None) -> LocalAlgorithm[Any]:
+    """The algorithm that a deployment decides with, or another one that could.
+
+    Args:
+        deployment: what was agreed on.
+        spec: the other one, as an entry of a suite; None: the deployment's own.
 
     Raises:
-        ValueError: it is unknown or several, or cannot play a live game.
+        ValueError: it is unknown or several, or cannot play a live game; the text lists those that
+            can.
     """
-    members = make_members(deployment.algorithm)
-    if len(members) > 1:
-        labels = ", ".join(member.label for member in members)
-        raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
-    algorithm: Any = members[0].algorithm
-    if wrong := unfit(algorithm, deployment.noise.memory != "none"):
-        raise ValueError(wrong)
-    return cast("LocalAlgorithm[Any]", algorithm)
-
-
-def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
-    spec = deployment.algorithm
+    spec = deployment.algorithm if spec is None else spec
     name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
+    memory = deployment.noise.memory != "none"
     try:
         if name not in tuple(REGISTRY):
             raise ValueError(f"is not an algorithm{did_you_mean(name, REGISTRY)}")
+        members = make_members(spec)
+        if len(members) > 1:
+            labels = ", ".join(member.label for member in members)
+            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
+        if wrong := unfit(members[0].algorithm, memory):
+            raise ValueError(wrong)
+    except ValueError as error:
+        made = map(make_members, REGISTRY)
+        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
+        raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
+    return cast("LocalAlgorithm[Any]", members[0].algorithm)
+
+
+def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
+    try:
         algorithm_of(deployment)
     except ValueError as error:
-        memory, made = deployment.noise.memory != "none", map(make_members, REGISTRY)
-        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
-        yield Problem(("algorithm",), spec, f"{error}; these can decide: {', '.join(able)}")
+        yield Problem(("algorithm",), deployment.algorithm, str(error))

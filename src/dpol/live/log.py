@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,30 +245,6 @@ def _saying_what_failed(path: Path) -> Iterator[None]:
         raise OutputError(wrong) from error
 
 
-@contextmanager
-def log_of_rows(
-    path: Path, deployment: Deployment, rows: Sequence[tuple[Released, str]]
-) -> Iterator[Log]:
-    """Open a log in memory that holds rows of a table, in their order.
-
-    Args:
-        path: of the table.
-        deployment: that its rows are of.
-        rows: each with the reason why it was set aside, empty if it was not; a correction comes
-            after what it supersedes.
-    """
-    with closing(sqlite3.connect(":memory:")) as base:
-        _make_tables(base, deployment)
-        log = Log(path, base, deployment, deployment.sha256())
-        for aside in True, False:  # What was set aside was set aside before others came.
-            own = [(row, reason) for row, reason in rows if bool(reason) is aside]
-            number = log.add_report(sha256="", file=path.name, ledger="", output="")
-            log.add_releases(number, [row for row, _ in own])
-            for row, reason in own if aside else ():
-                log.set_aside(row.entity, row.period, reason)
-        yield log
-
-
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
 
 
@@ -278,7 +254,11 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
         if deployment is not None:  # a copy that is there was never used
             with atomic_path(copy) as temporary:
                 temporary.write_bytes(deployment.read_bytes())
-        _make_tables(base, read_deployment(copy))
+        agreed = read_deployment(copy)
+        script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
+        for statement in script.split("\n\n"):
+            base.execute(statement)
+        base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
         base.execute(f"PRAGMA application_id = {_APPLICATION}")
         base.execute(f"PRAGMA user_version = {_VERSION}")
     if deployment is None:
@@ -291,13 +271,6 @@ def _make(base: sqlite3.Connection, path: Path, copy: Path, deployment: Path | N
     if (content := deployment.read_bytes()) != copy.read_bytes():  # titles, algorithm, seed
         with atomic_path(copy) as temporary:
             temporary.write_bytes(content)
-
-
-def _make_tables(base: sqlite3.Connection, deployment: Deployment) -> None:
-    script = Path(__file__).with_name("log.sql").read_text(encoding="utf-8")
-    for statement in script.split("\n\n"):
-        base.execute(statement)
-    base.execute("INSERT INTO deployment VALUES (?)", (deployment.sha256(),))
 
 
 def _agreed(base: sqlite3.Connection, copy: Path) -> tuple[Deployment, str]:

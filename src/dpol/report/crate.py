@@ -16,8 +16,6 @@ from urllib.parse import quote
 from dpol.config.models import Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.words import HOLDS_RAW_COUNTS
-from dpol.data.panel import provenance_of
-from dpol.data.settings import ReleasedSource
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
 
@@ -66,7 +64,7 @@ def build_crate(
 ) -> Entity:
     """The crate as JSON-LD; equal files, config and provenance give an equal crate."""
     results = [_file(folder, path) for path in outputs]
-    inputs = [*_tables(folder, config), *_properties(config, provenance)]
+    inputs = [_table(folder, config), *_properties(config, provenance)]
     used = _file(folder, folder / CONFIG) | {
         "name": f"Config: {provenance.config_name}",
         "exampleOfWork": _ids("#config"),
@@ -132,23 +130,19 @@ def _file(folder: Path, path: Path) -> Entity:
     }
 
 
-def _tables(folder: Path, config: Config) -> Iterator[Entity]:
-    """The data that went in: not parts of the crate, but named by their checksums."""
-    sources = [read_source(folder, config)]
-    source = config.dataset.source
-    if isinstance(source, ReleasedSource):
-        sources.append(provenance_of(source.deployment, simulated=config.dataset.simulated))
-    for position, facts in enumerate(sources):
-        fetched: Mapping[str, Any] = facts.get("fetched", {})
-        known = {"url": fetched.get("url"), "dateModified": fetched.get("retrieved")}
-        yield {
-            "@id": f"#data-{position}",
-            "@type": "CreativeWork",
-            "name": facts["file"],
-            "description": "simulated, not measured" if facts["simulated"] else "real",
-            "sha256": facts["sha256"],
-            **{key: value for key, value in known.items() if value},
-        }
+def _table(folder: Path, config: Config) -> Entity:
+    """The data that went in: not a part of the crate, but named by its checksum."""
+    facts = read_source(folder, config)
+    fetched: Mapping[str, Any] = facts.get("fetched", {})
+    known = {"url": fetched.get("url"), "dateModified": fetched.get("retrieved")}
+    return {
+        "@id": "#data-0",
+        "@type": "CreativeWork",
+        "name": facts["file"],
+        "description": "simulated, not measured" if facts["simulated"] else "real",
+        "sha256": facts["sha256"],
+        **{key: value for key, value in known.items() if value},
+    }
 
 
 def _properties(config: Config, provenance: Provenance) -> Iterator[Entity]:

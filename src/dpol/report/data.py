@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.config.models import Config
-from dpol.data.panel import provenance_of, report_rows
+from dpol.data.panel import report_rows
 from dpol.data.stream import read_stream
 from dpol.report.reading import reading
 from dpol.show.table import Column, Entry, Table, number, one_section
@@ -24,10 +24,7 @@ def read_source(folder: Path, config: Config) -> dict[str, Any]:
     Raises:
         DataError: the file that describes it is missing, or is not what it should be.
     """
-    kind = config.dataset.source.kind
-    if kind == "released":
-        return provenance_of(config.raw_file, simulated=config.dataset.simulated)
-    if kind == "gains":
+    if config.dataset.source.kind == "gains":
         return dict(
             read_stream(folder / f"streams/{next(iter(config.streams))}.parquet").provenance
         )

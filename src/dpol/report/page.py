@@ -18,7 +18,6 @@ from dpol.config.models import Config
 from dpol.core.files import write_text
 from dpol.core.versions import recorded_versions
 from dpol.core.words import HOLDS_RAW_COUNTS
-from dpol.data.settings import ReleasedSource
 from dpol.report.answers import Answer, answer_on_cost, answer_on_papers, answer_on_privacy
 from dpol.report.costs import cost_table, shown_costs
 from dpol.report.crate import write_crate
@@ -36,7 +35,6 @@ from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
 from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, REPLAY, sections_of
-from dpol.studies.released import NO_TRUTH
 from dpol.studies.study import FigureSpec, Section
 
 
@@ -120,11 +118,6 @@ def build_page(
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
     """
-    fixed = {"manual": _manual(folder, docs)}
-    last = _provenance_part(config, provenance)
-    if config.dataset.source.kind == "released":
-        parts = [*_released_parts(folder, config), last]
-        return _rendered(config, parts, title=RELEASED, lead=NO_TRUTH, **fixed)
     titles = {label: stream.title or label for label, stream in config.streams.items()}
     results = read_results(folder, config)
     summary = results["summary"]
@@ -135,7 +128,7 @@ def build_page(
         place = len(main) - (BEYOND in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
     parts += [_part(folder, study, block) for study, block in config.studies()]
-    parts += [_data_part(folder, config, titles), last]
+    parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     answers = [answer_on_cost(costs), answer_on_privacy(summary, results.get("audits"))]
     on_papers = _on_papers(results)
     return _rendered(
@@ -147,7 +140,7 @@ def build_page(
         answers=[*on_papers, *answers],
         example=config.report.algorithms[0],
         setting=describe_setting(config, summary),
-        **fixed,
+        manual=_manual(folder, docs),
     )
 
 
@@ -186,7 +179,6 @@ def _main_part(
 
 def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
     """The page with its first screen, and all its parts."""
-    empty: Mapping[str, Any] = {"first": None, "answers": (), "setting": ()}
     replayed = any(it.key == REPLAY.name for it in parts)
     page, data = load_template("report.html.j2", "dpol.report"), config.dataset
     return page.render(
@@ -195,12 +187,10 @@ def _rendered(config: Config, parts: Sequence[Part], **opening: Any) -> str:
         replayed=replayed,
         simulated=data.simulated,
         warning=HOLDS_RAW_COUNTS if data.private else "",
-        **{**empty, **opening},
+        **opening,
     )
 
 
-RELEASED = "What can be learned from numbers with noise?"
-"""Heading of the page of a run on released numbers."""
 _MANUAL = {
     "glossary": "reference/glossary.md",
     "symbols": "reference/notation.md",
@@ -218,20 +208,6 @@ def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
     return [
         (text, quote(os.path.relpath(path, home))) for text, path in found.items() if path.is_file()
     ]
-
-
-def _released_parts(folder: Path, config: Config) -> list[Part]:
-    """The parts of a run on released numbers, the studies that play them first."""
-    studies = sorted(config.studies(), key=lambda it: it[0].name != "released")
-    source = config.dataset.source
-    facts = source_facts(read_source(folder, config))
-    if isinstance(source, ReleasedSource):
-        facts += (("deployment", Path(source.deployment).name),)
-    intro = (
-        "These numbers were released with noise and are used as they are. Every row was checked."
-    )
-    data = Part("data", "Data", intro, facts=facts)
-    return [*(_part(folder, study, block) for study, block in studies), data]
 
 
 def _part(folder: Path, section: Section, settings: Any) -> Part:

@@ -27,7 +27,6 @@ def write_point(
     delta: float,
     stream: str | None,
     tables: Mapping[str, str],
-    released: tuple[str, str] | None,
     files: Mapping[str, str],
 ) -> None:
     """Compute one point of a study.
@@ -40,12 +39,11 @@ def write_point(
         delta: delta at which epsilon is reported with mu.
         stream: the file of the gain stream that the point is about, if it is.
         tables: the files of the result tables that it needs.
-        released: the files of released numbers and of their deployment, if it plays them.
         files: where the rows of each result table are written.
     """
     read = {name: read_frame(Path(path), load(_SCHEMA)(name)) for name, path in tables.items()}
     own = None if stream is None else read_stream(Path(stream))
-    inputs = Inputs(seed, delta, own, read, released)
+    inputs = Inputs(seed, delta, own, read)
     rows = load(study.run)(study.settings.model_validate(settings), point, inputs)
     for name, path in files.items():
         write_frame(rows[name], path)

@@ -14,7 +14,6 @@ _FOLDERS = (
     "memory",
     "audits",
     "claims",
-    "released",
 )
 PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
 """Dotted names of the packages of studies, by the name of the study."""

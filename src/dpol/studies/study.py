@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Point = Mapping[str, Any]
 """Settings of one job, as plain values: text, numbers, and lists of them. One that is about a gain
 stream has its label as `stream`; one that needs result tables of the main experiment has their
-names as `tables`; one that plays released numbers has the key `released`."""
+names as `tables`."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
@@ -42,14 +42,12 @@ class Inputs:
         delta: delta at which epsilon is reported with mu.
         stream: the gain stream that the point names, if it does.
         tables: the result tables of the main experiment that it names.
-        released: the files of released numbers and of their deployment, if it asks for them.
     """
 
     seed: int
     delta: float
     stream: GainStream | None = None
     tables: Frames = field(default_factory=dict)
-    released: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
