@@ -93,8 +93,8 @@ def test_values_of_the_whole_run_are_as_frozen(whole: Path) -> None:
 
 
 def test_result_tables_are_what_their_schemas_say(whole: Path) -> None:
-    folders = ("hospitals", *STUDIES)
-    files = [ROOT / f"src/dpol/studies/{folder}/results.yaml" for folder in folders]
+    folders = [ROOT / "src/dpol/studies/hospitals", *(load_study(it).folder for it in STUDIES)]
+    files = [folder / "results.yaml" for folder in folders]
     schemas = {name: schema for file in files for name, schema in read_schemas(file).items()}
     found = {path.stem: path for path in (whole / "results/demo").glob("*.parquet")}
     assert found.keys() == schemas.keys()
