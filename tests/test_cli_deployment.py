@@ -220,3 +220,4 @@ def test_the_cost_is_that_of_the_noise():
     assert cost_of(read_deployment("20.yaml")).low > cost_of(read_deployment("0.1.yaml")).high
     shown = run("deployment", "cost", "d.yaml")[1]
     assert "050002                       18              15.7 points    +-30.8 points" in shown
+    assert "59.9 times in 100 (mu = 0.5); for the longest stay of" in shown

@@ -149,9 +149,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         CEILING + "corrections_of_two_ledgers_stay_within_the_budget_of_a_person_who_moves",
     ),
     "115 events for other tools": (MEMORY + "the_events_of_a_record_compose_to_its_own_stays",),
-    "116 cost without mu": (
-        "documented: the command leaves; dpol privatize states mu and right guesses",
-    ),
+    "116 cost without mu": (AGREED + "the_cost_is_that_of_the_noise",),
     "119 table and record returned with a smaller mu": (
         OUTPUTS + "rows_that_are_taken_in_count_with_the_mu_of_today_at_least",
     ),

@@ -173,8 +173,10 @@ def _yaml(option: str, text: str) -> object:
 
 def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
+    from dpol.core.rounding import rounded_up
     from dpol.live.cost import CONFIDENCE, REPLICATES, USUAL_CAPACITY, WEEKS, cost_of
     from dpol.live.deployment import read_deployment
+    from dpol.privacy.account import best_guess
 
     deployment = read_deployment(options.file)
     cost = cost_of(deployment)
@@ -190,4 +192,12 @@ def _cost(options: argparse.Namespace) -> None:
         f"Decisions of {deployment.algorithm}: {cost.gain:.0%} of what foresight gains over chance"
         f" ({CONFIDENCE:.0%} interval {cost.low:.0%} to {cost.high:.0%}), on {REPLICATES}"
         f" simulated epidemics of {WEEKS} periods."
+    )
+    one, stay = (
+        f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"
+        for mu in (deployment.mu, deployment.budget_mu)
+    )
+    print(
+        "A guess between two equally likely possibilities for a person is right at most"
+        f" {one}; for the longest stay of {deployment.longest_stay} periods at most {stay}."
     )

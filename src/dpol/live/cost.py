@@ -1,4 +1,4 @@
-"""Privacy cost of a deployment: the noise on each share, and the loss in the quality of decisions.
+"""Noise on each share of a deployment, and the quality of its decisions.
 
 Decisions are those of the deployment's algorithm on simulated epidemics: a level with waves, and a
 share of each entity of it that is partly permanent and partly drifts; patients are Poisson. They
