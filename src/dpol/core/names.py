@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from dpol.core.cells import spreadsheet_text
+
 # Letters of other scripts that look like Latin ones, as small letters; by the shape of the
 # capital where that is the likelier one.
 _LOOK_ALIKES = str.maketrans(
@@ -16,15 +18,14 @@ _LOOK_ALIKES = str.maketrans(
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-# Spreadsheets compute what begins so; some of them separate cells by semicolons.
-_FORMULA = re.compile(r"(^|;)\s*[=+\-@]")
 
 
 def fault_of(name: str) -> str:
     """The rule that a name breaks, and the remedy; empty if it is plain text and no formula."""
     if not name or not name.isprintable() or _INVISIBLE.search(name):
         return "must be plain text, without line ends and characters that are not seen"
-    if _FORMULA.search(unicodedata.normalize("NFKC", name)):
+    plain = unicodedata.normalize("NFKC", name)
+    if spreadsheet_text(plain) != plain:
         return (
             "begins with = + - or @, which a spreadsheet takes for a formula; write it differently"
         )

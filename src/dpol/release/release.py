@@ -186,9 +186,8 @@ def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: No
         _take_in(memory, request, counts, sampler)
         sampler.discrete_gaussian(request.noise.scale, 0)
         _put(memory, request, counts, _NoNoise(), new_token())
-    refuse_unconfirmed(
-        request, new_ledger=book
-    )  # last, so that nobody confirms what is then refused
+    # Last, so that nobody confirms what is then refused.
+    refuse_unconfirmed(request, new_ledger=book)
 
 
 def _take_in(
