@@ -39,7 +39,7 @@ test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (a
 
 test-sequences: $(VENV)/.dev ## 2,000 random sequences of releases against their ceiling, 1,500 damaged files of each of six kinds (about 8 minutes)
 	DPOL_TEST_SEQUENCES=2000 DPOL_TEST_MUTATIONS=1500 $(VENV)/bin/python -m pytest \
-	    --numprocesses $(CORES) tests/release/test_ceiling.py tests/attacks/test_mutated.py \
+	    --numprocesses $(CORES) tests/holder/test_ceiling.py tests/attacks/test_mutated.py \
 	    -k "sequence or changed or convention or country"
 
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
@@ -61,7 +61,7 @@ test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions i
 	$(VENV)/bin/python -m pytest tests/browser
 
 test-panel: $(VENV)/.dev ## replay the real panel through the commands: DPOL_PANEL=FILE (about 10 minutes)
-	$(VENV)/bin/python -m pytest -s tests/live/test_replay.py -k on_the_real_panel
+	$(VENV)/bin/python -m pytest -s tests/coordinator/test_replay.py -k on_the_real_panel
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from labels import time_labels
+from live import time_live
 from machine import ROOT, busy_seconds, children_seconds, time_in_own_process
 from matrix import time_matrix
 from page import renew_page
@@ -71,7 +72,6 @@ from dpol.studies.batching.study import analytic_mixture
 from dpol.studies.jobs import compute
 from dpol.studies.lazy.convex import STUDY as CONVEX
 from dpol.studies.lazy.convex.settings import Convex
-from live import time_live
 
 DEMO = ROOT / "config" / "demo.yaml"
 REPLICATES = 100

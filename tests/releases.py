@@ -17,10 +17,10 @@ import pytest
 from dpol.cli import main
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
-from dpol.release.noise import CountNoise
-from dpol.release.release import release
-from dpol.release.request import Choices, CountColumns, Request
-from dpol.release.views import checksum
+from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Choices, CountColumns, Request
+from dpol_weekly.holder.views import checksum
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))

@@ -10,15 +10,15 @@ from decimal import Decimal
 import numpy as np
 import yaml
 
-from dpol.live.collect import collect
-from dpol.live.deployment import read_deployment
 from dpol.privacy.noise import SeededNoise
-from dpol.release.chains import ChainRows
-from dpol.release.memory import Memory, stated_terms
-from dpol.release.noise import CountNoise, interval
-from dpol.release.release import release
-from dpol.release.request import Choices, CountColumns, Request
-from dpol.release.views import checksum, record_of
+from dpol_weekly.coordinator.collect import collect
+from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.holder.chains import ChainRows
+from dpol_weekly.holder.memory import Memory, stated_terms
+from dpol_weekly.holder.noise import CountNoise, interval
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Choices, CountColumns, Request
+from dpol_weekly.holder.views import checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
 COLUMNS = CountColumns("entity", "period", "count", "capacity")

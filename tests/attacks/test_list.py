@@ -23,17 +23,20 @@ from attacks.listed import is_there
     AGREEMENT,
     RESTORED,
 ) = (
-    f"tests/release/test_{name}.py::test_"
+    f"tests/holder/test_{name}.py::test_"
     for name in (
         *("release", "repeats", "outputs", "counts", "memory", "ledger", "ceiling", "clock"),
         *("audit", "faults", "agreement", "restored"),
     )
 )
 COLLECT, DECIDE, PAGE = (
-    f"tests/live/test_{name}.py::test_" for name in ("collect", "decide", "page")
+    f"tests/coordinator/test_{name}.py::test_" for name in ("collect", "decide", "page")
 )
-COMMAND, AGREED = "tests/test_cli_privatize.py::test_", "tests/test_cli_deployment.py::test_"
-HOSTILE = "tests/live/test_attacks.py::test_"
+COMMAND, AGREED = (
+    "tests/commands/test_privatize.py::test_",
+    "tests/commands/test_deployment.py::test_",
+)
+HOSTILE = "tests/coordinator/test_attacks.py::test_"
 NAMES = "tests/core/test_names.py::test_"
 TRIED = "tests/attacks/test_tried.py::test_"
 

@@ -26,7 +26,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-import dpol.live.collect as live_collect
+import dpol_weekly.coordinator.collect as live_collect
 from attacks.mutations import (
     TooSlow,
     as_json,
@@ -40,11 +40,11 @@ from dpol.core.errors import DataError, DpolError
 from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import read_table
-from dpol.live.deployment import read_deployment
 from dpol.privacy import noise
 from dpol.privacy.noise import SeededNoise
-from dpol.release import counts
-from dpol.release.views import checksum, record_of
+from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.holder import counts
+from dpol_weekly.holder.views import checksum, record_of
 from releases import run
 
 ROOT = Path(__file__).parents[2]
@@ -723,10 +723,20 @@ def cut_at_commas(where, line, cells, columns, known=counts._count):
 NEVER, BLANKS = re.compile("(?!)"), re.compile(r"\s*[0-9]{1,9}(\.[0-9]{0,40})?\s*")
 BROKEN = {
     "octal": ("dpol.core.yaml_files._OTHER_BASE", NEVER, "2a", "something else than it says"),
-    "all or none": ("dpol.live.collect._collect", collected_as_one, "2b", "good report|no such"),
-    "blanks": ("dpol.live.checks._CAPACITY", BLANKS, "2b", "that dpol privatize does not write"),
-    "record": ("dpol.release.registry._NO_RECORD", (), "2e", "Error"),
-    "comma": ("dpol.release.counts._count", cut_at_commas, "2c", "silently another number"),
+    "all or none": (
+        "dpol_weekly.coordinator.collect._collect",
+        collected_as_one,
+        "2b",
+        "good report|no such",
+    ),
+    "blanks": (
+        "dpol_weekly.coordinator.checks._CAPACITY",
+        BLANKS,
+        "2b",
+        "that dpol privatize does not write",
+    ),
+    "record": ("dpol_weekly.holder.registry._NO_RECORD", (), "2e", "Error"),
+    "comma": ("dpol_weekly.holder.counts._count", cut_at_commas, "2c", "silently another number"),
     "ids": ("dpol.data.cleaning.refuse_alike", lambda *_: None, "2c-clean", "silently others"),
     "swapped": ("dpol.data.cleaning.refuse_swapped", lambda *_: None, "2c-clean", "silently"),
     "key twice": ("dpol.core.yaml_files._UniqueKeys", yaml.SafeLoader, "2d", "than it says"),

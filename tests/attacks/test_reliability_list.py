@@ -21,14 +21,14 @@ from attacks.listed import is_there
     MEMORY,
     REGISTRY,
 ) = (
-    f"tests/release/test_{name}.py::test_"
+    f"tests/holder/test_{name}.py::test_"
     for name in (
         *("clock", "faults", "ledger", "outputs", "release", "repeats", "restored"),
         *("agreement", "memory", "registry"),
     )
 )
 ATTACKS, COLLECT, DECIDE, KILL, PAGE, REPLAY = (
-    f"tests/live/test_{name}.py::test_"
+    f"tests/coordinator/test_{name}.py::test_"
     for name in ("attacks", "collect", "decide", "kill", "page", "replay")
 )
 FETCH, FETCH_FAULTS, FILLING, FORMAT, IDS, SOURCES, CELLS = (
@@ -39,8 +39,8 @@ FILES, IMPORTS, YAML = (
     f"tests/core/test_{name}.py::test_" for name in ("files", "imports", "yaml_files")
 )
 RUNS, RERUNS = (f"tests/workflow/test_{name}.py::test_" for name in ("workflow", "reruns"))
-AGREED, REFUSALS = (f"tests/test_cli_{name}.py::test_" for name in ("deployment", "refusals"))
-COMMAND = "tests/test_cli_privatize.py::test_"
+AGREED, REFUSALS = (f"tests/commands/test_{name}.py::test_" for name in ("deployment", "refusals"))
+COMMAND = "tests/commands/test_privatize.py::test_"
 TABLE, PARTS = "tests/show/test_table.py::test_", "tests/report/test_parts.py::test_"
 PAGES, SHOWN = "tests/report/test_replay.py::test_", "tests/report/test_page.py::test_"
 TRIED, MUTATED = (f"tests/attacks/test_{name}.py::test_" for name in ("tried", "mutated"))

@@ -7,28 +7,22 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import (
-    account,
-    compare,
-    config,
-    deployment,
-    history,
-    live,
-    pipeline,
-    privatize,
-    registry,
-)
+from dpol.cli import account, compare, config, pipeline
 from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
 from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = pipeline, compare, config, deployment, privatize, history, account, registry, live
+_COMMANDS = pipeline, compare, config, account
 """Modules; `add` of each adds its commands, in the order of the help."""
+
+GROUP = "dpol.commands"
+"""Entry points of packages: functions that add commands, as `add` of a module here does."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,4 +75,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for module in _COMMANDS:
         module.add(commands)
+    for point in entry_points(group=GROUP):
+        point.load()(commands)
     return parser

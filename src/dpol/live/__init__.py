@@ -1,3 +1,0 @@
-"""Running it every week: reports are collected into a log, decisions are replayed from it."""
-
-from dpol.live.game import Game as Game

@@ -1,0 +1,12 @@
+"""The weekly commands of `dpol`, in the order of the help."""
+
+from __future__ import annotations
+
+from dpol.cli.options import Commands
+from dpol_weekly.commands import coordinator, deployment, history, privatize, registry
+
+
+def add(commands: Commands) -> None:
+    """Add the commands: the entry point `dpol.commands` of this package."""
+    for module in (deployment, privatize, history, registry, coordinator):
+        module.add(commands)

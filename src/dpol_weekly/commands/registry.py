@@ -1,0 +1,36 @@
+"""`dpol registry`: an entry for the public registry of deployments."""
+
+from __future__ import annotations
+
+import argparse
+
+from dpol.cli.options import Commands, path
+from dpol.core.errors import DpolError
+
+_REGISTRY = """\
+Write an entry for the OpenDP registry of differential-privacy deployments, as YAML. What dpol
+cannot know is marked TODO. The registry itself has not checked the entry."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "write an entry for the public registry of deployments from a record"
+    parser = commands.add_parser("registry", help=words, description=_REGISTRY, allow_abbrev=False)
+    words = "the record that dpol privatize wrote next to its output: NAME.csv.guarantee.json"
+    parser.add_argument("record", type=path, metavar="RECORD", help=words)
+    words = "a new file for the entry (default: standard output)"
+    parser.add_argument("--output", type=path, metavar="FILE", help=words)
+    parser.set_defaults(run=_registry, failure=2)
+
+
+def _registry(options: argparse.Namespace) -> None:
+    from dpol.core.files import write_text
+    from dpol_weekly.holder.registry import registry_entry
+
+    entry = registry_entry(options.record)
+    if options.output is None:
+        print(entry, end="")
+        return
+    if options.output.exists():
+        raise DpolError(f"{options.output}: exists already; choose another file with --output")
+    write_text(options.output, entry)

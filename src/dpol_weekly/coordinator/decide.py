@@ -1,0 +1,289 @@
+"""Deciding for a period: all that was reported before it is played again."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpol import __version__
+from dpol.core.errors import DataError
+from dpol.core.files import locked, write_text
+from dpol.core.settings import AlgorithmSpec
+from dpol_weekly.coordinator.decision import (
+    AboveBudget,
+    Decision,
+    Outlook,
+    Spent,
+    as_ranges,
+    read_decision,
+)
+from dpol_weekly.coordinator.deployment import algorithm_of
+from dpol_weekly.coordinator.game import Choice
+from dpol_weekly.coordinator.log import Log, open_log
+from dpol_weekly.coordinator.page import EARLIER, write_page
+from dpol_weekly.coordinator.panel import Inputs, Panel, read_panel
+from dpol_weekly.coordinator.replay import games_before
+from dpol_weekly.coordinator.weights import above_budget, mu_of_stays, mu_of_such_stay
+from dpol_weekly.deployment import Deployment
+
+LONGEST_GAP = 8
+"""A decision is for a period so many after the last report, at most."""
+_CLOSE = 1e-9
+_PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def decide(folder: Path, period: datetime.date | None = None) -> Decision:
+    """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
+
+    The page `index.html` shows the decision for the latest period.
+
+    Args:
+        folder: of the coordinator.
+        period: its start, at most `LONGEST_GAP` periods after the last report; None: the first one
+            after it.
+
+    Raises:
+        DataError: as `open_log`; no decision can be made; or the period was decided already, from
+            other reports.
+        OutputError: the decision cannot be written.
+    """
+    decisions = folder / "decisions"
+    with open_log(folder) as log:
+        decision = _decided(log, number_of(log, period))
+        with locked(decisions):
+            written = _read_all(decisions)
+            _write(log, _path(folder, decision.period), decision)
+    shown = {it.period: it for it in [*written, decision]}
+    newest, *earlier = sorted(shown.values(), key=lambda it: it.period, reverse=True)
+    write_page(folder, newest, earlier)
+    return decision
+
+
+def _read_all(folder: Path) -> list[Decision]:
+    """The latest decisions, as many as the page shows; tables that differ are written again."""
+    # A killed run may have left half of a file, under a hidden name.
+    files = [it for it in folder.glob("*.json") if _PERIOD.fullmatch(it.stem)]
+    read = {path: read_decision(path) for path in sorted(files)[-1 - EARLIER :]}
+    for path, decision in read.items():
+        _write_table(path, decision)
+    return list(read.values())
+
+
+def _write_table(path: Path, decision: Decision) -> None:
+    """Write the table of a decision, unless it is there as it should be."""
+    table, text = path.with_suffix(".csv"), decision.as_csv()
+    if not table.is_file() or table.read_bytes() != text.encode():
+        write_text(table, text)
+
+
+def check(folder: Path, period: datetime.date | None = None) -> Decision:
+    """Make a decision again from its own inputs, and compare.
+
+    Args:
+        folder: of the coordinator.
+        period: as for `decide`.
+
+    Raises:
+        DataError: as `open_log`; there is no such decision, the log has lost or changed what it
+            was made from, or it is not what comes out.
+    """
+    with open_log(folder) as log:
+        number = number_of(log, period)
+        path = _path(folder, log.deployment.period_of(number).isoformat())
+        before = read_decision(path)
+        again = _decided(log, number, before.inputs(log.deployment, number))
+    if before.log_sha256 != again.log_sha256:
+        raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
+    again = replace(again, dpol=before.dpol)
+    if place := _difference(asdict(before), asdict(again)):
+        raise DataError(f"{path}: does not hold the decision that the log gives now: {place}")
+    table = path.with_suffix(".csv")
+    if not table.is_file() or table.read_bytes() != before.as_csv().encode():
+        raise DataError(f"{table}: is not the table of {path.name}; dpol decide writes it again")
+    return before
+
+
+def number_of(log: Log, period: datetime.date | None = None) -> int:
+    """The number of a period to decide for; None: the first one after the last reported.
+
+    Raises:
+        DataError: nothing was collected, or no period begins at that date.
+    """
+    newest_row = "SELECT MAX(period) FROM listed WHERE set_aside IS NULL"
+    last: str | None = log.connection.execute(newest_row).fetchone()[0]
+    if last is None:
+        raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
+    newest = log.deployment.number_of(datetime.date.fromisoformat(last)) or 0
+    if period is None:
+        return newest + 1
+    number = log.deployment.number_of(period)
+    if number is None:
+        it = log.deployment.periods
+        raise DataError(
+            f"no period starts at {period}: every {it.days} days from {it.first} on; give one"
+            " of these with --period, or none"
+        )
+    if number > newest + LONGEST_GAP:
+        latest = log.deployment.period_of(newest + LONGEST_GAP)
+        raise DataError(
+            f"{period} is {number - newest} periods after the last report, of {last}, too many"
+            f" for a prediction; collect newer reports, or give --period {latest} at most"
+        )
+    return number
+
+
+def _path(folder: Path, period: str) -> Path:
+    return folder / "decisions" / f"{period}.json"
+
+
+def _write(log: Log, path: Path, decision: Decision) -> None:
+    """Write a decision, unless it is there; one that differs is never overwritten."""
+    text = decision.as_json()
+    if not path.exists():
+        # Its table first: a decision that is there has one.
+        _write_table(path, decision)
+        write_text(path, text)
+        return
+    _write_table(path, before := read_decision(path))
+    if before.as_json() != text:
+        if before.log_sha256 != decision.log_sha256:
+            raise DataError(
+                f"{path}: is decided already, and stays: {_since(log, before, decision)}; that"
+                " counts from the next decision on"
+            )
+        raise DataError(
+            f"{path}: is decided already, with another file of the deployment, version of dpol"
+            " or machine, and stays; dpol decide --check says whether both agree"
+        )
+
+
+def _since(log: Log, before: Decision, now: Decision) -> str:
+    """The difference between what two decisions for one period read."""
+    number = number_of(log, datetime.date.fromisoformat(now.period))
+    then = before.inputs(log.deployment, number).versions
+    names = list(log.deployment.entities)
+    came = np.argwhere(now.inputs(log.deployment, number).versions > then).tolist()
+    lines = [f"{names[place]} for {log.deployment.period_of(it)}" for it, place in came]
+    aside = [it for it in now.set_aside if it not in before.set_aside]
+    told = [
+        *([f"came since: {', '.join(lines)}"] if lines else []),
+        *(f"set aside since: {it.entity} for {it.period}" for it in aside),
+    ]
+    return ", ".join(told) or "the log has other rows than then"
+
+
+def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
+    """The decision for a period, from all reports, or from those that a decision read."""
+    deployment, period = log.deployment, log.deployment.period_of(number)
+    panel = read_panel(log, number, only)
+    among = np.array([it.takes_part(period) for it in deployment.entities.values()])
+    try:
+        (ready,) = games_before(deployment, algorithm_of(deployment), panel, [number])
+        choice = ready.choose()
+    except ValueError as error:
+        raise DataError(f"{log.path}: {error}") from None
+    check_ranked(log, deployment.algorithm, choice, int(among.sum()))
+    named = choice.ranked[: deployment.names]
+    return Decision(
+        deployment=deployment.name,
+        deployment_sha256=log.sha256,
+        period=period.isoformat(),
+        last_period=deployment.period_of(number - 1).isoformat(),
+        named=tuple(list(deployment.entities)[place] for place in named),
+        outlooks=_outlooks(deployment, panel, choice),
+        spent=spent_of(deployment, panel),
+        algorithm=deployment.algorithm,
+        randomness=_randomness(deployment, number),
+        dpol=__version__,
+        releases=panel.releases,
+        read=as_ranges(panel.inputs.versions, list(deployment.entities)),
+        set_aside=tuple(panel.inputs.set_aside),
+        log_sha256=panel.sha256,
+    )
+
+
+def check_ranked(log: Log, algorithm: AlgorithmSpec, choice: Choice, candidates: int) -> None:
+    """Raise DataError if a choice has fewer entities than are to be named of the candidates."""
+    names = log.deployment.names
+    if len(choice.ranked) < min(names, candidates):
+        raise DataError(
+            f"{log.path}: {algorithm} does not rank, and the deployment names {names}; name 1, or"
+            " take another algorithm"
+        )
+
+
+def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:
+    """The seed and keys of all random numbers of a decision, see `dpol.core.randomness`."""
+    name = deployment.name
+    return {
+        "seed": deployment.seed,
+        "key": [name, number, 0, "decision"],
+        "initial_noise": [name, 0, "initial noise"],
+    }
+
+
+def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Outlook, ...]:
+    ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
+    reports, end = panel.there.sum(axis=0), len(panel.share) - 1
+    outlooks, last_of = [], panel.last
+    for place, (name, entity) in enumerate(deployment.entities.items()):
+        last = int(last_of[place])
+        share, low, high = choice.interval(place)
+        outlooks.append(
+            Outlook(
+                entity=name,
+                title=entity.title or name,
+                rank=ranks.get(place) if len(ranks) > 1 else None,
+                named=ranks.get(place, math.inf) <= deployment.names,
+                share=share,
+                low=low,
+                high=high,
+                noisy_share=None if last < 0 else float(panel.share[last, place]),
+                noise=None if last < 0 else float(panel.noise[last, place]),
+                last_report=None if last < 0 else deployment.period_of(last).isoformat(),
+                reports=int(reports[place]),
+                missing=last < end and entity.takes_part(deployment.period_of(end)),
+            )
+        )
+    return tuple(outlooks)
+
+
+def spent_of(deployment: Deployment, panel: Panel) -> Spent:
+    """Privacy cost of releases for one person: a period that was released twice counts twice."""
+    stay, names = deployment.longest_stay, list(deployment.entities)
+    return Spent(
+        mu=math.sqrt(panel.spent.max()),
+        unit_weeks=panel.unit_weeks,
+        mu_of_stay=mu_of_stays(panel.weight, stay),
+        longest_stay=stay,
+        budget_mu=deployment.budget_mu,
+        above_budget=tuple(
+            AboveBudget(
+                entity=names[place],
+                period=deployment.period_of(number).isoformat(),
+                mu_of_stay=mu_of_such_stay(float(panel.weight[number, place]), stay),
+            )
+            for number, place in above_budget(panel.weight, deployment)
+        ),
+        corrections=panel.corrections,
+    )
+
+
+def _difference(before: Any, again: Any, place: str = "") -> str:
+    """The first difference of two plain values, numbers up to rounding; empty if there is none."""
+    if isinstance(before, dict) and isinstance(again, dict) and before.keys() == again.keys():
+        pairs = [(f"{place}.{key}", before[key], again[key]) for key in before]
+    elif isinstance(before, list | tuple) and len(before) == len(again):
+        both = enumerate(zip(before, again, strict=True))
+        pairs = [(f"{place}[{index}]", *pair) for index, pair in both]
+    elif isinstance(before, float) and isinstance(again, float):
+        return "" if abs(before - again) <= _CLOSE else f"{place[1:]}: {before}, not {again}"
+    else:
+        return "" if before == again else f"{place[1:]}: {before!r}, not {again!r}"
+    return next(filter(None, (_difference(a, b, where) for where, a, b in pairs)), "")

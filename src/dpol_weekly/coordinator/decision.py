@@ -1,0 +1,224 @@
+"""A decision: whom to choose for a period, what it rests on, and how it is written."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.cells import spreadsheet_text
+from dpol.core.errors import DataError
+from dpol_weekly.coordinator.panel import Inputs, SetAside
+from dpol_weekly.deployment import Deployment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlook:
+    """The outlook of one entity in a decision.
+
+    Args:
+        entity: its identifier.
+        title: a name to show.
+        rank: 1 for the best; None for who is not in the choice, and where the algorithm does not
+            rank.
+        named: whether the decision names it.
+        share: predicted true share in the period; None where the algorithm predicts none.
+        low: lower end of the 90% interval of the true share; None likewise.
+        high: its upper end.
+        noisy_share: what it reported last, noise included; None before its first report.
+        noise: standard deviation of the noise on that.
+        last_report: start of the period that it reported last, YYYY-MM-DD.
+        reports: how many periods it has reported.
+        missing: whether it was to report for the last period, and did not.
+    """
+
+    entity: str
+    title: str
+    rank: int | None
+    named: bool
+    share: float | None
+    low: float | None
+    high: float | None
+    noisy_share: float | None
+    noise: float | None
+    last_report: str | None
+    reports: int
+    missing: bool
+
+
+class AboveBudget(NamedTuple):
+    """A period in which an entity spent more than its part of the budget.
+
+    Args:
+        entity: its identifier.
+        period: YYYY-MM-DD.
+        mu_of_stay: of a person of the longest stay, if all periods were like this one.
+    """
+
+    entity: str
+    period: str
+    mu_of_stay: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """The most that the releases behind a decision cost one person, in Gaussian DP.
+
+    Args:
+        mu: of a person of the unit.
+        unit_weeks: the unit: one person in at most so many periods in a row.
+        mu_of_stay: of a person of the longest stay, in all releases so far.
+        longest_stay: in periods.
+        budget_mu: the most that this should be, says the deployment.
+        above_budget: where more was spent than that allows.
+        corrections: releases that superseded another one; they are counted.
+    """
+
+    mu: float
+    unit_weeks: int
+    mu_of_stay: float
+    longest_stay: int
+    budget_mu: float
+    above_budget: tuple[AboveBudget, ...]
+    corrections: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """The choice of entities for a period, and all that is needed to check it.
+
+    Args:
+        deployment: its name.
+        deployment_sha256: of its content.
+        period: start of the period that is decided, YYYY-MM-DD.
+        last_period: start of the last period whose reports were read, the one before.
+        named: identifiers of who is chosen, best first.
+        outlooks: of all entities, in the order of the deployment.
+        spent: what the releases cost a person.
+        algorithm: as in the deployment.
+        randomness: seed and keys that the random numbers of the algorithm were drawn from.
+        dpol: version of dpol.
+        releases: how many releases were read, superseded ones included.
+        read: the periods that each entity had released, counted from 0; of one that was released
+            again there are several.
+        set_aside: those of them that did not count.
+        log_sha256: of all that was read, see `dpol_weekly.coordinator.panel`.
+    """
+
+    deployment: str
+    deployment_sha256: str
+    period: str
+    last_period: str
+    named: tuple[str, ...]
+    outlooks: tuple[Outlook, ...]
+    spent: Spent
+    algorithm: str | Mapping[str, Any]
+    randomness: Mapping[str, Any]
+    dpol: str
+    releases: int
+    read: Mapping[str, str]
+    set_aside: tuple[SetAside, ...]
+    log_sha256: str
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Identifiers of who was to report for the last period, and did not."""
+        return tuple(it.entity for it in self.outlooks if it.missing)
+
+    def inputs(self, deployment: Deployment, rounds: int) -> Inputs:
+        """The rows that the decision read, of the first `rounds` periods of a deployment."""
+        return Inputs(from_ranges(self.read, list(deployment.entities), rounds), self.set_aside)
+
+    def as_json(self) -> str:
+        """The decision as text; equal decisions give equal bytes."""
+        facts = dataclasses.asdict(self) | {"missing": self.missing}
+        for whole, key in ((facts, "set_aside"), (facts["spent"], "above_budget")):
+            whole[key] = [it._asdict() for it in whole[key]]
+        return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def as_csv(self) -> str:
+        """A table with a row for each entity; no title is a formula for a spreadsheet."""
+        text = io.StringIO(newline="")
+        fields = [it.name for it in dataclasses.fields(Outlook)]
+        writer = csv.DictWriter(text, ["period", *fields], lineterminator="\n")
+        writer.writeheader()
+        for it in self.outlooks:
+            cells = {"period": self.period, **vars(it)}
+            writer.writerow(cells | {key: spreadsheet_text(cells[key]) for key in _TEXTS})
+        return text.getvalue()
+
+
+_TEXTS = "entity", "title"
+
+
+def as_ranges(versions: NDArray[np.int_], entities: Sequence[str]) -> dict[str, str]:
+    """The periods that each entity has released, such as `0-5 7`.
+
+    >>> as_ranges(np.array([[1, 0], [2, 0], [0, 1]]), ["a", "b"])
+    {'a': '0-1 1', 'b': '2'}
+
+    Args:
+        versions: (T, n) how often.
+        entities: n identifiers.
+    """
+    texts: dict[str, list[str]] = {name: [] for name in entities}
+    for least in range(1, versions.max(initial=0) + 1):
+        there = np.pad(versions >= least, ((1, 1), (0, 0))).astype(int)
+        changes = np.diff(there, axis=0).T  # 1 where a run begins, -1 after its end
+        for name, own in zip(entities, changes, strict=True):
+            runs = zip((own == 1).nonzero()[0], (own == -1).nonzero()[0] - 1, strict=True)
+            texts[name] += [f"{a}-{b}" if a < b else f"{a}" for a, b in runs]
+    return {name: " ".join(own) for name, own in texts.items()}
+
+
+def from_ranges(texts: Mapping[str, str], entities: Sequence[str], rounds: int) -> NDArray[np.int_]:
+    """(T, n) how often each entity released a period, of what `as_ranges` writes.
+
+    Raises:
+        DataError: the texts are not of these entities and periods.
+    """
+    versions = np.zeros((rounds + 1, len(entities)), dtype=int)
+    try:
+        for place, name in enumerate(entities):
+            for run in texts.get(name, "").split():
+                first, _, last = run.partition("-")
+                if not 0 <= int(first) <= int(last or first) < rounds:
+                    raise ValueError(run)
+                versions[int(first) : int(last or first) + 1, place] += 1
+    except (ValueError, AttributeError):
+        raise DataError("a decision does not say what it read; put it back as it was") from None
+    return versions[:-1]
+
+
+def read_decision(path: Path) -> Decision:
+    """A decision that was written as JSON.
+
+    Raises:
+        DataError: the file cannot be read, or is not a decision.
+    """
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        del facts["missing"]
+        spent = facts["spent"]
+        spent["above_budget"] = tuple(AboveBudget(**it) for it in spent["above_budget"])
+        facts["named"], facts["spent"] = tuple(facts["named"]), Spent(**spent)
+        facts["set_aside"] = tuple(SetAside(**it) for it in facts["set_aside"])
+        facts["outlooks"] = tuple(Outlook(**it) for it in facts["outlooks"])
+        return Decision(**facts)
+    except OSError as error:
+        raise DataError(
+            f"{path}: there is no such decision ({error.strerror}); make it with dpol decide"
+        ) from None
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{path}: is not a decision of dpol ({error}); put it back as it was, or move it away"
+            " and decide again"
+        ) from None

@@ -1,0 +1,223 @@
+"""A holder's weeks by the file of a deployment: `dpol deployment`, `privatize` and `history`.
+
+Noise here is secure, so outputs differ in every run; what is tested does not depend on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dpol.core.errors import ConfigError
+from dpol_weekly.coordinator.cost import cost_of
+from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.deployment import Deployment
+from releases import run
+
+FILE = """\
+name: winter
+periods: {first: 2024-01-07}
+columns: {entity: hospital, count: covid, capacity: beds}
+entities:
+  "050002": {capacity: 18}
+  B: {title: North}
+mu: 0.5
+budget_mu: 1.5
+disjoint: true
+"""
+ROWS = ["050002,2024-01-07,3,20", "B,2024-01-07,4,100", "050002,2024-01-14,5,20"]
+FLAGS = ("--deployment", "d.yaml", "--output", "o.csv")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d.yaml").write_text(FILE)
+    return tmp_path
+
+
+def privatize(*rows, more=(), header="hospital,period,covid,beds"):
+    Path("counts.csv").write_text("\n".join([header, *rows]) + "\n")
+    return run("privatize", "counts.csv", *FLAGS, *more, *confirmed())
+
+
+def confirmed():
+    """The flag that confirms the agreement as it is now; none where the file is wrong."""
+    with contextlib.suppress(ConfigError):
+        return "--agree", read_deployment("d.yaml").sha256()
+    return ()
+
+
+def table():
+    with Path("o.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_cumulative_table_releases_what_is_new():
+    assert "o.csv: 3 rows released for 2024-01-07 to 2024-01-14" in privatize(*ROWS)[1]
+    first = table()
+    code, out, _ = privatize(*ROWS, "B,2024-01-14,6,100")
+    assert code == 0
+    assert out.startswith(
+        "o.csv: 1 row released for 2024-01-14, mu = 0.5 each; 3 rows skipped, released before."
+    )
+    assert (table()[:3], len(table())) == (first, 4)
+    assert privatize(*ROWS)[1].startswith("o.csv: 0 rows released; 3 rows skipped")
+    # The capacity is the deployment's where it names one, and the table's otherwise.
+    assert [row["beds"] for row in table()] == ["18", "100", "18", "100"]
+    again = privatize(*ROWS, "B,2024-01-14,6,100", more=["--again"])
+    assert again[1].startswith("o.csv: 0 rows released; 4 rows skipped")
+
+
+def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
+    rows = [row.rpartition(",")[0] for row in ROWS]
+    header = "hospital,period,covid"
+    code, *_ = privatize(*rows, header=header, more=["--entity-id", "050002"])
+    assert (code, [row["hospital"] for row in table()]) == (0, ["050002"] * 2)
+    assert privatize(*rows, header=header)[0] == 2
+
+
+def test_the_record_names_the_deployment_whatever_its_comments_say():
+    privatize(ROWS[0])
+    named = json.loads(Path("o.csv.guarantee.json").read_text())["deployment"]
+    Path("d.yaml").write_text("# a comment\n" + FILE.replace("0.5", "5e-1"))
+    assert named == {"name": "winter", "sha256": read_deployment("d.yaml").sha256()}
+    Path("d.yaml").write_text(FILE.replace("1.5", "1.6"))
+    assert named["sha256"] != read_deployment("d.yaml").sha256()
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "message"),
+    [
+        (["C,2024-01-07,3,20"], [], "line 2: its entity is not in the deployment winter"),
+        (["B,2024-01-08,3,20"], [], "line 2: no period begins on its date in the deployment"),
+        (["B,2023-12-31,3,20"], [], "line 2: no period begins on its date in the deployment"),
+        (ROWS, ["--mu", "1", "--unit-weeks", "1"], "--mu, --unit-weeks: d.yaml says that"),
+        (ROWS, ["--append"], "--append: d.yaml says that"),
+        (ROWS, ["--entity-id", "b"], "no entity 'b'"),
+        (ROWS, ["--correct", "2024-01-07"], "allows no corrections"),
+        (["B,2024-01-07,3,20"], ["--entity-id", "050002"], "no rows of 050002"),
+    ],
+)
+def test_what_the_deployment_does_not_say_is_refused(rows, more, message):
+    code, out, err = privatize(*rows, more=more)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv"}
+
+
+def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
+    privatize(ROWS[2])
+    assert "this period was not released, and a later one was" in privatize(ROWS[0])[2]
+    Path("d.yaml").write_text(FILE.replace("1.5", "2") + "corrections: true\n")
+    assert privatize(ROWS[0])[0] == 0
+    assert privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[0] == 0
+    assert [row["period"][-2:] for row in table()] == ["14", "07", "14"]
+    assert "none can be corrected" in privatize(*ROWS, more=["--correct", "2024-01-21"])[2]
+
+
+def test_outputs_of_deployments_are_not_mixed():
+    privatize(*ROWS)
+    Path("d.yaml").write_text(FILE.replace("winter", "summer"))
+    assert "was released for the deployment winter" in privatize(*ROWS)[2]
+    Path("d.yaml").write_text(FILE.replace("2024-01-07", "2024-01-14"))
+    assert (
+        "knows the deployment winter with periods of 7 days from 2024-01-07"
+        in (privatize(ROWS[2])[2])
+    )
+    plain = ["--mu", "0.5", "--entity", "hospital", "--period", "period", "--count", "covid"]
+    plain += ["--capacity", "beds", "--output", "o.csv", "--append"]
+    assert "deployment winter" in run("privatize", "counts.csv", *plain)[2]
+    assert "need a deployment" in run("privatize", "counts.csv", *plain, "--entity-id", "B")[2]
+
+
+def test_all_mistakes_of_the_file_are_told():
+    Path("d.yaml").write_text(FILE.replace("mu: 0.5", "mue: 0.5"))
+    code, _, err = privatize(*ROWS)
+    assert (code, err.count("\n")) == (2, 4)
+    assert "mue = 0.5: unknown key" in err
+
+
+def test_the_history_shows_no_count():
+    assert run("history") == (
+        *(2, ""),
+        "error: dpol-ledger.sqlite: there is no ledger; name it with --ledger\n",
+    )
+    assert not Path("dpol-ledger.sqlite").exists()
+    privatize(*ROWS)
+    code, out, _ = run("history")
+    assert code == 0
+    assert "o.csv (deployment winter)\n" in out
+    assert "3 rows for 2024-01-07 to 2024-01-14, mu = 0.5 each\n" in out
+    with contextlib.closing(sqlite3.connect("dpol-ledger.sqlite")) as base:
+        shown = base.execute("SELECT noisy_count, noisy_share FROM release").fetchall()
+    assert [text for row in shown for text in row if text in out] == []
+    # Two entities in the first week, one in the second: .25 + .125.
+    assert "at most mu = 0.6124 in this ledger (the stay from 2024-01-07 on)" in out
+
+
+def test_a_new_file_says_what_was_asked_for_and_is_not_overwritten():
+    asked = ["--name", "w", "--first", "2024-01-07", "--entities", "050002:18,B", "--mu", "0.5"]
+    asked += ["--disjoint", "--output", "new.yaml"]
+    code, out, err = run("deployment", "new", *asked)
+    made, text = read_deployment("new.yaml"), Path("new.yaml").read_text()
+    said = f"The agreement w has the hash {made.sha256()[:12]}.\n"
+    assert (code, out, err) == (0, "", said)
+    assert (made.name, made.mu, made.budget_mu) == ("w", 0.5, 1.42)
+    assert {name: it.capacity for name, it in made.entities.items()} == {
+        "050002": 18,
+        "B": "reported",
+    }
+    # Every key has a comment of its own.
+    keys = [line for line in text.splitlines() if re.match(r" *[a-z_]+:", line)]
+    assert text.count("#") == len(keys) + 2
+    assert "exists already" in run("deployment", "new", *asked)[2]
+    assert Path("new.yaml").read_text() == text
+    assert "must be a number" in run("deployment", "new", *asked[:5], "B:x", *asked[6:])[2]
+
+
+def test_no_key_of_the_file_needs_an_editor():
+    asked = ["--name", "w", "--first", "2024-01-07", "--days", "14", "--entities", "A:18,B,C:9"]
+    asked += ["--title", "A=North = East", "--since", "A=2024-02-04", "--until", "B=2024-03-03"]
+    asked += ["--column", "entity=hospital", "--column", "count=covid", "--mu", "0.25"]
+    asked += ["--unit-weeks", "2", "--count-sensitivity", "0.5", "--memory", "designed"]
+    algorithm = "{algorithm: empirical-bayes, pooling: common}"
+    asked += ["--chain-periods", "100", "--algorithm", algorithm]
+    asked += ["--names", "2", "--longest-stay", "6", "--corrections", "--seed", "3"]
+    assert run("deployment", "new", *asked, "--disjoint", "--output", "new.yaml")[:2] == (0, "")
+    made = read_deployment("new.yaml").model_dump(mode="json")
+    usual = Deployment.model_validate(
+        {"name": "x", "periods": {"first": "2021-01-03"}, "mu": 1, "budget_mu": 9,
+         "entities": {"A": {}, "B": {}}, "disjoint": True}
+    ).model_dump(mode="json")  # fmt: skip
+    assert [key for key in made if made[key] == usual[key]] == ["disjoint"]
+    assert made["columns"] | {"entity": "hospital", "count": "covid"} == made["columns"]
+    assert made["entities"]["A"]["title"] == "North = East"
+    assert (made["entities"]["A"]["since"], made["entities"]["B"]["until"]) == (
+        *("2024-02-04", "2024-03-03"),
+    )
+    # The budget is what a stay of six periods costs: above mu sqrt(6 / 2) with memory.
+    assert 0.25 * 3**0.5 < made["budget_mu"] < 0.25 * 6
+
+
+def test_the_cost_is_that_of_the_noise():
+    """18 beds at mu 0.5: sqrt(2) / 0.5 / 18 of a share; without noise decisions are far better."""
+    cost = cost_of(read_deployment("d.yaml"))
+    assert cost.deviations["050002"] == pytest.approx(2**0.5 / 0.5 / 18, rel=1e-4)
+    assert cost.deviations["B"] == pytest.approx(2**0.5 / 0.5 / 100, rel=1e-4)
+    options = ["--name", "w", "--first", "2024-01-07", "--output", "FILE", "--mu", "MU"]
+    options.append("--disjoint")
+    entities = ",".join(f"h{i}:{20 + 10 * i}" for i in range(20))
+    for mu in ("20", "0.1"):
+        given = [{"FILE": f"{mu}.yaml", "MU": mu}.get(it, it) for it in options]
+        assert run("deployment", "new", *given, "--entities", entities)[0] == 0
+    assert cost_of(read_deployment("20.yaml")).low > cost_of(read_deployment("0.1.yaml")).high
+    shown = run("deployment", "cost", "d.yaml")[1]
+    assert "050002                       18              15.7 points    +-30.8 points" in shown
+    assert "59.9 times in 100 (mu = 0.5); for the longest stay of" in shown

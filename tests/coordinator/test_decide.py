@@ -1,0 +1,476 @@
+"""Decisions: what they say, when they are refused, and that they stay as they are."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import errno
+import hashlib
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+from contextlib import closing
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from dpol.cli import main
+from dpol.core.errors import DataError
+from dpol.privacy.chains import chain_norm
+from dpol_weekly.coordinator.aside import set_aside
+from dpol_weekly.coordinator.decide import check, decide
+from dpol_weekly.coordinator.decision import read_decision
+from dpol_weekly.coordinator.deployment import algorithm_of
+from dpol_weekly.coordinator.game import Game
+from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.coordinator.panel import read_panel
+from dpol_weekly.coordinator.replay import games_before
+from dpol_weekly.holder.memory import Memory, terms_of
+from dpol_weekly.holder.noise import CountNoise
+from weekly import FIRST, agreed, collected, day, identity, report
+
+SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A coordinator's folder into which weeks of reports are put."""
+
+    class World:
+        folder = tmp_path / "state"
+        deployment = agreed(tmp_path, names=2)
+
+        def agree(self, **keys):
+            self.deployment = agreed(tmp_path, **keys)
+
+        def put(self, *weeks, entities="ABC", seed=0, mu="0.5"):
+            for entity in entities:
+                rng = np.random.default_rng([seed, ord(entity)])
+                rows = [
+                    (entity, it, f"{200 * SHARES[entity] + rng.normal():.3f}", "200")
+                    for it in weeks
+                ]
+                path, output = tmp_path / "in.csv", f"{entity}{weeks}{seed}"
+                done = collected(self.folder, path, self.deployment, rows, output=output, mu=mu)
+                assert done.taken == len(weeks), done
+
+        def written(self, number):
+            return self.folder / "decisions" / f"{day(number)}.json"
+
+    return World()
+
+
+def date(number):
+    return datetime.date.fromisoformat(day(number))
+
+
+def test_a_decision_says_all(world):
+    world.put(*range(6))
+    decision = decide(world.folder)
+    assert (decision.period, decision.last_period) == (day(6), day(5))
+    assert decision.named == ("C", "B")
+    first, _, last = decision.outlooks
+    assert (first.entity, first.title, first.rank, first.named) == ("A", "Hospital A", 3, False)
+    assert last.low < 0.6 < last.high
+    assert last.low < last.share < last.high
+    assert (last.rank, last.named, last.reports, last.missing) == (1, True, 6, False)
+    assert last.noise == pytest.approx(2**0.5 / 0.5 / 200, rel=1e-5)
+    assert last.noisy_share == pytest.approx(0.6, abs=0.03)
+    spent = decision.spent
+    assert (spent.mu, spent.unit_weeks, spent.longest_stay, spent.corrections) == (0.5, 1, 8, 0)
+    assert spent.mu_of_stay == pytest.approx(0.5 * 6**0.5)
+    assert (spent.budget_mu, spent.above_budget) == (10, ())
+    assert decision.missing == ()
+    assert decision.releases == 18
+    assert read_decision(world.written(6)).as_json() == decision.as_json()
+    facts = json.loads(world.written(6).read_text())
+    assert facts["randomness"]["seed"] == 0
+    with world.written(6).with_suffix(".csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["period"], row["entity"], row["rank"]) for row in rows] == [
+        (day(6), name, rank) for name, rank in zip("ABC", "321", strict=True)
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["empirical-bayes", "rw-ftpl", "rw-meta"])
+def test_the_same_log_gives_the_same_bytes(world, tmp_path, algorithm):
+    world.agree(algorithm=algorithm)
+    world.put(*range(5))
+    decide(world.folder)
+    before = world.written(5).read_bytes()
+    table = world.written(5).with_suffix(".csv")
+    again = table.read_bytes()
+    world.written(5).unlink()
+    table.unlink()  # as after a kill between the two files
+    command = [sys.executable, "-m", "dpol", "decide", str(world.folder)]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    assert (world.written(5).read_bytes(), table.read_bytes()) == (before, again)
+    check(world.folder)
+
+
+@pytest.mark.parametrize("left", [None, b"period,entity\n2021-01-24,A\n"])
+def test_a_table_that_is_not_the_decisions_is_noticed_and_written_again(world, left, monkeypatch):
+    world.put(*range(3))
+    decide(world.folder)
+    table = world.written(3).with_suffix(".csv")
+    good = table.read_bytes()
+    table.unlink() if left is None else table.write_bytes(left)
+    with pytest.raises(DataError, match=".csv: is not the table of .*.json; dpol decide writes it"):
+        check(world.folder)
+    decide(world.folder)
+    assert table.read_bytes() == good
+    # A later decision puts it right too, and the page does not need it.
+    world.put(3, seed=1)
+    table.write_bytes(b"")
+    decide(world.folder)
+    assert table.read_bytes() == good
+    check(world.folder, date(3))
+    monkeypatch.setattr("dpol_weekly.coordinator.decide.EARLIER", 0)
+    table.write_bytes(b"")
+    decide(world.folder, date(3))
+    assert table.read_bytes() == good
+
+
+@pytest.mark.parametrize("number", [errno.EFBIG, errno.EIO, errno.ENOSPC])
+def test_a_disk_that_fails_is_named_with_a_remedy(world, monkeypatch, capsys, number):
+    def fails(path, text):
+        raise OSError(number, os.strerror(number))  # as a write raises it: without a file
+
+    world.put(0, 1)
+    monkeypatch.setattr("dpol_weekly.coordinator.decide.write_text", fails)
+    assert main(["decide", str(world.folder)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: cannot write {world.folder}: ")
+    assert "choose another folder" in told or "run again" in told
+
+
+def test_a_table_without_its_decision_gives_way_to_the_next_one(world):
+    """The power failed between the two files, and a report came late."""
+    world.put(0, 1)
+    world.put(2, entities="AB")
+    decide(world.folder)
+    table, lost = world.written(3).with_suffix(".csv"), world.written(3).read_text()
+    old = table.read_text()
+    world.written(3).unlink()
+    world.put(2, entities="C", seed=1)
+    decide(world.folder)
+    assert table.read_text() != old
+    assert world.written(3).read_text() != lost
+    check(world.folder)
+
+
+def test_a_strange_file_among_decisions_disturbs_nothing(world):
+    world.put(0, 1)
+    folder = world.folder / "decisions"
+    folder.mkdir()
+    for name in ("notes.json", "2021-01-17-copy.json"):
+        (folder / name).write_text("{}")
+    assert decide(world.folder).period == day(2)
+    before = {it.name: it.read_bytes() for it in folder.iterdir()}
+    (folder / "2021-02-07.json").write_text("{}")
+    world.put(2, seed=1)
+    with pytest.raises(DataError, match="2021-02-07.json: is not a decision of dpol"):
+        decide(world.folder)
+    (folder / "2021-02-07.json").unlink()
+    assert {it.name: it.read_bytes() for it in folder.iterdir()} == before
+
+
+def test_a_log_that_is_collected_again_checks_every_decision(world, tmp_path):
+    """The last tables, in another order; some rows came late, one was set aside since."""
+    world.agree(corrections=True, names=2)
+    rows = {it: [(it, week, str(10 * (week + ord(it) % 5))) for week in range(5)] for it in "ABC"}
+    rows["B"].append(("B", 1, "9"))  # a correction
+
+    def put(entity, count):
+        file, own = tmp_path / f"{entity}.csv", rows[entity][:count]
+        return collected(world.folder, file, world.deployment, own, ledger=entity)
+
+    made = []
+    for count in range(1, 6):
+        for entity in "AB" if count == 4 else "CBA":
+            put(entity, count)
+        made.append(decide(world.folder, date(count)))
+    assert made[3].missing == ("C",)
+    put("B", 6)
+    set_aside(world.folder, "A", "no count of A", date(0))
+    made.append(decide(world.folder, date(6)))
+    assert (made[-1].spent.corrections, len(made[-1].set_aside)) == (1, 1)
+    (world.folder / "log.sqlite").unlink()
+    for entity, count in (("C", 5), ("A", 5), ("B", 6)):
+        put(entity, count)
+    for number, decision in enumerate(made[:-1], start=1):
+        assert check(world.folder, date(number)) == decision
+    with pytest.raises(DataError, match="lacks rows, or acts, that this decision rests on"):
+        check(world.folder, date(6))
+    set_aside(world.folder, "A", "no count of A", date(0))
+    for number, decision in enumerate(made, start=1):
+        assert check(world.folder, date(number)) == decision
+
+
+def test_half_a_file_of_a_killed_run_is_not_read(world):
+    world.put(0, 1)
+    (world.folder / "decisions").mkdir()
+    (world.folder / "decisions" / f".{day(1)}-killed.json").write_text('{"named')
+    assert decide(world.folder).named == ("C", "B")
+
+
+def test_a_late_report_counts_from_the_next_decision_on(world):
+    world.put(0, 1, 2)
+    world.put(3, entities="AC")
+    first = decide(world.folder)
+    assert first.missing == ("B",)
+    before = world.written(4).read_bytes()
+    world.put(3, entities="B", seed=1)
+    with pytest.raises(DataError, match=f"is decided already, and stays: .* B for {day(3)}"):
+        decide(world.folder, date(4))
+    assert world.written(4).read_bytes() == before
+    assert check(world.folder, date(4)) == first
+    assert decide(world.folder, date(5)).releases == 12
+
+
+def test_reports_of_later_periods_leave_a_decision_alone(world):
+    world.put(0, 1, 2)
+    first = decide(world.folder)
+    world.put(3, seed=1)
+    assert decide(world.folder, date(3)) == first
+
+
+def test_a_correction_is_read_and_counted(world):
+    world.agree(corrections=True)
+    world.put(0, 1, 2)
+    world.put(2, entities="A", seed=9)
+    decision = decide(world.folder)
+    assert decision.spent.corrections == 1
+    assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
+    assert [it.reports for it in decision.outlooks] == [3, 3, 3]
+    rng = np.random.default_rng([9, ord("A")])
+    assert decision.outlooks[0].noisy_share == pytest.approx(0.2 + rng.normal() / 200, abs=1e-5)
+
+
+def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
+    world.put(*range(5))
+    decide(world.folder)
+    path = world.written(5)
+    good = path.read_text()
+    facts = json.loads(good)
+    for change in (
+        {"named": ["A", "B"]},
+        {"releases": 14},
+        {"spent": facts["spent"] | {"mu": 0.5 + 2e-9}},
+        {"outlooks": [facts["outlooks"][0] | {"low": 0.1}, *facts["outlooks"][1:]]},
+    ):
+        path.write_text(json.dumps(facts | change))
+        with pytest.raises(DataError, match="does not hold the decision that the log gives now"):
+            check(world.folder)
+    path.write_text(json.dumps(facts | {"spent": facts["spent"] | {"mu": 0.5 + 1e-10}}))
+    assert main(["decide", str(world.folder), "--check"]) == 0
+    path.write_text(good)
+    base = sqlite3.connect(world.folder / "log.sqlite")
+    base.execute("DROP TRIGGER release_same")
+    base.execute("UPDATE release SET noisy_share = '0.5' WHERE number = 1")
+    base.commit()
+    base.close()
+    assert main(["decide", str(world.folder), "--check"]) == 1
+    with pytest.raises(DataError, match="the log is not what this was made from"):
+        check(world.folder)
+    with pytest.raises(DataError, match="the log has other rows than then"):
+        decide(world.folder)
+    path.write_text("{}")
+    with pytest.raises(DataError, match="is not a decision of dpol"):
+        check(world.folder)
+
+
+COLUMNS = (
+    "entity, period, version, noisy_count, capacity, noisy_share, chain, place, mu,"
+    " count_sensitivity, a, b, unit_weeks, scale, decimals, set_aside"
+)
+
+
+def hash_of_what_was_read(folder, before):
+    """The hash that the manual for coordinators defines, in plain Python."""
+    with closing(sqlite3.connect(folder / "log.sqlite")) as base:
+        (whole,) = base.execute("SELECT sha256 FROM deployment").fetchone()
+        rows = base.execute(
+            f"SELECT {COLUMNS} FROM released WHERE period < ?", (before,)
+        ).fetchall()
+    rows.sort(key=lambda row: row[:3])
+    names, chains = sorted("ABC"), {}
+    columns = [[] for _ in rows[0]]
+    for entity, period, version, count, capacity, share, chain, place, *terms, aside in rows:
+        weeks = (datetime.date.fromisoformat(period) - FIRST).days // 7
+        numbers = names.index(entity), weeks, version, count, capacity, share
+        chain = chains.setdefault(chain, len(chains))
+        for column, number in zip(
+            columns, [*numbers, chain, place, *terms, aside is not None], strict=True
+        ):
+            column.append(struct.pack("<d", float(number)))
+    return hashlib.sha256(b"".join([whole.encode(), *map(b"".join, columns)])).hexdigest()
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 50_000])
+def test_the_hash_is_the_documented_one_of_every_column_however_it_is_read(
+    world, monkeypatch, chunk
+):
+    monkeypatch.setattr("dpol_weekly.coordinator.panel._CHUNK", chunk)
+    world.put(*range(4))
+    world.put(4, mu="0.4")
+    decision = decide(world.folder)
+    found = {hash_of_what_was_read(world.folder, decision.period)}
+    assert decision.log_sha256 in found
+    assert decide(world.folder, FIRST + datetime.timedelta(days=28)).log_sha256 not in found
+    set_aside(world.folder, "A", "typing error", FIRST)
+    later = hash_of_what_was_read(world.folder, decision.period)
+    with open_log(world.folder) as log:
+        assert read_panel(log, 5).sha256 == later
+    found.add(later)
+    base = sqlite3.connect(world.folder / "log.sqlite")
+    base.executescript("DROP TRIGGER release_same; DROP TRIGGER noise_same")
+    changes = {"version": 7, "noisy_count": "1", "capacity": "9", "noisy_share": "1", "place": 2}
+    for column, value in {**changes, "chain": "c", "noise": 2, "mu": "0.3"}.items():
+        table = "noise" if column == "mu" else "release"
+        base.execute(f"UPDATE {table} SET {column} = ? WHERE number = 2", (value,))
+        base.commit()
+        with open_log(world.folder) as log:
+            found.add(read_panel(log, 5).sha256)
+    base.close()
+    assert len(found) == 10
+
+
+def test_who_left_is_not_chosen_and_who_came_is(world):
+    entities = {"A": {"since": day(3)}, "B": {}, "C": {"until": day(3)}}
+    for algorithm in ("empirical-bayes", "rw-meta"):
+        world.folder = world.folder.with_name(algorithm)
+        world.agree(entities=entities, algorithm=algorithm)
+        world.put(0, 1, 2, entities="BC")
+        world.put(3, 4, entities="AB")
+        decision = decide(world.folder)
+        assert decision.named == ("B",)
+        assert decision.missing == ()
+        a, _, c = decision.outlooks
+        assert (a.reports, c.reports, c.rank, c.named) == (2, 3, None, False)
+        assert decide(world.folder, date(2)).named == ("C",)
+
+
+def test_a_gap_of_weeks_is_bridged(world):
+    world.put(0, 1, 2)
+    world.put(8, 9, seed=1)
+    assert decide(world.folder).named == ("C", "B")
+    ahead = decide(world.folder, date(14))
+    assert ahead.missing == ("A", "B", "C")
+    near = decide(world.folder, date(10)).outlooks[2]
+    assert ahead.outlooks[2].high - ahead.outlooks[2].low > near.high - near.low
+
+
+def test_a_decision_reaches_eight_periods_ahead_and_not_nine(world):
+    world.put(0, 1, 2)
+    assert decide(world.folder, date(10)).period == day(10)
+    with pytest.raises(
+        DataError, match=f"is 9 periods after the last report, .* {day(10)} at most"
+    ):
+        decide(world.folder, date(11))
+
+
+def test_a_capacity_that_changes_leaves_the_first_one(tmp_path):
+    """An entity that has not reported yet gets the median of the first ones."""
+    deployment = agreed(tmp_path)
+    for entity, beds in (("A", "100 200 300"), ("B", "40 50")):
+        rows = [(entity, it, "10", own) for it, own in enumerate(beds.split())]
+        collected(tmp_path / "s", tmp_path / "in.csv", deployment, rows, ledger=entity)
+    with open_log(tmp_path / "s") as log:
+        panel = read_panel(log, 3)
+    assert panel.first_capacity().tolist() == [100, 40, 70]
+
+
+def test_a_game_begins_again_when_first_capacities_are_known(tmp_path):
+    """Whatever was decided before, a decision is that of a game that knew all from the start."""
+    deployment = agreed(tmp_path, algorithm="random-effects")
+    rng = np.random.default_rng(2)
+    for entity, beds, first in (("A", 100, 0), ("B", 90, 0), ("C", 900, 3)):
+        rows = [
+            (entity, it, f"{beds * rng.uniform(0.1, 0.5):.2f}", str(beds)) for it in range(first, 6)
+        ]
+        collected(tmp_path / "s", tmp_path / "in.csv", deployment, rows, ledger=entity)
+    with open_log(tmp_path / "s") as log:
+        panel, own = read_panel(log, 6), log.deployment
+    *_, last = games_before(own, algorithm_of(own), panel, range(1, 7))
+    (alone,) = games_before(own, algorithm_of(own), panel, [6])
+    np.testing.assert_array_equal(last.choose().share, alone.choose().share)
+    np.testing.assert_array_equal(last.choose().deviation, alone.choose().deviation)
+
+
+def test_what_cannot_be_decided_is_refused(world, tmp_path):
+    with pytest.raises(DataError, match="there is no log yet"):
+        decide(world.folder)
+    report(tmp_path / "x.csv", world.deployment, [("X", 0, "1")])
+    main(["collect", str(tmp_path / "x.csv"), "--into", str(world.folder), "--deployment",
+          str(world.deployment)])  # fmt: skip
+    with pytest.raises(DataError, match="nothing was collected yet"):
+        decide(world.folder)
+    world.put(0, entities="A")
+    with pytest.raises(DataError, match="two entities must have reported before a decision, not 1"):
+        decide(world.folder)
+    with pytest.raises(DataError, match="nothing was reported before 2021-01-03"):
+        decide(world.folder, date(0))
+    with pytest.raises(DataError, match="no period starts at 2021-01-04: every 7 days"):
+        decide(world.folder, datetime.date(2021, 1, 4))
+    assert main(["decide", str(world.folder)]) == 1
+    with pytest.raises(SystemExit):
+        main(["decide", str(world.folder), "--period", "next"])
+
+
+def test_an_algorithm_that_does_not_rank_cannot_name_several(world):
+    world.agree(algorithm="rw-meta", names=2)
+    world.put(0, 1)
+    with pytest.raises(DataError, match="rw-meta does not rank, and the deployment names 2"):
+        decide(world.folder)
+
+
+def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path, monkeypatch):
+    """The chain of the corrected week is new; back in the old one, what is left is unknown."""
+    numbers = (Decimal(0), Decimal("0.6"))
+    terms = terms_of(CountNoise(Decimal("0.5")), numbers, Memory(numbers))._asdict()
+    part = {**terms, "a": 0.0, "b": 0.6, "mu": 0.5, "entity": "A", "first_period": day(0)}
+    deployment = agreed(tmp_path, corrections=True, noise={"memory": "designed"})
+    rows = [("A", week, str(40 + it), "200") for it, week in enumerate((0, 1, 2, 1, 3))]
+    chains = [
+        part | {"first_row": 1, "releases": 3},
+        part | {"first_row": 4, "releases": 2, "first_period": day(1)},
+    ]
+    done = collected(tmp_path / "s", tmp_path / "a.csv", deployment, rows, chains=chains)
+    assert (done.taken, done.corrections) == (5, 1)
+    origin = f"{identity('L')}/{identity('O')}"
+    with open_log(tmp_path / "s") as log:
+        own = {(it.row.period, it.row.version): it.row for it in log.releases("entity = 'A'")}
+    assert [own[day(it), 1].chain for it in range(4)] == [f"{origin}/1"] * 3 + [f"{origin}/4"]
+    assert own[day(2), 1].noise == pytest.approx(own[day(2), 1].fresh * (1 + 0.6**2) ** 0.5)
+    rows = [("B", it, "20", "200") for it in range(4)]
+    collected(tmp_path / "s", tmp_path / "b.csv", deployment, rows, output="B")
+    with open_log(tmp_path / "s") as log:
+        panel = read_panel(log, 4)
+    assert [it[:, 0].tolist() for it in panel.new_chains()] == [
+        [True, True, True, True],
+        [False, False, True, True],
+    ]
+    learned = []
+
+    def learn(game, number, *arguments, fresh_scale, **options):
+        learned.append(fresh_scale[0])
+        return known(game, number, *arguments, fresh_scale=fresh_scale, **options)
+
+    known = Game.learn
+    monkeypatch.setattr(Game, "learn", learn)
+    decision = decide(tmp_path / "s")
+    # Where a chain is returned to, all of its noise is taken as fresh.
+    assert learned == [*panel.fresh[:2, 0], *panel.noise[2:, 0]]
+    assert panel.noise[2, 0] > panel.fresh[2, 0]
+    assert decision.named == ("A",)
+    assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
+    # Five rows with memory, which makes a stay's mu grow, and four without.
+    growth = float(chain_norm(0.0, 0.6, 8) / chain_norm(0.0, 0.6, 1))
+    squared = 0.5**2 / 2 * (5 * growth**2 / 8 + 4)
+    assert decision.spent.mu_of_stay == pytest.approx(squared**0.5)
+    assert growth > 8**0.5

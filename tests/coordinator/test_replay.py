@@ -1,0 +1,148 @@
+"""Decisions of the commands are those of the pipeline, from the same noisy numbers."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import os
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.core.randomness import replicate_generators
+from dpol.experts.meta import RWMeta
+from dpol.experts.play import observations, play_rounds, setup_of
+from dpol.experts.registry import make_members
+from dpol.noise import NoisyGains
+from dpol.privacy.chains import Chains
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol_weekly.coordinator.decide import check, decide
+from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.holder.views import record_of
+from weekly import DESIGNED, MU, agreed, day, released
+
+PANEL = os.environ.get("DPOL_PANEL")
+COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
+BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
+RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
+PLAYED = [
+    ("empirical-bayes", False),
+    ("empirical-bayes", True),
+    ("random-effects", False),
+    ("random-effects", True),
+    ("rw-ftpl", False),
+    ("rw-ftpl", True),
+    (RIDGE, False),
+    ("rw-meta", False),
+]
+"""Algorithms, and whether the noise has memory."""
+
+
+def panel(weeks=12, n=9, seed=3):
+    """(T, n) counts and capacities of hospitals that differ and move."""
+    rng = np.random.default_rng(seed)
+    capacity = np.round(rng.uniform(15, 300, n)) * np.ones((weeks, 1))
+    capacity[weeks // 2 :, 0] += 3
+    level = 0.15 + 0.1 * np.sin(np.arange(weeks) / 5)[:, None]
+    share = level + rng.normal(0, 0.005, n) + rng.normal(0, 0.04, (weeks, n)).cumsum(axis=0) / 2
+    return np.round(np.clip(share, 0, 1) * capacity), capacity
+
+
+def noisy_gains(folder, names, capacity, memory):
+    """The noisy numbers as the pipeline has them."""
+    weeks, n = capacity.shape
+    gains, chains = np.full((weeks, n), np.nan), {}
+    for output in folder.glob("holder-*/noisy.csv"):
+        with output.open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                number = [day(it) for it in range(weeks)].index(row["period"])
+                gains[number, names.index(row["entity"])] = float(row["noisy_share"])
+        for part in json.loads(record_of(output).read_text()).get("chains", ()):
+            chains[part["entity"]] = part
+    scale, kept = CountNoise(MU).standard_deviation / capacity, None
+    fresh = None
+    if memory:
+        parts = [chains[name] for name in names]
+        kept = Chains(*(np.array([part[key] for part in parts]) for key in "ab"))
+        steps = np.array([part["scale"] / 10.0 ** part["decimals"] for part in parts])
+        fresh = steps / capacity
+        scale = fresh * kept.deviations(weeks, n)
+    z = replicate_generators(0, ("test",), [0], "initial noise").standard_normal(n)
+    gains = gains[None]
+    more = {"memory": kept, "fresh_scale": fresh, "capacity": capacity}
+    return NoisyGains(z * scale[0], gains, scale, 1.0, NO_PRIVACY, **more)
+
+
+def replayed(folder, algorithm, counts, capacity, memory, *, holders=2, step=1):
+    """Decisions of the commands and of the pipeline from the second week on.
+
+    `step` weeks are released and collected at once.
+    """
+    names = [f"H{it:03}" for it in range(capacity.shape[1])]
+    kind = {"memory": "designed"} if memory else {}
+    deployment = agreed(folder, names, algorithm=algorithm, noise=kind)
+    named, decided = {}, 0
+    own = {"memory": DESIGNED if memory else None, "holders": holders, "step": step}
+    for weeks in released(folder, deployment, counts, capacity, names, **own):
+        for number in range(decided + 1, weeks + 1):
+            decision = decide(folder / "coordinator", datetime.date.fromisoformat(day(number)))
+            named[number] = names.index(decision.named[0])
+        decided = weeks
+    source = noisy_gains(folder, names, capacity, memory)
+    (member,) = make_members(algorithm)
+    actions = played_by(member.algorithm, source)
+    return named, {weeks: actions[weeks] for weeks in named if weeks < len(actions)}
+
+
+def played_by(algorithm, source):
+    """Actions of the pipeline; of RW-Meta, which draws some, from the keys that decisions state."""
+    if not isinstance(algorithm, RWMeta):
+        generators = replicate_generators(1, ("unused",), [0], "unused")
+        return play_rounds(algorithm, source, generators)[0]
+    # A live game does not know how long it will be, so it draws no numbers ahead.
+    state, actions = algorithm.init(replace(setup_of(source), n_rounds=0)), []
+    for number, seen in enumerate([None, *observations(source)][: source.n_rounds]):
+        generators = replicate_generators(0, ("test", number), [0], "decision")
+        state, chosen = algorithm.step(state, seen, generators)
+        actions.append(int(chosen[0]))
+    return actions
+
+
+@pytest.mark.parametrize(("algorithm", "memory"), [*PLAYED, ("persistence", False)], ids=str)
+def test_decisions_are_the_pipelines(tmp_path, algorithm, memory):
+    named, played = replayed(tmp_path, algorithm, *panel(), memory)
+    assert len(played) == 11
+    assert {weeks: named[weeks] for weeks in played} == played
+    assert len(set(played.values())) > 1, "a test that any constant passes"
+    check(tmp_path / "coordinator")
+
+
+def real_panel(state):
+    """(T, n) counts and beds of a state, holes repeated; suppressed counts are taken as 2."""
+    if not PANEL:
+        pytest.skip("takes ten minutes: make test-panel DPOL_PANEL=FILE")
+    table = pd.read_csv(PANEL, dtype={"hospital_pk": str}).query("state == @state")
+    found = [
+        table.pivot_table(index="collection_week", columns="hospital_pk", values=it, dropna=False)
+        for it in (COUNT, BEDS)
+    ]
+    counts, beds = (it.ffill().bfill() for it in (found[0].replace(-999999, 2), found[1]))
+    there = (beds > 1).all() & counts.notna().all()
+    return counts.loc[:, there].to_numpy(), beds.loc[:, there].to_numpy()
+
+
+@pytest.mark.parametrize(("state", "n"), [("NM", 39), ("PA", 173), ("CA", 343)])
+@pytest.mark.parametrize(("algorithm", "memory"), PLAYED, ids=str)
+def test_decisions_on_the_real_panel_are_the_pipelines(tmp_path, state, n, algorithm, memory):
+    counts, beds = real_panel(state)
+    assert counts.shape == (67, n)
+    step = 1 if state == "NM" else len(counts)
+    named, played = replayed(tmp_path, algorithm, counts, beds, memory, holders=1, step=step)
+    assert len(played) == 66
+    same = sum(named[weeks] == action for weeks, action in played.items())
+    print(f"{state}, {n} hospitals, {algorithm}, memory {memory}: {same} of {len(played)} equal")
+    assert same == len(played)
+    assert len(set(played.values())) > 1, "a test that any constant passes"

@@ -1,0 +1,534 @@
+"""Nothing leaves under an agreement that the holder has not confirmed, and its words say it all."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy
+import yaml
+
+from dpol.core.errors import ConfigError, DataError
+from dpol.privacy.noise import SeededNoise
+from dpol_weekly.coordinator.collect import collect
+from dpol_weekly.coordinator.deployment import checked_deployment, read_deployment
+from dpol_weekly.holder.agreement import NotConfirmedError, changes
+from dpol_weekly.holder.ledger import open_ledger, transaction
+from dpol_weekly.holder.outputs import take_in
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Choices, CountColumns, Request
+from releases import HALF, LEDGER, NOISY, WITH_BEDS, Halted, ask, output, put, refuse, run
+
+PLAIN = {
+    "name": "winter",
+    "periods": {"first": "2024-01-07"},
+    "columns": {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"},
+    "entities": {"A": {"title": "North", "capacity": 20}, "B": {}},
+    "mu": 0.5,
+    "unit_weeks": 4,
+    "longest_stay": 8,
+    "budget_mu": 0.71,
+    "disjoint": True,
+}
+ROWS = "A,2024-01-07,73519.25,20,11\nB,2024-01-07,4,100,12\n"
+LATER = "A,2024-01-14,5,20,13\nB,2024-01-14,6,100,14\n"
+RAW = "73519"
+PRIVATIZE = "privatize", "raw.csv", "--deployment", "d.yaml", "--over-capacity", "--output"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table(ROWS)
+    return tmp_path
+
+
+def table(rows):
+    Path("raw.csv").write_text("hospital,week,covid,beds,icu\n" + rows)
+
+
+def agreed(**keys):
+    """A deployment, written to its file."""
+    made = checked_deployment(PLAIN | keys, "the test")
+    Path("d.yaml").write_text(yaml.safe_dump(PLAIN | keys))
+    return made
+
+
+def privatize(*more, to="noisy.csv"):
+    return run(*PRIVATIZE, to, *more)
+
+
+def asked(*more, to="noisy.csv"):
+    """The text of a run that releases nothing and asks for the agreement; it names the hash."""
+    rows = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0
+    code, out, err = privatize(*more, to=to)
+    sha256 = read_deployment("d.yaml").sha256()
+    assert (code, err.count("\n"), f"then add --agree {sha256[:12]}\n" in err) == (2, 1, True)
+    assert rows == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0)
+    assert sha256[:12] in out
+    return out
+
+
+def confirmed(*more, to="noisy.csv"):
+    """The text of a run that confirms the agreement, as it is now, with 8 digits of its hash."""
+    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256()[:8], *more, to=to)
+    assert (code, err) == (0, "")
+    return out
+
+
+# ---- what is hashed, and what is the coordinator's ----------------------------------------------
+
+TERMS = [
+    {"name": "summer"},
+    {"periods": {"first": "2024-01-14"}},
+    {"periods": {"first": "2024-01-07", "days": 14}},
+    {"columns": PLAIN["columns"] | {"count": "icu"}},
+    {"columns": PLAIN["columns"] | {"capacity": "icu"}},
+    {"entities": PLAIN["entities"] | {"C": {}}},
+    {"entities": {"A": {"capacity": 21}, "B": {}}},
+    {"entities": {"A": {"capacity": 20, "since": "2024-01-14"}, "B": {}}},
+    {"entities": {"A": {"capacity": 20, "until": "2025-01-12"}, "B": {}}},
+    {"mu": 0.4},
+    {"unit_weeks": 3},
+    {"count_sensitivity": 0.9},
+    {"noise": {"memory": "designed"}},
+    {"noise": {"chain_periods": 100}},
+    {"longest_stay": 7},
+    {"budget_mu": 0.72},
+    {"corrections": True},
+]
+OTHERS = [
+    {"entities": {"B": {"title": "South"}, "A": {"capacity": 20.0}}},
+    {"names": 1, "algorithm": "persistence", "seed": 7},
+    {"count_sensitivity": 1, "corrections": False, "periods": {"first": "2024-01-07", "days": 7}},
+]
+
+
+def test_the_hash_covers_what_touches_the_guarantee_and_nothing_else():
+    hashes = [checked_deployment(PLAIN | {"budget_mu": 9} | keys, "x").sha256() for keys in TERMS]
+    usual = checked_deployment(PLAIN, "x").sha256()
+    assert len({*hashes, usual}) == len(TERMS) + 1
+    assert {checked_deployment(PLAIN | keys, "x").sha256() for keys in OTHERS} == {usual}
+
+
+def test_collect_goes_on_after_a_change_of_what_is_the_coordinators():
+    rows = ROWS.replace("73519.25", "15")  # no count is so far above its capacity
+    table(rows)
+    agreed()
+    confirmed()
+    assert [it.refused for it in collect([NOISY], Path("state"), Path("d.yaml"))] == [()]
+    agreed(**OTHERS[0], **OTHERS[1])
+    table(rows + LATER)
+    assert "2 rows released for 2024-01-14" in privatize()[1]  # nothing is asked
+    (done,) = collect([NOISY], Path("state"), Path("d.yaml"))
+    assert (done.taken, done.known, done.refused) == (2, 2, ())
+    # The newest file is what decisions are made by.
+    assert Path("state/deployment.yaml").read_bytes() == Path("d.yaml").read_bytes()
+    agreed(budget_mu=0.72)
+    with pytest.raises(DataError, match="is another agreement"):
+        collect([NOISY], Path("state"), Path("d.yaml"))
+
+
+# ---- the question -------------------------------------------------------------------------------
+
+
+def test_the_library_releases_nothing_that_is_not_confirmed():
+    made = agreed()
+
+    def request(**answers):
+        return Request(
+            table=Path("raw.csv"),
+            output=NOISY,
+            columns=made.count_columns(),
+            noise=made.count_noise(),
+            choices=Choices(over_capacity=True),
+            memory=made.memory(),
+            agreed=made.agreed(),
+            **answers,
+        )
+
+    with pytest.raises(NotConfirmedError, match="is not confirmed"):
+        release(request(), Halted())
+    assert {path.name for path in Path().iterdir()} == {"raw.csv", "d.yaml"}
+    for wrong in (made.sha256()[:7], made.sha256()[1:20], made.sha256() + "0", ""):
+        with pytest.raises(DataError, match="is not the hash of the agreement winter"):
+            request(agree=wrong)
+    release(request(agree=made.sha256()[:8].upper()), SeededNoise(np.random.default_rng(1)))
+    made = agreed(budget_mu=0.72)
+    with pytest.raises(NotConfirmedError):  # where there is a ledger too
+        release(request(), Halted())
+
+
+def test_the_statement_says_what_leaves_and_what_it_means():
+    agreed()
+    text = asked()
+    said = [
+        "Protected: one person in up to 4 periods in a row, if that person changes one count by at"
+        " most 1.\n",
+        "the counts in column covid get noise with a standard deviation of 5.657 people. No other",
+        "right at most 59.9 times in 100, compared with 50 without the numbers (mu = 0.5)",
+        "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
+        "over the releases of all holders",
+        "Corrections: none",
+        "every cell of the columns hospital, week, beds, digit for digit",
+        "Column beds is published as the capacity of B.",
+        "no person is counted by two entities",
+        "nobody else has to approve",
+    ]
+    assert [words for words in said if words not in text] == []
+    assert RAW not in text
+    # Where no capacity is reported, none of that column's cells is published.
+    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=1)
+    text = asked()
+    assert "columns hospital, week, digit for digit" in text
+    assert "may be released again" in text
+    agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
+    text = asked()
+    assert "the capacity of every entity" in text
+    assert "5.657 people or more" in text
+    assert "has memory" in text
+
+
+def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
+    """Budget, stay, unit, corrections, mu and the counted column, each changed by the author."""
+    agreed()
+    asked()
+    assert not LEDGER.exists()
+    first = confirmed()
+    assert first.count("The agreement winter") == 1
+    assert "2 rows released" in first
+    assert "The agreement" not in privatize()[1]
+    changed = [
+        ({"budget_mu": 100}, "budget_mu: 0.71 -> 100"),
+        ({"longest_stay": 4}, "longest_stay: 8 -> 4"),
+        ({"unit_weeks": 1, "budget_mu": 2}, "unit_weeks: 4 -> 1"),
+        ({"corrections": True, "budget_mu": 1}, "corrections: false -> true"),
+        ({"mu": 100, "budget_mu": 100, "longest_stay": 4}, "mu: 0.5 -> 100"),
+        ({"columns": PLAIN["columns"] | {"count": "icu"}}, "columns.count: covid -> icu"),
+        ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),
+    ]
+    for keys, line in changed:
+        agreed(**keys)
+        text = asked()
+        assert text.startswith("The agreement winter has changed since you confirmed it:\n")
+        assert f"  {line}\n" in text
+    agreed(mu=100, budget_mu=100, longest_stay=4)
+    assert "right at most 100 times in 100" in asked()
+    agreed()
+    assert privatize()[0] == 0  # what was confirmed before is known
+
+
+def test_changes_are_named_key_by_key():
+    old, new = {"mu": 1, "a": {"b": True, "c": 1}}, {"mu": 1.5, "a": {"b": 1, "c": 1}, "d": "x"}
+    lines = list(changes(json.dumps(old), json.dumps(new)))
+    assert lines == ["a.b: true -> 1", "d: nothing -> x", "mu: 1 -> 1.5"]
+
+
+def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
+    agreed()
+    confirmed()
+    agreed(mu=0.4)
+    table(ROWS + LATER)
+    wrong = privatize("--agree", read_deployment("d.yaml").sha256())
+    assert "had mu 0.5" in wrong[2]  # another noise, which needs another flag
+    assert "The agreement winter has changed" in wrong[1]
+    code, out, err = privatize("--change-noise")
+    assert (code, err) == (0, "")
+    assert "The agreement" not in out
+
+
+def test_rows_that_are_refused_come_before_the_question():
+    agreed()
+    table(ROWS + "C,2024-01-07,1,1,1\n")
+    assert "line 4: its entity is not in the deployment" in privatize()[2]
+    assert not LEDGER.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [("yes\n", 0), (" YES \n", 0), ("no\n", 2), ("y\n", 2), ("\n", 2), ("\4", 2)],
+)
+def test_on_a_terminal_the_holder_is_asked(answer, code):
+    agreed()
+    found, said, err = on_terminal(answer)
+    assert found == code
+    assert said.count("Type yes to agree, and anything else to stop: ") == 1
+    assert said.index("Published as it is") < said.index("Type yes")
+    assert NOISY.exists() == LEDGER.exists() == (code == 0)
+    if code:
+        assert err == "error: nothing was released: you did not agree\n"
+    else:
+        assert "2 rows released" in said
+        assert "Type yes" not in on_terminal("")[1]
+
+
+COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
+COMMAND += [*PRIVATIZE, "noisy.csv"]
+
+
+def on_terminal(answer):
+    """Exit code, what a terminal shows, and standard error, of a process that is given answers."""
+    master, slave = pty.openpty()
+    os.write(master, answer.encode())  # read when it is asked for
+    with subprocess.Popen(
+        COMMAND, stdin=slave, stdout=slave, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(slave)
+        shown = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(master, 4096):
+                shown += part
+        os.close(master)
+        err = process.stderr.read()
+    return process.returncode, shown.decode(), err
+
+
+# ---- columns in clear, sensitivity, entities ----------------------------------------------------
+
+
+def test_a_raw_column_does_not_leave_as_a_capacity():
+    agreed(columns=PLAIN["columns"] | {"count": "icu", "capacity": "covid"})
+    text = asked()
+    assert "columns hospital, week, covid, digit for digit" in text
+    assert (
+        "Column covid is published as the capacity of B. If it holds counts of people, do" in text
+    )
+    # Once covid was a count of this holder, nothing makes it a capacity.
+    agreed(name="first")
+    confirmed()
+    agreed(columns=PLAIN["columns"] | {"count": "icu", "capacity": "covid"})
+    code, _, err = privatize("--agree", read_deployment("d.yaml").sha256(), to="o.csv")
+    assert code == 2
+    assert "column covid is, or was, released with noise, as a count" in err
+    published = [path.read_text() for path in Path().glob("*.csv") if path.name != "raw.csv"]
+    assert not {f"{RAW}.25"} & {cell for text in published for cell in text.split(",")}
+
+
+def test_columns_do_not_change_from_counts_to_capacities_or_back():
+    put(("A", "2021-01-01", "3", "20"))
+    row, beds = ("A", "2021-01-08", "30", "20"), columns(count="beds")
+    swapped = columns(count="beds", capacity="covid")
+    refuse("column covid is, or was, released with noise", row, to="o.csv", columns=swapped)
+    refuse("column beds was published as a capacity", row, to="o.csv", columns=beds)
+    # Also after the ledger was lost: the output's header names its capacities.
+    LEDGER.unlink()
+    again = Request(
+        table=Path("counts.csv"),
+        output=NOISY,
+        columns=WITH_BEDS,
+        noise=HALF,
+        choices=Choices(forget_ledger=True),
+    )
+    with open_ledger(LEDGER) as ledger, transaction(ledger):
+        take_in(ledger, again)
+    later = ("A", "2021-01-15", "3", "20")
+    refuse("column beds was published as a capacity", later, to="o.csv", columns=beds)
+
+
+def test_a_column_of_an_agreement_is_folded_as_names_are():
+    agreed(columns=PLAIN["columns"] | {"count": "COVID", "capacity": "covid"})
+    Path("raw.csv").write_text("hospital,week,COVID,beds,covid\nA,2024-01-07,3,20,5\n")
+    code, _, err = privatize("--agree", read_deployment("d.yaml").sha256())
+    assert (code, "column covid is, or was" in err) == (2, True)
+
+
+def columns(**keys):
+    return CountColumns(entity="hospital", period="week", **keys)
+
+
+def test_an_output_holds_one_quantity():
+    agreed()
+    confirmed()
+    agreed(columns=PLAIN["columns"] | {"count": "icu"})
+    table(ROWS + LATER)
+    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256())
+    assert code == 2
+    assert "columns.count: covid -> icu" in out
+    assert "noisy.csv: holds counts of column covid, another quantity than column icu" in err
+    assert len(output()) == 2
+    # An agreement to count a column is enough: it never becomes a capacity.
+    agreed(name="other", columns=PLAIN["columns"] | {"count": "beds", "capacity": "icu"})
+    err = privatize("--agree", read_deployment("d.yaml").sha256(), to="o.csv")[2]
+    assert "column icu is, or was, released with noise, as a count" in err
+
+
+def test_a_sensitivity_below_1_is_confirmed_by_its_value():
+    agreed(count_sensitivity=0.001)
+    sha256 = read_deployment("d.yaml").sha256()
+    for more in ([], ["--agree", sha256]):
+        code, out, err = privatize(*more)
+        assert (code, out) == (2, "")
+        assert "add --agree-sensitivity 0.001 if 0.001 is right" in err
+    assert "confirm that number" in privatize("--agree-sensitivity", "0.01")[2]
+    assert not LEDGER.exists()
+    text = asked("--agree-sensitivity", "0.0010")
+    assert "changes it by 1: then mu = 500, and a guess is right at most 100 times" in text
+    confirmed("--agree-sensitivity", "0.001")
+    table(ROWS + LATER)
+    assert privatize()[0] == 0  # once is enough
+
+
+@pytest.mark.parametrize("value", [False, None, "yes", 1])
+def test_entities_have_to_be_disjoint(value):
+    with pytest.raises(ConfigError, match=r"disjoint.*: must be true: no person is counted by two"):
+        checked_deployment(PLAIN | {"disjoint": value}, "x")
+    with pytest.raises(ConfigError, match="disjoint: must be true.*leave out the entities that"):
+        checked_deployment({key: PLAIN[key] for key in PLAIN if key != "disjoint"}, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "entity", "message"),
+    [
+        (" C", {}, "entities. C = ' C': begins or ends with a blank"),
+        ("C ", {}, "begins or ends with a blank"),
+        ("a", {}, "entities.a = 'a': differs from 'A' in its spelling only"),
+        ("A.", {}, "differs from 'A' in its spelling only"),
+        ("C", {"title": "a\nb"}, "entities.C.title = 'a\\nb': must be plain text"),
+        ("C", {"title": "a\x00"}, "must be plain text"),
+        ("C", {"title": "\u202eton"}, "must be plain text"),
+        ("C", {"title": "a\u2066b"}, "must be plain text"),
+        ("C", {"title": "a\ufe0fb"}, "must be plain text"),
+        ("C", {"title": '=HYPERLINK("http://x")'}, "a spreadsheet takes for a formula"),
+        ("C", {"capacity": 1e-320}, "entities.C.capacity = 1e-320: must be a number from 0.001 to"),
+        ("C", {"capacity": 1e9}, "must be a number from 0.001 to 999999999, or reported"),
+        ("C", {"capacity": float("nan")}, "must be a number from 0.001"),
+    ],
+)
+def test_names_titles_and_capacities_can_be_met_and_shown(name, entity, message):
+    with pytest.raises(ConfigError) as refused:
+        checked_deployment(PLAIN | {"entities": PLAIN["entities"] | {name: entity}}, "x")
+    assert message in str(refused.value)
+    assert str(refused.value).count("\n") == 2
+
+
+@pytest.mark.parametrize("capacity", [0.001, 999_999_999])
+def test_the_ends_of_the_range_of_capacities_are_released(capacity):
+    agreed(entities={"A": {"capacity": capacity}, "B": {}})
+    assert "2 rows released" in confirmed()
+
+
+# ---- repeats ------------------------------------------------------------------------------------
+
+
+def test_without_corrections_no_flag_releases_a_period_twice():
+    agreed(budget_mu=9)
+    confirmed()
+    for more in ([], ["--again"], ["--again", "--change-noise"]):
+        code, _, err = privatize(*more, to="second.csv")
+        assert code == 2
+        assert "line 2: this entity and period was released for the deployment winter" in err
+    assert ask("SELECT MAX(version) FROM release") == [(1,)]
+    # Another deployment about the same hospitals is another question.
+    agreed(name="other", budget_mu=9)
+    confirmed("--again", to="other.csv")
+    assert ask("SELECT MAX(version) FROM release") == [(2,)]
+
+
+def test_without_corrections_rows_of_a_lost_ledger_are_not_released_again():
+    agreed(budget_mu=9)
+    confirmed()
+    LEDGER.unlink()
+    confirmed("--forget-ledger")
+    assert "no corrections" in privatize("--again", to="second.csv")[2]
+
+
+# ---- the noise that the command draws -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize(("sensitivity", "weeks"), [(1, 1), (3, 1), (1, 4), (2, 2)])
+def test_the_command_draws_the_noise_of_sensitivity_and_unit(
+    monkeypatch, by_hand, sensitivity, weeks
+):
+    """1,000 rows of equal counts; the test is wrong with probability 1e-6.
+
+    Noise whose deviation is wrong by a third is noticed with a probability above 1 - 1e-6.
+    """
+    rng = np.random.default_rng((7, sensitivity, weeks, by_hand))
+    monkeypatch.setattr("dpol.privacy.noise.SecureNoise", lambda: SeededNoise(rng))
+    names, mu, n = [f"h{i}" for i in range(1000)], 0.5, 1000
+    table("".join(f"{name},2024-01-07,50,100,9\n" for name in names))
+    numbers = {"count_sensitivity": sensitivity, "unit_weeks": weeks, "mu": mu}
+    if by_hand:
+        own = ["--count-sensitivity", sensitivity, "--unit-weeks", weeks, "--mu", mu]
+        for key, name in PLAIN["columns"].items():
+            own += [f"--{key}", name]
+        assert run("privatize", "raw.csv", "--output", "noisy.csv", *own)[0] == 0
+    else:
+        agreed(entities={name: {} for name in names}, budget_mu=9, **numbers)
+        confirmed()
+    noise = np.array([float(row["noisy_count"]) for row in output()]) - 50
+    wanted = 2 * weeks * (sensitivity / mu) ** 2
+    low, high = scipy.stats.chi2(n).ppf([5e-7, 1 - 5e-7])
+    assert low < (noise**2).sum() / wanted < high
+    # Power: what a deviation two thirds as large would give is below that, or almost never not.
+    assert scipy.stats.chi2(n).cdf(low / (2 / 3) ** 2) > 1 - 1e-6
+
+
+# ---- standard output ----------------------------------------------------------------------------
+
+WRITTEN = "the rows are released and written to noisy.csv"
+
+
+def process(*more, shell='exec "$@"', **environment):
+    """Exit code, standard output and standard error of a process under a shell."""
+    done = subprocess.run(
+        ["bash", "-c", shell, "bash", *COMMAND, *more],
+        capture_output=True,
+        check=False,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("shell", ['exec "$@" >/dev/full', 'exec "$@" >&-'])
+def test_an_output_that_is_full_or_closed_does_not_hide_what_is_released(shell):
+    made = agreed()
+    code, _, err = process("--agree", made.sha256(), shell=shell)
+    assert (code, err.count("\n"), NOISY.exists(), LEDGER.exists()) == (2, 1, False, False)
+    assert "nothing was released: the agreement cannot be shown" in err
+    confirmed()
+    table(ROWS + LATER)
+    code, _, err = process(shell=shell)
+    assert (code, err.count("\n"), len(output())) == (2, 1, 4)
+    assert err.startswith(f"error: {WRITTEN}; no more can be shown (")
+
+
+def test_an_output_without_unicode_is_no_obstacle():
+    made = agreed(columns=PLAIN["columns"] | {"capacity": "Plätze"})
+    Path("raw.csv").write_text("hospital,week,covid,Plätze\nB,2024-01-07,3,20\n")
+    code, out, err = process("--agree", made.sha256(), PYTHONIOENCODING="ascii:strict")
+    assert (code, err) == (0, "")
+    assert "Pl\\xe4tze" in out
+    assert "1 row released" in out
+
+
+def test_a_table_without_a_header_is_not_repeated():
+    agreed()
+    Path("raw.csv").write_text("north,week of 2024,n=31,b\nsouth,w,n=36,c\n")
+    for flags in (["--deployment", "d.yaml"], ["--mu", "1", "--entity", "hospital", "--period",
+                                               "week", "--count", "covid"]):  # fmt: skip
+        code, out, err = run("privatize", "raw.csv", "--output", "o.csv", *flags)
+        assert (code, out) == (2, "")
+        assert "add a first line with the columns hospital, week, covid" in err
+        assert "31" not in err
+
+
+def test_the_sensitivity_that_is_confirmed_is_the_one_that_is_used():
+    with pytest.raises(DataError, match="the count sensitivity is 1; confirm that number, or none"):
+        Request(
+            table=Path("raw.csv"),
+            output=NOISY,
+            columns=columns(count="covid"),
+            noise=agreed().count_noise(),
+            agree_sensitivity=Decimal("0.5"),
+        )

@@ -1,0 +1,730 @@
+"""No sequence of releases takes a person of the longest stay past the budget of a deployment.
+
+The rule is about pairs of an entity and a period. `plain_spent` computes it once more from what was
+released, day by day, and `plain_neighbours` what people lose who stay and move at random.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import math
+import os
+import re
+import shutil
+import tempfile
+from contextlib import chdir
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import yaml
+
+from dpol.core.errors import ConfigError, DataError
+from dpol.privacy.chains import Chains, designed
+from dpol.privacy.noise import SeededNoise
+from dpol_weekly.coordinator.collect import Collected, collect
+from dpol_weekly.coordinator.deployment import checked_deployment
+from dpol_weekly.holder import ceiling, entries, overlaps
+from dpol_weekly.holder.history import history
+from dpol_weekly.holder.ledger import open_ledger, transaction
+from dpol_weekly.holder.memory import Memory
+from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Choices, Request
+from releases import LEDGER, NOISY, RECORD, ask, put
+
+SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "200"))
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+FIRST = datetime.date(2024, 1, 7)
+COLUMNS = {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"}
+
+
+def deployment(**keys):
+    """A deployment of two hospitals in which three plain weeks of mu 1 are all that is allowed."""
+    entities = {name: {"capacity": 20} for name in "AB"}
+    usual = {"name": "d", "periods": {"first": FIRST}, "columns": COLUMNS, "entities": entities}
+    whole = {**usual, "mu": 1, "budget_mu": 1.74, "longest_stay": 3, "disjoint": True, **keys}
+    return checked_deployment(whole, "the deployment")
+
+
+def week(number, days=0):
+    return (FIRST + datetime.timedelta(days=7 * number + days)).isoformat()
+
+
+def play(made, *rows, to="noisy.csv", seed=1, correct=(), entity=None, **choices):
+    """Release rows (hospital, week, count) for a deployment."""
+    lines = ["hospital,week,covid,beds", *(",".join((*row, "20")[:4]) for row in rows)]
+    Path("counts.csv").write_text("\n".join(lines) + "\n")
+    request = Request(
+        table=Path("counts.csv"),
+        output=Path(to),
+        columns=made.count_columns(),
+        noise=made.count_noise(),
+        choices=Choices(**choices),
+        memory=made.memory(),
+        agreed=made.agreed(entity, correct),
+        agree=made.sha256(),
+    )
+    return release(request, SeededNoise(np.random.default_rng(seed)))
+
+
+def both(*numbers):
+    return [(name, week(number), "3") for number in numbers for name in "AB"]
+
+
+def worst(made, path=LEDGER):
+    with open_ledger(path) as ledger, transaction(ledger):
+        return ceiling.worst_stay(ledger, made.agreed().terms)
+
+
+def noise(mu):
+    return CountNoise(Decimal(str(mu)))
+
+
+# ---- the rule ------------------------------------------------------------------------------------
+
+
+def test_plain_periods_add_in_squares_up_to_the_longest_stay():
+    made = deployment()
+    assert [float(play(made, *both(*range(n))).worst.squared_mu) for n in (1, 2, 3, 4, 9)] == [
+        *(1, 2, 3, 3, 3)
+    ]
+    assert worst(made).start == FIRST
+
+
+def test_two_hospitals_at_most_count_and_one_counts_half():
+    made = deployment(entities={name: {"capacity": 20} for name in "ABC"})
+    assert play(made, ("A", week(0), "3")).worst.squared_mu == Fraction(1, 2)
+    rows = [(name, week(0), "3") for name in "ABC"]
+    assert play(made, *rows).worst.squared_mu == 1
+
+
+def test_each_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
+    made = deployment(corrections=True, budget_mu=2.45)
+    play(made, *both(0, 1))
+    assert play(made, *both(0, 1), correct=[week(0)]).worst.squared_mu == 3
+    before = LEDGER.read_bytes()
+    message = (
+        rf"line 2: with this row its entity would have mu 1\.733 in the period from {week(0)} on;"
+        r" 1\.415 is spent, and the deployment d allows 1\.414, so that 3 periods stay within"
+        r" budget_mu 2\.45, over all outputs of dpol-ledger.sqlite \(2 of 2 rows are such\): leave"
+        r" such rows out$"
+    )
+    with pytest.raises(DataError, match=message):
+        play(made, *both(0, 1), correct=[week(0)])
+    assert LEDGER.read_bytes() == before
+    # Periods next to it are free, in any order.
+    assert play(made, *both(0, 1, 2), correct=[week(2), week(1)][1:]).worst.squared_mu == 5
+    assert play(made, *both(2), correct=[week(2)]).worst.squared_mu == 6
+
+
+def test_a_refusal_names_the_rows_that_do_not_fit_and_the_others_do():
+    made = deployment(corrections=True, budget_mu=2.45)
+    play(made, ("A", week(0), "3"))
+    play(made, ("A", week(0), "3"), correct=[week(0)])
+    rows = both(0, 1)
+    with pytest.raises(
+        DataError, match=r"line 2: .*\(1 of 4 rows .*leave such rows out, the others"
+    ):
+        play(made, *rows, to="b.csv", again=True)
+    assert play(made, *rows[1:], to="b.csv", again=True).added == 3
+
+
+def test_the_mu_that_a_refusal_tells_fits_and_no_more():
+    """Half of the share is spent: a row of the same mu fits, but none of more."""
+    made = deployment(mu=0.25, longest_stay=8, budget_mu=1)
+    play(made, *both(0))
+    options = {"to": "b.csv", "again": True, "change_noise": True, "period_days": 7}
+    with pytest.raises(DataError, match=r"or release with mu up to 0\.25$"):
+        put(*both(0), noise=noise("0.2501"), **options)
+    put(*both(0), noise=noise("0.25"), **options)
+    with pytest.raises(DataError, match="leave such rows out$"):
+        put(*both(0), noise=noise("0.001"), **options)
+    # With memory, too; a designed one depends on mu.
+    memory = {"memory": Memory((Decimal(0), Decimal("0.5"))), "to": "c.csv"}
+    put(*both(4), noise=noise(0.1), **options | memory)
+    with pytest.raises(DataError, match="mu up to") as told:
+        put(*both(5), noise=noise(5), **options | memory)
+    mu = float(re.search("mu up to ([0-9.]+)", str(told.value))[1])
+    with pytest.raises(DataError, match="mu up to"):
+        put(*both(5), noise=noise(round(mu * 1.001, 6)), **options | memory)
+    put(*both(5), noise=noise(mu), **options | memory)
+    with pytest.raises(DataError, match="leave such rows out$"):
+        put(*both(9), noise=noise(5), **options | {"memory": Memory(None)})
+
+
+def test_other_outputs_count_by_hand_or_for_another_deployment():
+    made, other = deployment(budget_mu=3), deployment(name="e", budget_mu=3)
+    play(made, *both(0, 1, 2, 3))
+    play(other, *both(0, 1, 2), to="other.csv", again=True)
+    assert worst(made).squared_mu == 3 + 3
+    options = {"noise": made.count_noise(), "again": True, "period_days": 7}
+    put(*both(3, 4), to="third.csv", **options)
+    # Weeks 1 to 3: twice each.
+    assert worst(made).squared_mu == 3 + 3
+    put(*both(3), to="fourth.csv", **options)
+    with pytest.raises(DataError, match=r"e allows 1\.732|d allows 1\.732"):
+        put(*both(3), to="fifth.csv", **options)
+
+
+def test_the_terms_of_the_last_agreement_count():
+    options = {"noise": noise(1), "again": True, "period_days": 7}
+    play(deployment(budget_mu=9), *both(0))
+    put(*both(0), to="b.csv", **options)
+    play(deployment(budget_mu=2.4), *both(0, 1))
+    with pytest.raises(DataError, match=r"budget_mu 2\.4"):
+        put(*both(0), to="c.csv", **options)
+    play(deployment(budget_mu=9), *both(0, 1, 2))
+    put(*both(0), to="c.csv", **options)
+
+
+# ---- periods of other lengths, and any order -----------------------------------------------------
+
+EIGHT = {"mu": 0.25, "longest_stay": 8, "budget_mu": 0.71}
+QUARTER = [("A", "2023-10-01", "3"), ("B", "2023-10-01", "3")]
+
+
+def test_a_row_that_began_long_before_is_refused_whatever_its_turn():
+    """Its period has no stated length: it may still go on in all the weeks that follow."""
+    made = deployment(**EIGHT)
+    play(made, *both(*range(8)))
+    year = {"to": "year.csv", "noise": noise(0.7), "change_noise": True}
+    with pytest.raises(DataError, match="or give the length of a period with --period-days"):
+        put(*QUARTER, **year)
+    # All that is agreed on can still be released.
+    for number in (8, 9, 29):
+        play(made, *both(number), gap=True)
+    assert worst(made).squared_mu == Fraction(1, 2)
+
+
+def test_weeks_after_an_open_row_are_refused_until_it_ends():
+    made = deployment(**EIGHT)
+    options = {"to": "year.csv", "change_noise": True}
+    put(*QUARTER, noise=noise(0.7), **options)
+    with pytest.raises(DataError, match=r"0\.7 is spent.*counts until the next one in"):
+        play(made, *both(0), change_noise=True)
+    put(*[(name, "2023-12-31", "3") for name in "AB"], noise=noise(0.01), append=True,
+        period_days=7, **options)  # fmt: skip
+    play(made, *both(0), change_noise=True)
+    assert not worst(made).kept
+    assert "does not hold" in "\n".join(history(LEDGER))
+
+
+def test_a_quarter_that_touches_a_week_counts_in_it():
+    made = deployment(**EIGHT)
+    play(made, *both(*range(8)))
+    options = {"noise": noise(0.25), "again": True, "period_days": 91}
+    late = [("A", "2023-10-09", "3")]
+    with pytest.raises(DataError, match=rf"in the period from {week(0)} on; 0\.25 is spent"):
+        put(*late, to="late.csv", **options)
+    put(("A", "2023-10-08", "3"), to="early.csv", **options)  # its last day is the one before
+    assert worst(made).squared_mu == Fraction(1, 2)
+
+
+def test_a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up():
+    """One row of a week and six of its days: mu 0.25 sqrt(7) for a person of that week."""
+    weekly = deployment(mu=0.25, longest_stay=8, budget_mu=1.9)
+    daily = deployment(
+        name="e", mu=0.25, longest_stay=56, budget_mu=3, periods={"first": FIRST, "days": 1}
+    )
+    play(weekly, ("A", week(0), "3"))
+    days = [("A", week(0, day), "3") for day in range(8)]
+    options = {"to": "daily.csv", "again": True}
+    done = play(daily, *days[:6], **options)
+    assert done.mu_over_all_outputs == pytest.approx(0.25 * 7**0.5)
+    assert json.loads(Path("daily.csv.guarantee.json").read_text())["mu"] == 0.25
+    assert "One entity has at most mu = 0.6615 in one period" in "\n".join(history(LEDGER))
+    # Seven rows fit, 0.25 sqrt(8) = 0.7072 does not; the day after is of the next week.
+    message = r"line 8: .* mu 0\.7072 .*; 0\.6615 is spent, and the deployment d allows 0\.6717"
+    with pytest.raises(DataError, match=message):
+        play(daily, *days[:7], **options)
+    play(daily, *days[:6], days[7], **options)
+    # The other way round: in that day a weekly and a daily row are spent.
+    play(weekly, ("A", week(0), "3"), ("A", week(1), "3"), again=True)
+    with pytest.raises(DataError, match="0.3536 is spent, and the deployment e allows 0.4008"):
+        put(
+            ("A", week(1), "3"),
+            noise=noise(0.2),
+            to="c.csv",
+            again=True,
+            change_noise=True,
+            period_days=7,
+        )
+
+
+# ---- several ledgers -----------------------------------------------------------------------------
+
+
+def test_corrections_of_two_ledgers_stay_within_the_budget_of_a_person_who_moves():
+    """Mu 0.25, 8 weeks, two hospitals, all corrected: a person who moves has mu 1."""
+    entities = {name: {"capacity": 20} for name in "AB"}
+    with pytest.raises(ConfigError, match="must be at least 1: 8 periods of two entities, each"):
+        deployment(**EIGHT, corrections=True)
+    made = deployment(mu=0.25, longest_stay=8, budget_mu=1, corrections=True, entities=entities)
+    for name in "AB":
+        rows = [(name, week(number), "3") for number in range(8)]
+        to = {"to": f"{name}/noisy.csv", "entity": name}
+        Path(name).mkdir()
+        play(made, *rows, **to)
+        for number in range(8):
+            play(made, *rows, correct=[week(number)], **to)
+            with pytest.raises(
+                DataError, match="0.3536 is spent, and the deployment d allows 0.35"
+            ):
+                play(made, *rows, correct=[week(number)], **to)
+    ledgers = [plain_rows(made, f"{name}/{LEDGER}") for name in "AB"]
+    assert sum(row.mu**2 / 2 for rows in ledgers for row in rows) == pytest.approx(1)
+    assert plain_neighbours(made, ledgers, np.random.default_rng(1)) == pytest.approx(1)
+
+
+# ---- the least budget ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("capacity", [3, 20, 300, "reported"])
+@pytest.mark.parametrize("memory", ["none", "designed"])
+@pytest.mark.parametrize("keys", [{}, {"unit_weeks": 2}, {"mu": 0.3}, {"longest_stay": 8}])
+def test_the_least_budget_pays_for_each_period_once_and_no_more(capacity, memory, keys):
+    entities = {"A": {"capacity": capacity}, "B": {"capacity": 40}}
+    keys = {"noise": {"memory": memory}, "entities": entities, **keys}
+    squared = deployment(**keys, budget_mu=100).squared_budget()
+    least = math.ceil(math.sqrt(squared) * 1e9) / 1e9
+    made = deployment(**keys, budget_mu=least)
+    with pytest.raises(ConfigError, match="each released once"):
+        deployment(**keys, budget_mu=least - 2e-9)
+    rows = [(*row, "0.01" if row[0] == "A" else "40") for row in both(*range(12))]
+    done = play(made, *rows, over_capacity=True)
+    assert done.worst.kept
+    assert done.worst.squared_mu <= Fraction(least) ** 2
+    heavier = "B" if capacity == 300 else "A"
+    with pytest.raises(DataError, match="leave such rows out$"):
+        put((heavier, week(3), "3"), noise=noise(0.05), to="b.csv", again=True, change_noise=True,
+            period_days=7)  # fmt: skip
+
+
+def test_the_smaller_entity_needs_the_larger_budget():
+    """Less capacity means more memory, and heavier rows; where it is reported, the heaviest."""
+    budgets = [
+        deployment(noise={"memory": "designed"}, budget_mu=100,
+                   entities={"A": {"capacity": one}, "B": {"capacity": two}}).squared_budget()
+        for one, two in [(300, 300), (300, 20), (20, 20), (0.01, 20), ("reported", 20)]
+    ]  # fmt: skip
+    assert budgets == sorted(budgets)
+    assert budgets[1] == budgets[2] < budgets[3] == budgets[4]
+    levels = np.geomspace(1e-3, 1e4, 300)
+    for unit in (1, 2, 4, 8):
+        b = designed(np.array([*levels, 100.0]), unit).b
+        assert (np.diff(b[:-1]) >= 0).all()
+        assert b.max() == b[-1]
+
+
+def test_corrections_need_a_budget_for_two_releases():
+    once, twice = (deployment(corrections=it, budget_mu=9).squared_budget() for it in (False, True))
+    assert (once, twice) == (3, 6)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def test_noise_with_memory_costs_what_a_stay_of_it_costs():
+    """The plain norm of a stay in a long chain, over that of a single release."""
+    made = deployment(noise={"memory": "designed"}, longest_stay=4, budget_mu=9)
+    done = play(made, *both(*range(8)))
+    b = float(done.parts[0].terms.b)
+    assert b > 0.2
+    response = Chains(np.zeros(1), np.array([b])).response(400)[:, 0]
+    moved = sum(np.concatenate([np.zeros(k), response[: 400 - k]]) for k in range(4))
+    assert float(done.worst.squared_mu) == pytest.approx((moved**2).sum() / (response**2).sum())
+    assert done.worst.squared_mu > 4  # more than independent noise
+
+
+def test_a_person_of_a_unit_of_several_weeks_has_mu_in_all_of_them():
+    assert play(deployment(unit_weeks=3), *both(0, 1, 2)).worst.squared_mu == 1
+    made = deployment(name="e", unit_weeks=3, longest_stay=6, budget_mu=2)
+    assert play(made, *both(*range(9)), to="e.csv", again=True, change_noise=True)
+
+
+def test_rows_of_a_chain_weigh_by_how_many_of_them_a_stay_touches():
+    """Daily rows: 21 of them in a stay of three weeks; more rows in the chain change nothing."""
+    made = deployment(budget_mu=9)
+    play(made, ("A", week(0), "3"))
+    memory, days = (
+        Memory((Decimal(0), Decimal("0.5"))),
+        [("A", week(1, day), "3") for day in range(60)],
+    )
+    put(*days, memory=memory, noise=noise(0.05), to="daily.csv", period_days=1, change_noise=True)
+    norm = functools.partial(plain_norm, 0.0, 0.5)
+    weight = 0.05**2 / 2 * norm(21) / norm(1) / 21
+    # The week before them, and two weeks of them.
+    assert float(worst(made).squared_mu) == pytest.approx(0.5 + 14 * weight)
+
+
+def test_rows_of_a_lost_ledger_keep_the_memory_that_their_record_states():
+    made = deployment(noise={"memory": "designed"}, budget_mu=9)
+    first = play(made, *both(0, 1, 2))
+    stated = json.loads(RECORD.read_text())["chains"]
+    LEDGER.unlink()
+    done = play(made, *both(0, 1, 2), forget_ledger=True)
+    assert (done.skipped, done.guarantee, list(done.parts)) == (6, first.guarantee, first.parts)
+    assert worst(made).squared_mu == first.worst.squared_mu < 9
+    # What is released next begins new chains, for the states of the old ones are lost.
+    play(made, *both(0, 1, 2, 3))
+    record = json.loads(RECORD.read_text())
+    assert record["chains"][:2] == stated
+    assert [part["first_row"] for part in record["chains"]] == [1, 2, 7, 8]
+    assert "memory_unknown" not in record
+
+
+def test_a_chain_goes_on_where_an_older_ledger_knows_its_beginning():
+    made = deployment(noise={"memory": "designed"}, budget_mu=9)
+    play(made, *both(0, 1))
+    shutil.copy(LEDGER, "older")
+    last = play(made, *both(0, 1, 2))
+    shutil.copy("older", LEDGER)
+    done = play(made, *both(0, 1, 2), forget_ledger=True)
+    assert (done.guarantee, list(done.parts)) == (last.guarantee, last.parts)
+
+
+# ---- many sequences ------------------------------------------------------------------------------
+
+
+class Plain(NamedTuple):
+    """A released row: its entity, the periods that one of its days is in, and its place."""
+
+    entity: int
+    periods: frozenset
+    mu: float
+    chain: tuple | None
+    place: int
+
+
+@functools.cache
+def plain_norm(a, b, count):
+    """The squared norm of a stay of some releases in a row."""
+    return moved(a, b, range(count))
+
+
+def moved(a, b, places):
+    response = Chains(np.array([a]), np.array([b])).response(100)[:, 0]
+    shifted = [np.concatenate([np.zeros(place), response])[:100] for place in places]
+    return (sum(shifted) ** 2).sum()
+
+
+def plain_rows(made, path=LEDGER):
+    """The rows of a ledger, seen from a deployment; a row of unknown length ends with the next."""
+    chains = {
+        row[0]: (row[0], float(row[1]), float(row[2]), row[3])
+        for row in ask("SELECT number, a, b, unit_weeks FROM chain", path)
+    }
+    found = ask(
+        "SELECT output, entity, period, days, mu, chain FROM release JOIN run"
+        " ON run.number = release.run ORDER BY release.number",
+        path,
+    )
+    first = made.periods.first.toordinal()
+    end = max((datetime.date.fromisoformat(row[2]).toordinal() for row in found), default=0) + 60
+    rows, places = [], {}
+    for output, entity, period, days, mu, chain in found:
+        day = datetime.date.fromisoformat(period).toordinal()
+        later = [
+            datetime.date.fromisoformat(row[2]).toordinal()
+            for row in found
+            if row[:2] == (output, entity) and row[2] > period
+        ]
+        stop = min(later, default=end) if days is None else day + days
+        places[chain] = places.get(chain, -1) + 1
+        periods = frozenset((it - first) // made.periods.days for it in range(day, stop))
+        rows.append(Plain(entity, periods, float(mu), chains.get(chain), places[chain]))
+    return rows
+
+
+def plain_spent(made, rows):
+    """The weight of all rows of an entity in each period."""
+    stay, spent = made.longest_stay, {}
+    most = {}
+    for chain in {row.chain for row in rows}:
+        spans = [row.periods for row in rows if row.chain == chain]
+        starts = {number for span in spans for number in span}
+        touched = (
+            sum(not span.isdisjoint(range(it, it + stay)) for span in spans) for it in starts
+        )
+        most[chain] = max(stay, *touched)
+    for row in rows:
+        weight = row.mu**2 / 2
+        if row.chain:
+            _, a, b, unit = row.chain
+            of_stay = plain_norm(a, b, most[row.chain]) / plain_norm(a, b, unit)
+            weight *= max(1 / unit, of_stay / most[row.chain])
+        for number in row.periods:
+            spent[row.entity, number] = spent.get((row.entity, number), 0) + weight
+    return spent
+
+
+def plain_neighbours(made, ledgers, rng, tries=10):
+    """The most squared mu between two histories of a person who may move in every period.
+
+    The first is with the entity, of any ledger, that spent most in each period, the neighbour with
+    the next; the others are random.
+    """
+    spent = [plain_spent(made, rows) for rows in ledgers]
+    numbers = sorted({number for one in spent for _, number in one})
+    places = [(k, entity) for k, one in enumerate(spent) for entity in {it for it, _ in one}]
+
+    def loss(start, choose):
+        touched = set()
+        for number in range(start, start + made.longest_stay):
+            for ledger, entity in choose(number):
+                touched |= {
+                    (ledger, k)
+                    for k, row in enumerate(ledgers[ledger])
+                    if row.entity == entity and number in row.periods
+                }
+        total, of_chains = 0.0, {}
+        for ledger, k in touched:
+            row = ledgers[ledger][k]
+            if row.chain:
+                of_chains.setdefault((ledger, row.chain), []).append(row)
+            else:
+                total += row.mu**2 / 2
+        for (_, (_, a, b, unit)), rows in of_chains.items():
+            ratio = moved(a, b, [row.place for row in rows]) / plain_norm(a, b, unit)
+            total += rows[0].mu ** 2 / 2 * ratio
+        return total
+
+    def fullest(number):
+        return sorted(places, key=lambda at: -spent[at[0]].get((at[1], number), 0))[:2]
+
+    def anywhere(_):
+        return [places[it] for it in rng.integers(len(places), size=2)]
+
+    losses = [loss(number, fullest) for number in numbers]
+    return max(losses + [loss(int(rng.choice(numbers)), anywhere) for _ in range(tries)])
+
+
+def random_deployment(rng):
+    """A random deployment: noise with or without memory, lengths of chains, budget and unit."""
+    memory = str(rng.choice(["none", "designed"]))
+    periods, unit = int(rng.choice([1, 2, 3, 520])), int(rng.choice([1, 1, 2]))
+    made = deployment(
+        corrections=bool(rng.random() < 0.7),
+        noise={"memory": memory, "chain_periods": periods},
+        unit_weeks=unit,
+        budget_mu=100,
+    )
+    budget = math.sqrt(made.squared_budget()) * rng.choice([1.001, 1.2, 1.7])
+    return made.model_copy(update={"budget_mu": round(budget + 1e-3, 3)})
+
+
+def another_deployment(rng):
+    """One with a grid of its own, about the same hospitals."""
+    days = int(rng.choice([1, 7, 14]))
+    first = FIRST + datetime.timedelta(days=int(rng.integers(-3, 4)))
+    stay = {1: 10, 7: 3, 14: 2}[days]
+    made = deployment(
+        name="e", mu=0.4, longest_stay=stay, budget_mu=100, periods={"first": first, "days": days}
+    )
+    return made.model_copy(update={"budget_mu": round(math.sqrt(made.squared_budget()) * 1.3, 3)})
+
+
+def random_sequence(rng):
+    """Runs of all kinds on one ledger; what was refused must leave it as it was."""
+    made, other = random_deployment(rng), another_deployment(rng)
+    Path("agreed.yaml").write_text(yaml.safe_dump(made.model_dump(mode="json")))
+    kinds = ["grow", "grow", "correct", "correct", "other", "hand", "long", "odd", "spelt", "older"]
+    back = int(rng.integers(4, 16))  # at which step the whole folder is put back, if it is
+    for step in range(8):
+        kind, last = rng.choice(kinds), int(rng.integers(5))
+        name, day = str(rng.choice(["A", "B"])), int(kind == "odd")
+        again, same = rng.random(2) < 0.7
+        options = {"seed": step, "again": again, "same_entity": same, "change_noise": True}
+        options["period_days"] = int(rng.choice([1, 1, 7]))
+        rows, before = both(*range(last + 1)), released_periods()
+        spent = {it.name: plain_spent(it, plain_rows(it)) for it in (made, other) if before}
+        # What the holder says is to be released again.
+        meant = {(each, week(last, day)) for each in "AB"} if again or kind == "correct" else set()
+        if kind == "older":
+            an_older_ledger_is_noticed(made, rows)
+            continue
+        try:
+            if kind == "grow":
+                play(made, *rows, entity=rng.choice([None, "A"]), **options)
+            elif kind == "correct":
+                play(made, *rows, correct=[week(last)], **options)
+            elif kind == "other":
+                starts = [str(other.period_of(number)) for number in range(last + 1)]
+                rows = [(each, start, "3") for start in starts for each in "AB"]
+                play(other, *rows, to="e.csv", **options)
+            elif kind == "long":
+                options["period_days"] = rng.choice([None, 20, 40])
+                rows = [(name, week(last - 4), "3")]
+                put(*rows, to=f"{step}.csv", noise=noise(rng.choice([0.3, 0.6])), **options)
+                meant |= {row[:2] for row in rows} if again else set()
+            else:
+                name = f" {name.lower()}" if kind == "spelt" else name
+                memory = Memory((Decimal(0), Decimal("0.5"))) if rng.random() < 0.5 else None
+                put((name, week(last, day), "3"), to=f"{step}.csv", memory=memory, **options)
+        except DataError:
+            assert released_periods() == before
+        if again and kind in ("grow", "correct", "other"):
+            meant = {(each, period) for each, period, _ in rows}
+        check((made, other), before, meant, spent, rng)
+        if step == back and NOISY.exists():
+            an_older_folder_is_noticed(made)
+
+
+def an_older_ledger_is_noticed(made, rows):
+    """The ledger file alone is put back: no output is written until the newest one is back."""
+    if not LEDGER.exists():
+        return
+    if not Path("older.sqlite").exists():
+        shutil.copy(LEDGER, "older.sqlite")
+        return
+    if ask("SELECT COUNT(*) FROM run", "older.sqlite") < ask("SELECT COUNT(*) FROM run"):
+        LEDGER.rename("newest.sqlite")
+        shutil.copy("older.sqlite", LEDGER)
+        with pytest.raises(DataError, match="knows of releases that the ledger"):
+            play(made, *rows, week_of("A", 30), to="new.csv", again=True, change_noise=True)
+        Path("newest.sqlite").rename(LEDGER)
+
+
+def an_older_folder_is_noticed(made):
+    """The local files cannot show that, but what was reported has to be released again."""
+    before = {path: path.read_bytes() for path in (NOISY, RECORD, LEDGER)}
+    far = [week_of(name, number) for number in (20, 21) for name in "AB"]
+    (done,) = collect([NOISY], Path("state"), Path("agreed.yaml"))
+    assert not done.refused
+    rows = [(*row[:2], "3") for row in far[:2]]
+    options = {"period_days": 1, "change_noise": True, "same_entity": True, "gap": True}
+    try:
+        play(made, *rows, seed=100, **options)
+        assert not collect([NOISY], Path("state"))[0].refused
+        for path, content in before.items():
+            path.write_bytes(content)
+        play(made, *rows, *far[2:], seed=101, **options)
+    except DataError:
+        return  # Other outputs have used the budget, so nothing is released a second time.
+    (done,) = collect([NOISY], Path("state"))
+    assert done.refused or done.corrections
+
+
+def week_of(name, number):
+    return name, week(number), "3"
+
+
+def released_periods():
+    """Number of times that each entity's period is in the ledger."""
+    if not LEDGER.exists():
+        return {}
+    return {
+        (entity, period): count
+        for entity, period, count in ask(
+            "SELECT UPPER(TRIM((SELECT text FROM name WHERE name.entity = release.entity"
+            " LIMIT 1))), period, COUNT(*) FROM release GROUP BY entity, period"
+        )
+    }
+
+
+def check(deployments, before, meant, spent, rng):
+    now = released_periods()
+    new = {key for key in now if now[key] != before.get(key, 0)}
+    for key, count in now.items():
+        assert count <= 1 or key not in new or key in meant, key
+    released_for = "SELECT name FROM deployment JOIN run ON run.deployment = deployment.number"
+    names = ask(released_for) if now else []
+    for one in deployments:
+        if (one.name,) not in names or not new:
+            continue
+        rows, share = plain_rows(one), one.budget_mu**2 / (2 * one.longest_stay) * (1 + 1e-9)
+        after, earlier = plain_spent(one, rows), spent.get(one.name, {})
+        raised = {key for key in after if after[key] > earlier.get(key, 0) * (1 + 1e-9)}
+        assert max((after[key] for key in raised), default=0) <= share
+        if max(after.values()) <= share:
+            assert plain_neighbours(one, [rows], rng) <= one.budget_mu**2 * (1 + 1e-9)
+
+
+def random_pair(rng):
+    """Runs on two ledgers that do not know each other; nobody who moves between them loses more."""
+    made, names = random_deployment(rng), []
+    for name in "AB":
+        Path(name).mkdir()
+        rows = [(name, week(number), "3") for number in range(5)]
+        play(made, *rows, entity=name, to=f"{name}/noisy.csv")
+        names.append(f"{name}/{LEDGER}")
+        for step in range(4):
+            number, days = int(rng.integers(-2, 5)), rng.choice([1, 7, 30, None])
+            options = {"period_days": days, "change_noise": True, "again": True, "seed": step}
+            try:
+                if made.corrections and rng.random() < 0.6:
+                    to = {"entity": name, "to": f"{name}/noisy.csv"}
+                    play(made, *rows, correct=[week(max(number, 0))], **to)
+                else:
+                    mu = noise(rng.choice([0.2, 0.5, 0.8]))
+                    put((name, week(number), "3"), to=f"{name}/{step}.csv", noise=mu, **options)
+            except DataError:
+                continue
+    ledgers = [plain_rows(made, path) for path in names]
+    assert plain_neighbours(made, ledgers, rng) <= made.budget_mu**2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_sequence_of_runs_passes_the_ceiling(part):
+    run_sequences(part, SEQUENCES // 4)
+
+
+def test_no_sequence_on_two_ledgers_passes_it_for_a_person_who_moves():
+    run_sequences(4, SEQUENCES // 4, random_pair)
+
+
+def only_where_runs_begin(terms, before, loads, right=ceiling._raised_above):
+    """The periods in which a row of the newest run begins, and no later ones."""
+    newest = max(load.row.run for load in loads)
+    begun = {(it.row.entity, it.periods[0]) for it in loads if it.row.run == newest}
+    return {pair: spent for pair, spent in right(terms, before, loads).items() if pair in begun}
+
+
+def lengths_of_the_newest(rows, right=overlaps.intervals):
+    newest = max(rows, key=lambda row: row.run, default=None)
+    return right([row._replace(days=newest.days) for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("broken", "by"),
+    [
+        ("release.ceiling.refuse_above", lambda *_: None),
+        ("release.ceiling._raised_above", only_where_runs_begin),
+        ("release.ceiling.intervals", lengths_of_the_newest),
+        (
+            "release.ceiling.intervals",
+            lambda rows: [(day, day + 1) for day, _ in overlaps.intervals(rows)],
+        ),
+        (
+            "release.ceiling.budget_of_period",
+            lambda budget, stay: budget**2 / stay,
+        ),
+        ("release.entries.deployments", lambda ledger, all=entries.deployments: all(ledger)[:1]),
+        ("release.repeats._refuse_second_releases", lambda *_: None),
+        ("release.chains.squared_growth", lambda memory, periods: Fraction(1)),
+        ("release.outputs._check_other_records", lambda *_: None),
+        ("live.collect._collect", lambda _, file, *more: Collected(file=file)),
+    ],
+)
+def test_the_sequences_notice_a_broken_rule(monkeypatch, broken, by):
+    monkeypatch.setattr(f"dpol.{broken}", by)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        run_sequences(0, 60)
+
+
+def test_sequences_on_two_ledgers_notice_a_share_of_twice_the_size(monkeypatch):
+    monkeypatch.setattr(ceiling, "budget_of_period", lambda budget, stay: budget**2 / stay)
+    with pytest.raises(AssertionError):
+        run_sequences(4, 60, random_pair)
+
+
+def run_sequences(part, count, sequence=random_sequence):
+    for number in range(count):
+        with tempfile.TemporaryDirectory(dir=FAST) as folder, chdir(folder):
+            sequence(np.random.default_rng((part, number)))

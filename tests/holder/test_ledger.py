@@ -1,0 +1,143 @@
+"""The file of the ledger: who can read it, what is in it, and what is not a ledger."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dpol_weekly.holder import ledger as module
+from dpol_weekly.holder.ledger import open_ledger, transaction
+from releases import A1, A2, B1, LEDGER, TWICE, ask, files, put, refuse
+
+
+def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
+    """The journal takes over the mode of the ledger."""
+    seen = set()
+    connect = sqlite3.connect
+
+    def watched(file, **options):
+        if file != ":memory:":
+            seen.add(stat.S_IMODE(Path(file).stat().st_mode))
+        return connect(file, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    old = os.umask(0)
+    try:
+        put(A1)
+    finally:
+        os.umask(old)
+    LEDGER.chmod(0o644)  # a restored copy
+    put(A2, append=True)
+    assert seen == {0o600}
+    assert stat.S_IMODE(LEDGER.stat().st_mode) == 0o600
+
+
+def test_raw_counts_are_never_in_it(monkeypatch):
+    """Nor in its journal, which is looked at before every statement."""
+    canaries = [f"{n}.97531" for n in (86420, 75319, 64208)]
+    seen = []
+
+    def watch(_):
+        seen.extend(path.read_bytes() for path in Path().glob("dpol-ledger.sqlite*"))
+
+    connect = sqlite3.connect
+
+    def watched(*arguments, **options):
+        base = connect(*arguments, **options)
+        base.set_trace_callback(watch)
+        return base
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    put(*((f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)), over_capacity=True)
+    watch(None)
+    assert any(b"release" in content for content in seen)
+    for text in canaries:
+        assert not any(text.encode() in content for content in seen)
+
+
+def test_an_entity_and_period_cannot_be_there_twice_in_one_version():
+    put(A1)
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        ask(
+            "INSERT INTO release SELECT NULL, run, name, entity, period, version, noisy_count,"
+            " capacity, noisy_share, mu, noise_sd, chain FROM release"
+        )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: LEDGER.write_bytes(b"xy"),
+        lambda: LEDGER.write_bytes(b"hospital,week,covid\n" * 100),
+        lambda: ask("CREATE TABLE another (x)"),
+        lambda: ask("PRAGMA application_id = 7"),
+    ],
+)
+def test_what_is_no_ledger_is_refused_and_left_alone(make):
+    make()
+    before = files()
+    refuse("is not a ledger of dpol; choose another file with --led", A1)
+    assert files() == before
+
+
+def test_a_ledger_of_another_version_is_refused():
+    put(A1)
+    ask("PRAGMA user_version = 4")
+    refuse("was written by another version of dpol", A2, append=True)
+
+
+def test_a_damaged_ledger_is_refused():
+    put(A1)
+    whole = LEDGER.read_bytes()
+    for damaged in (whole[:20_000], whole[:8192] + os.urandom(8192) + whole[16384:]):
+        LEDGER.write_bytes(damaged)
+        refuse("the ledger is damaged, or .* put its last backup back", A2, append=True)
+    LEDGER.write_bytes(whole)
+    put(A2, append=True)
+
+
+def test_files_that_cannot_be_ledgers_are_refused():
+    Path("folder").mkdir()
+    Path("file").write_text("")
+    Path("empty.sqlite").touch()
+    for name in ("folder", "file/x", "counts.csv", "noisy.csv", "noisy.csv.guarantee.json"):
+        refuse("cannot|is a folder", A1, ledger=name)
+    put(A1, ledger="empty.sqlite")
+
+
+def test_a_ledger_is_a_file_whatever_its_name():
+    put(A1, ledger=":memory:")
+    refuse(TWICE, A1, ledger=":memory:", append=True)
+
+
+def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
+    put(A1)
+    with closing(sqlite3.connect(LEDGER, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waits = []
+        monkeypatch.setattr(
+            module.time, "sleep", lambda _: (waits.append(1), len(waits) == 5 and other.rollback())
+        )
+        put(A2, append=True)
+        assert len(waits) == 5
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr(module, "_PATIENCE", 0.01)
+        monkeypatch.setattr(module.time, "sleep", lambda _: None)
+        refuse("another run has held the ledger .* wait until that", B1, append=True)
+
+
+def test_a_transaction_is_undone_by_anything_that_goes_wrong():
+    def broken(error):
+        with open_ledger(LEDGER) as ledger, transaction(ledger):
+            ledger.connection.execute("INSERT INTO entity DEFAULT VALUES")
+            raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            broken(error)
+    assert ask("SELECT COUNT(*) FROM sqlite_master") == [(0,)]

@@ -1,0 +1,242 @@
+"""`dpol registry`: an entry for the registry of deployments from the record of a release."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from dpol.cli import main
+from dpol.core.errors import DataError
+from dpol_weekly.holder.memory import Memory
+from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.holder.registry import registry_entry
+from releases import A1, A2, B1, RECORD, put, record
+
+TEXT, FREE = {"type": "string"}, {}
+TEXTS = {"type": "array", "items": TEXT, "minItems": 1}
+
+
+def one_of(*names):
+    return {"enum": list(names)}
+
+
+def keys(required="", **properties):
+    """An object of the schema: keys that it may have, and those that it must have."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "required": required.split(),
+    }
+
+
+# What the registry's schema says of the keys that an entry of dpol has, by hand; optional keys
+# that dpol never writes are left out.
+REGISTRY = keys(
+    "url_slug status tier deployment",
+    url_slug=TEXT,
+    status=one_of(
+        "Converted",
+        "Draft",
+        "Pending",
+        "Changes Required",
+        "Approved",
+        "Approved (Update Requested)",
+        "Approved (Pending)",
+    ),
+    tier=one_of(1, 2, 3),
+    deployment=keys(
+        "basic",
+        basic=keys(
+            "name data_curators description intended_use data_product_type data_product_region"
+            " publication_date",
+            name=TEXT,
+            data_curators=TEXTS,
+            description=TEXT,
+            intended_use=TEXT,
+            data_product_type=one_of(
+                "Summary statistics",
+                "Machine learning model",
+                "Dataset",
+                "Synthetic data",
+                "Interactive API",
+                "SQL queries",
+            ),
+            data_product_region=TEXT,
+            data_product_sector=one_of(
+                "Technology", "Healthcare", "Education", "Government", "Energy", "Finance"
+            ),
+            publication_date=TEXT | {"format": "date"},
+        ),
+        dp_variant=keys(
+            variant_name=one_of(
+                "Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"
+            ),
+            data_domain=TEXT,
+            unprotected_quantities=TEXT,
+        ),
+        privacy_loss=keys(
+            privacy_unit=TEXT,
+            privacy_unit_details=TEXT,
+            privacy_parameters=keys(rho={"type": "number"}),
+            privacy_parameters_details=FREE,
+        ),
+        deployment_model=keys(
+            model_name=one_of("Local", "Central", "Shuffle", "Federated", "Varies"),
+            model_name_details=TEXT,
+            actors=TEXT,
+            release_type=one_of("One release", "Many releases"),
+            release_type_details=TEXT,
+            data_source_type=one_of("Static", "Dynamic"),
+            access_type=one_of("Interactive", "Non-interactive"),
+        ),
+        accounting=keys(post_processing=TEXT, composition=TEXT),
+        implementation=keys(
+            preprocessing_and_hyperparameter_tuning=TEXT, mechanisms=TEXT, justification=TEXT
+        ),
+        administrative=keys("registry_authors", sources=TEXT, registry_authors=TEXTS),
+    ),
+)
+READ = "July 2026 (changes #184 to #186)"
+"""The version of the schema of opendp/deployments-registry-data."""
+
+
+def complaints(text):
+    """The mistakes that the registry's schema finds in the entry."""
+    validator = Draft7Validator(REGISTRY, format_checker=Draft7Validator.FORMAT_CHECKER)
+    found = validator.iter_errors(yaml.safe_load(text))
+    return [f"{error.json_path}: {error.message}" for error in found]
+
+
+class Secure:
+    """Seeded noise that says it is secure: what the record of a true release says."""
+
+    name = "secure"
+
+    def discrete_gaussian(self, scale, size):
+        return [scale] * size
+
+
+def entry():
+    return yaml.safe_load(registry_entry(RECORD))["deployment"]
+
+
+def test_an_entry_has_every_key_dpol_knows_and_the_numbers_of_the_record():
+    put(A1, B1, sampler=Secure())
+    found = entry()
+    assert list(yaml.safe_load(registry_entry(RECORD))) == list(REGISTRY["properties"])
+    known = REGISTRY["properties"]["deployment"]["properties"]
+    assert {name: list(keys) for name, keys in found.items()} == {
+        name: list(section["properties"]) for name, section in known.items()
+    }
+    loss, model = found["privacy_loss"], found["deployment_model"]
+    assert loss["privacy_unit"] == "one person in one period"
+    assert loss["privacy_parameters"] == {"rho": 0.125}
+    assert "mu = 0.5," in loss["privacy_parameters_details"]
+    assert "epsilon = 2.255 at delta = 1e-6" in loss["privacy_parameters_details"]
+    assert "has mu = 0.3536" in loss["privacy_parameters_details"]
+    assert "has mu = 1 at most" in found["accounting"]["composition"]
+    assert (model["release_type"], model["data_source_type"]) == ("One release", "Static")
+    assert found["basic"]["publication_date"] == record()["releases"][0]["date"]
+    assert "2 noisy counts" in found["basic"]["description"]
+
+
+def test_a_continued_release_with_memory_says_so():
+    memory = Memory((Decimal(0), Decimal("0.6")), unit_weeks=4)
+    put(A1, sampler=Secure(), memory=memory)
+    put(A2, sampler=Secure(), memory=memory, append=True)
+    found = entry()
+    assert found["deployment_model"]["release_type"] == "Many releases"
+    assert found["deployment_model"]["data_source_type"] == "Dynamic"
+    assert found["privacy_loss"]["privacy_unit"] == "one person in at most 4 periods in a row"
+    assert "noise with memory" in found["implementation"]["mechanisms"]
+
+
+@pytest.mark.parametrize("rows", [[A1], [A1, A2]], ids=["one release", "two releases"])
+def test_an_entry_is_valid_by_the_registrys_schema_of_the_date_it_names(rows):
+    for number, row in enumerate(rows):
+        put(row, sampler=Secure(), append=number > 0)
+    assert complaints(registry_entry(RECORD)) == []
+    assert f"# registry's schema of {READ};" in registry_entry(RECORD)
+
+
+def test_the_schema_refuses_a_missing_a_strange_and_a_wrong_value():
+    put(A1, sampler=Secure())
+    text = registry_entry(RECORD)
+    for old, new in (
+        ("status: Draft\n", ""),
+        ("  administrative:\n", "  administrative:\n    tier: 3\n"),
+        ("  accounting:\n", "  bookkeeping:\n"),
+        ("  implementation:\n", "  implementation:\n    utility: none\n"),
+        ("      - TODO\n    description", "      - data_curator_name: TODO\n    description"),
+        ("data_product_sector: Healthcare", "data_product_sector: TODO"),
+    ):
+        assert old in text
+        assert len(complaints(text.replace(old, new))) == 1
+
+
+def test_it_passes_the_registrys_checks_of_yaml_and_is_marked_as_not_validated():
+    """Numbers are numbers, dates are text, no text is folded."""
+    put(A1, sampler=Secure(), noise=CountNoise(Decimal("0.001")))
+    text = registry_entry(RECORD)
+    assert "It has NOT been validated by the registry" in text
+    assert entry()["privacy_loss"]["privacy_parameters"]["rho"] == 5e-7
+    assert isinstance(entry()["basic"]["publication_date"], str)
+    styles = {getattr(token, "style", None) for token in yaml.scan(text)}
+    assert styles <= {None, '"', "'", "|"}
+
+
+def test_text_of_a_record_cannot_add_keys():
+    put(A1, sampler=Secure())
+    odd = 'x"\n  status: Approved # {{ rows }}'
+    RECORD.write_text(json.dumps({**record(), "unit": odd, "mechanism": odd}))
+    assert entry()["privacy_loss"]["privacy_unit"] == odd
+    assert odd in entry()["implementation"]["mechanisms"]
+    assert yaml.safe_load(registry_entry(RECORD))["status"] == "Draft"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({name: None} for name in ("mu", "stays", "releases", "rows", "mu_over_all_outputs")),
+        *({"mu": mu} for mu in (0, -1, float("inf"), float("nan"), "x")),
+        *({"mu": mu} for mu in (1e308, 10**400)),
+        *({"mu_over_all_outputs": mu} for mu in (1e400, 10**400, -1)),
+        {"stays": [10**400] * 4},
+        *({"epsilon_delta": it} for it in ([[]], [1, 1e-6], 7)),
+        *({"releases": it} for it in ([], [{"date": "today"}], [{}])),
+    ],
+)
+def test_what_is_no_record_is_refused(change):
+    put(A1, sampler=Secure())
+    RECORD.write_text(json.dumps(record() | change))
+    with pytest.raises(DataError, match="is not the record of a release"):
+        registry_entry(RECORD)
+
+
+def test_a_seeded_release_is_not_registered():
+    put(A1)
+    with pytest.raises(DataError, match="its noise can be reproduced"):
+        registry_entry(RECORD)
+
+
+def test_the_command_writes_a_new_file_or_prints(capsys):
+    put(A1, sampler=Secure())
+    assert main(["registry", str(RECORD)]) == 0
+    printed = capsys.readouterr().out
+    assert main(["registry", str(RECORD), "--output", "entry.yaml"]) == 0
+    assert Path("entry.yaml").read_text() == printed
+    for arguments, said in (
+        ((str(RECORD), "--output", "entry.yaml"), "entry.yaml: exists already; choose another"),
+        (("counts.csv",), "counts.csv: is not the record of a release; give the .csv.guarantee"),
+        (("none.json",), r"none.json: cannot be read \(No such file"),
+    ):
+        assert main(["registry", *arguments]) == 2
+        assert re.fullmatch(rf"error: {said}.*\n", capsys.readouterr().err)
+    assert Path("entry.yaml").read_text() == printed
