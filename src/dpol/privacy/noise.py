@@ -89,7 +89,7 @@ def gaussian_measurement(scale: int) -> Any:
     except ImportError:
         raise DpolError(
             "secure noise needs the package opendp, which is not installed;"
-            " run pip install opendp, or make secure in a checkout"
+            ' run pip install "dpol[secure]", or make secure in a checkout'
         ) from None
     opendp.enable_features("contrib")
     integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
