@@ -119,6 +119,11 @@ class Observation:
         return 1.0 if self.reported is None else self.reported
 
     @property
+    def fresh(self) -> Floats:
+        """(n,) standard deviation of what is fresh in the noise: all of it without a memory."""
+        return self.noise_scale if self.fresh_scale is None else self.fresh_scale
+
+    @property
     def silent(self) -> bool:
         """True if nobody reported anything."""
         return self.reported is not None and not self.reported.any()
