@@ -91,15 +91,6 @@ class Guarantee:
         epsilon, own_delta = self.epsilon_delta
         return epsilon if delta >= own_delta else float("inf")
 
-    def to_dp_event(self) -> Any:
-        """The guarantee as an event of dp_accounting, see `dpol.privacy.dp_events`.
-
-        `mu_of_dp_event` there is the way back.
-        """
-        from dpol.privacy.dp_events import dp_event, dp_event_facts
-
-        return dp_event(dp_event_facts(self.mu, self.epsilon_delta))
-
     def as_columns(self) -> dict[str, Any]:
         """The record as columns of a table of results."""
         return {
