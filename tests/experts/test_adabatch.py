@@ -24,7 +24,9 @@ NAMES = pytest.mark.parametrize("name", BOUNDS)
 
 
 def rule_of(name, *, n=4, rounds=60, alpha=0.3, eta=0.8, r=1.0):
-    return BatchRule(name, alpha, n, rounds, r, eta)
+    return BatchRule(
+        bound=name, alpha=alpha, n_experts=n, longest=rounds, gain_range=r, noise_scale=eta
+    )
 
 
 def batched(algorithm, noisy, crowd):

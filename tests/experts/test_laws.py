@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from functools import partial
 
 import numpy as np
@@ -98,7 +99,8 @@ def test_shares_of_a_round_count_from_the_next_one_on(game, name):
     """Weights are fits times the shares of the round before; each share counts one expert more."""
     bank = BANKS[name][0]()
     first = bank.init(setup_of(game))
-    for before, after in zip([first, *states(bank, game)], states(bank, game), strict=False):
+    weighings = [state.weighing for state in (first, *states(bank, game))]
+    for before, after in itertools.pairwise(weighings):
         weights = np.exp(after.fits - after.fits.max(axis=0)) * before.shares
         weights /= weights.sum(axis=0)
         np.testing.assert_allclose(after.weights, weights, rtol=1e-9)
@@ -113,7 +115,7 @@ def test_shares_of_a_round_count_from_the_next_one_on(game, name):
 def test_evidence_is_forgotten_at_the_usual_rate(game, name):
     """Two rounds with and without forgetting differ by the forgotten part of the first."""
     bank, left = BANKS[name]
-    first, usual = states(bank(), game)[:2]
-    whole = states(bank(forgetting=1.0), game)[1]
+    first, usual = (state.weighing for state in states(bank(), game)[:2])
+    whole = states(bank(forgetting=1.0), game)[1].weighing
     np.testing.assert_allclose(whole.fits - usual.fits, (1 - left) * first.fits, rtol=1e-9)
     assert np.abs(first.fits).max() > 0.1

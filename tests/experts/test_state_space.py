@@ -24,7 +24,7 @@ KINDS = {
     "reverting": StateSpaceModel(0.002, 0.85),
     "own prior": StateSpaceModel(0.002, 0.85, prior_variance=0.3),
     "transient": StateSpaceModel(0.001, 0.95, transient_variance=0.02),
-    "everything": StateSpaceModel(0.002, 0.9, 0.05, 0.01),
+    "everything": StateSpaceModel(0.002, 0.9, prior_variance=0.05, transient_variance=0.01),
 }
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
@@ -32,10 +32,18 @@ every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 def filtered(model, deviations, noise_scale, memory=None):
     """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
     rounds, replicates, n = deviations.shape
-    setup = LocalSetup(replicates, rounds, n, 1.0, np.zeros((replicates, n)), noise_scale, memory)
+    setup = LocalSetup(
+        n_replicates=replicates,
+        n_rounds=rounds,
+        n_experts=n,
+        gain_range=1.0,
+        initial=np.zeros((replicates, n)),
+        noise_scale=noise_scale,
+        memory=memory,
+    )
     states, innovations = [start(model, setup)], []
     for seen, scale in zip(deviations, noise_scale, strict=True):
-        observation = Observation(seen, scale, None if memory is None else scale)
+        observation = Observation(seen, scale, fresh_scale=None if memory is None else scale)
         state, *innovation = advance(model, states[-1], seen, observation, 1.0)
         states.append(state)
         innovations.append(innovation)

@@ -62,7 +62,15 @@ def scale_of(objective, stream, mu):
 
 
 def setup_for(rounds, mu, gain_range=1.0):
-    return CuratorSetup(1, rounds, 3, gain_range, LARGEST, LARGEST, mu)
+    return CuratorSetup(
+        n_replicates=1,
+        n_rounds=rounds,
+        n_experts=3,
+        gain_range=gain_range,
+        sensitivity=LARGEST,
+        largest_change=LARGEST,
+        mu=mu,
+    )
 
 
 @pytest.mark.parametrize(("rounds", "levels"), LEVELS.items())

@@ -324,7 +324,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
 
 def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
     noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
-    assert noisy.seeds == Seeds(3, "test", "capacity", 0.5, (4, 2))
+    assert noisy.seeds == Seeds(seed=3, stream="test", noise="capacity", mu=0.5, replicates=(4, 2))
     np.testing.assert_array_equal(
         private(hospitals, replicates=2).gains, private(hospitals, replicates=range(2)).gains
     )

@@ -25,7 +25,7 @@ from dpol.studies.hospitals.settings import Hospitals
 MANUAL = "config/README.md"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """One run: a suite on a stream at a privacy level, for one block of replicates."""
 
@@ -72,7 +72,7 @@ class Experiment:
             for suite in self.config.suites:
                 for noise, level in self.config.runs(suite, private=self.model(suite) != "none"):
                     for block in range(self.config.n_blocks):
-                        yield Job(stream, suite, noise, level, block)
+                        yield Job(stream=stream, suite=suite, noise=noise, level=level, block=block)
 
 
 def load_experiment(path: Path | str) -> Experiment:

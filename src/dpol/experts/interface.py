@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from inspect import isabstract
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 
@@ -28,7 +28,7 @@ Actions = NDArray[np.int32]
 """An array of experts, counted from 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setup:
     """The size of the game, which every algorithm knows before round 1.
 
@@ -45,7 +45,7 @@ class Setup:
     gain_range: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LocalSetup(Setup):
     """The setup of a local game: also the initial noise draw z_0 and the public noise.
 
@@ -59,7 +59,7 @@ class LocalSetup(Setup):
     capacity: Floats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CuratorSetup(Setup):
     """The setup of a game on raw gains: also the changes that the curator must protect.
 
@@ -108,6 +108,7 @@ class Observation:
 
     gains: Floats
     noise_scale: Floats
+    _: KW_ONLY
     fresh_scale: Floats | None = None
     reported: Floats | None = None
     joined: NDArray[np.bool_] | None = None

@@ -16,7 +16,7 @@ Origin = Literal["paper", "standard", "ours"]
 """Origin of a method: a paper of the project, a textbook, or us."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A privacy guarantee: its content, the people it protects, and its assumptions.
 
@@ -156,7 +156,7 @@ NO_PRIVACY = Guarantee(
 """The record of what has no privacy."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Neighbours:
     """The inputs between which a guarantee holds, and the rounds in which a person is counted.
 

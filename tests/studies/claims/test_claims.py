@@ -554,7 +554,9 @@ def test_times_played_by_enumeration():
     B, eta, p = 2, 0.3, 0.2
     sums = np.zeros((1, 4, 2))
     sums[0, 0, 0] = 1.0
-    laws = output_laws(sums, LazyLaw(B, eta, p, 2.0)).reshape((2,) * 5)
+    laws = output_laws(sums, LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)).reshape(
+        (2,) * 5
+    )
     expected = np.zeros(5)
     for outputs, chance in np.ndenumerate(laws):
         expected[sum(outputs[1:])] += chance

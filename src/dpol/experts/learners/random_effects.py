@@ -42,7 +42,7 @@ BY_SIZE = ((0.0, 0.1), (0.5, 0.5))
 lasts one round only, over that of a deviation: as if all were equal, and as counts vary."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EffectsFilter:
     """The prediction of one model for the next round.
 
@@ -83,7 +83,7 @@ class RandomEffectsState(AverageState):
     memory: tuple[Floats, Floats]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RandomEffectsBank(ModelAverage[RandomEffectsState]):
     """One learner: lasting effects and fading deviations, averaged over how large they are.
 
@@ -139,8 +139,14 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             effect, deviation = (
                 np.broadcast_to(it, shape) for it in (self.effect**2 / scale * own, own)
             )
-            start = (zeros,) * 3, (effect, zeros, zeros, deviation, zeros, zeros)
-            filters.append(EffectsFilter(growth, own, brief**2 * own, *start))
+            made = EffectsFilter(
+                growth=growth,
+                stationary=own,
+                transient=brief**2 * own,
+                means=(zeros, zeros, zeros),
+                covariance=(effect, zeros, zeros, deviation, zeros, zeros),
+            )
+            filters.append(made)
         weighing = equal_weights(len(filters), *shape)
         level = np.full((shape[0], 1), LEVEL_BEFORE * unit)
         predicted, spread, noise = _averages(filters, weighing.weights, level, unit)

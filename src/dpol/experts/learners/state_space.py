@@ -11,7 +11,7 @@ Structural Time Series Models and the Kalman Filter" (1989), chapters 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -57,6 +57,7 @@ class StateSpaceModel:
 
     process_variance: float
     persistence: float = 1.0
+    _: KW_ONLY
     prior_variance: float | None = None
     transient_variance: float = 0.0
 
@@ -100,7 +101,7 @@ config/panel.yaml's.
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Remembered:
     """The prediction of what is left of earlier noise, in units of fresh noise.
 
@@ -137,7 +138,11 @@ def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
     zeros, nothing = np.zeros((setup.n_replicates, setup.n_experts)), np.zeros(setup.n_experts)
     variance = np.full(setup.n_experts, setup.gain_range**2 * model.variance_before)
     if isinstance(setup.memory, Chains):  # which begin without a past
-        return Filter(zeros, variance, Remembered(setup.memory, zeros, nothing, nothing))
+        return Filter(
+            zeros,
+            variance,
+            Remembered(memory=setup.memory, mean=zeros, variance=nothing, covariance=nothing),
+        )
     return Filter(zeros, variance)
 
 
@@ -198,7 +203,9 @@ def _advance_chains(
         ahead_du = np.where(seen.joined, ahead_du, du)
         ahead_uu = np.where(seen.joined, ahead_uu, uu)
     error = deviations - state.mean - fresh * u
-    left = Remembered(memory, fades * u + gain_u * error, ahead_uu, ahead_du)
+    left = Remembered(
+        memory=memory, mean=fades * u + gain_u * error, variance=ahead_uu, covariance=ahead_du
+    )
     return Filter(kept * state.mean + gain_d * error, ahead_dd, left), error, variance
 
 
