@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -94,17 +92,6 @@ def test_pooling_equals_plain_loops(make_noisy, game, pooling):
     assert weights.max() < 0.999
 
 
-def test_forgetting_by_hand(make_noisy):
-    """Two rounds, forgetting 1/4: a quarter of the first log likelihood plus the second."""
-
-    def fits(rounds, forgetting):
-        noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]][:rounds]], noise_scale=0.1)
-        return final_state(EmpiricalBayesBank(GRID, "expert", forgetting), noisy).weighing.fits
-
-    first, both = fits(1, 1.0), fits(2, 1.0)
-    np.testing.assert_allclose(fits(2, 0.25), 0.25 * first + (both - first))
-
-
 @pytest.mark.parametrize("pooling", ["expert", "common"])
 @pytest.mark.parametrize("model", MODELS)
 def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
@@ -160,25 +147,6 @@ def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(ma
 
 
 # --- Edges ---
-
-
-@pytest.mark.parametrize("pooling", ["expert", "common"])
-def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(game, pooling):
-    bank = EmpiricalBayesBank(pooling=pooling)
-    alone = dataclasses.replace(game, initial=game.initial[1:2], gains=game.gains[1:2])
-    expected = final_state(bank, game).predicted[1:2]
-    np.testing.assert_array_equal(final_state(bank, alone).predicted, expected)
-
-
-@pytest.mark.parametrize("pooling", ["expert", "common"])
-@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
-def test_extreme_gains_and_noise_give_numbers(make_noisy, pooling, noise, size):
-    gains = size * np.random.default_rng(0).random((2, 150, 10))
-    state = final_state(EmpiricalBayesBank(pooling=pooling), make_noisy(gains, noise))
-    assert np.isfinite(state.predicted).all()
-    assert np.isfinite(state.weighing.fits).all()
-    assert (state.weighing.shares > 0).all()
 
 
 def test_equal_experts_are_a_tie_that_goes_to_the_lowest_index(make_noisy, crowd):

@@ -168,24 +168,6 @@ def test_without_capacities_all_hospitals_are_of_one_size(play_with):
     assert (states[1].predicted != states[2].predicted).all()
 
 
-def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(play_with):
-    noisy = play_with(CHAINS)
-    alone = dataclasses.replace(noisy, initial=noisy.initial[1:2], gains=noisy.gains[1:2])
-    expected = final_state(RandomEffectsBank(), noisy).predicted[1:2]
-    np.testing.assert_array_equal(final_state(RandomEffectsBank(), alone).predicted, expected)
-
-
-@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
-def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
-    gains = size * np.random.default_rng(0).random((2, 150, 10))
-    state = final_state(RandomEffectsBank(), make_noisy(gains, noise))
-    for array in (state.predicted, state.weighing.fits, state.spread):
-        assert np.isfinite(array).all()
-    assert (state.weighing.shares > 0).all()
-    assert (state.spread >= 0).all()
-
-
 def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy, crowd):
     gains = np.tile([0.1, 0.3, 0.2], (1, 10, 1))
     actions = play_rounds(LearnerAlone(RandomEffectsBank()), make_noisy(gains), crowd(1))

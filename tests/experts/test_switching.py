@@ -5,11 +5,9 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-import adabatch_plain as plain
 from dpol.experts.switching import BOUNDS
 
 ERROR = 1e-6
@@ -99,17 +97,6 @@ def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or
     assert FUNCTIONS["borell-tis"](18.0, 10, 5, 1.0) < at_least(hits, 4_000, ERROR)
 
 
-@NAMES
-def test_fast_equals_plain(name):
-    """Gaps, steps and noise scales broadcast."""
-    for n in (2, 3, 50):
-        gap, _, steps, eta = np.array(SETTINGS).T
-        found = FUNCTIONS[name](gap[:, None], steps[:, None], n, eta)
-        for (i, j), value in np.ndenumerate(found):
-            expected = plain.BOUNDS[name](gap[i], int(steps[i]), n, eta[j])
-            assert value == pytest.approx(expected, rel=1e-12)
-
-
 def exact_tail(name, z, n):
     """The bound at 30 digits."""
     with mpmath.workdps(30):
@@ -172,17 +159,6 @@ def test_reflection_is_above_borell_tis_only_high_up_and_for_many_experts(n, low
     assert above.any()
     assert ours[above].min() > lowest
     assert paper[above].min() > lowest
-
-
-@NAMES
-@given(n=sizes, z=st.floats(0.05, 7.0))
-def test_tails_are_inverses_of_thresholds(name, n, z):
-    bound = BOUNDS[name]
-    start = 0.0 if name == "reflection" else np.sqrt(np.log(2 * n - 2))
-    p = bound.tail(np.array([start + z]), n)
-    back = float(bound.threshold(p, n)[0])
-    # Where the bound is cut off at 1 many z have the same tail.
-    assert p[0] == 1.0 or back == pytest.approx(start + z, abs=1e-6)
 
 
 @NAMES

@@ -204,20 +204,6 @@ def test_capacity_scales_by_hand():
         np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
 
 
-def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stream):
-    """No other hospital has more noise."""
-    stream = random_stream(9, 4)
-    capacity = np.tile(stream.capacity.min(axis=0), (9, 1))
-    stream = dataclasses.replace(stream, capacity=capacity)
-    own, same = (
-        noise_of(TreeFTPL(), stream, 0.5, UnitDraws(18), way).std(axis=1)
-        for way in ("capacity", "isotropic")
-    )
-    least = capacity[0].argmin()
-    np.testing.assert_allclose(own[:, least], same[:, least])
-    np.testing.assert_allclose(own / same, capacity[0].min() / capacity)
-
-
 def test_the_capacity_noise_says_what_it_lacks_and_what_it_is():
     with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
         TreeFTPL().init(dataclasses.replace(setup_for(5, 0.5), noise="capacity"))
