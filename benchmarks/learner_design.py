@@ -30,7 +30,7 @@ from dpol.experts.interface import AnyAlgorithm
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
-from dpol.experts.learners.state_space import MODELS, TRENDS, StateSpaceModel
+from dpol.experts.learners.state_space import MODELS, StateSpaceModel
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.noise import privatize
@@ -181,7 +181,6 @@ def candidates() -> Mapping[str, AnyAlgorithm]:
         "12 models of one scale": bank(narrow),
         "no transient": bank(MODELS[:-1]),
         "more transients": bank(MODELS + scatter),
-        "with trends": bank(MODELS + TRENDS),
         "ridge, RW-Meta floor 0": RWMeta(0.0),
     }
 

@@ -197,7 +197,8 @@ def adabatch_by_root_finding(
 
         def excess(size: float, gap: float = best - runner_up, t: int = t) -> float:
             target = alpha * math.sqrt(math.log(n) / (t + size))
-            return float(BOUNDS["borell-tis"].of_gap(gap - size, size, n, eta)) - target
+            z = np.asarray(max(gap - size, 0.0) / (eta * math.sqrt(2 * size)))
+            return float(BOUNDS["borell-tis"].tail(z, n)) - target
 
         size = 1
         if excess(1.0) < 0:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the virtual environment: setup.sh FOLDER runtime|secure|dev|cluster
+# Make the virtual environment: setup.sh FOLDER weekly|runtime|secure|dev|cluster
 # Installs the locked packages (hashes checked) and dpol itself, linked to this checkout.
 set -eu
 folder=$1

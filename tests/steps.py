@@ -87,15 +87,13 @@ def simulated(
 ) -> Floats:
     """(R, T, n) noisy deviations of experts that follow the models, one each."""
     rng, n = np.random.default_rng(seed), len(models)
-    names = "persistence", "process_variance", "transient_variance", "slope_variance", "damping"
-    facts = np.array([[getattr(model, name) for model in models] for name in names])
-    persistence, process, transient, jumps, damping = facts
-    start = [[model.prior[0, 0] for model in models], jumps / (1 - damping**2)]
-    level, slope = np.sqrt(start)[:, None] * rng.standard_normal((2, draws, n))
+    names = "persistence", "process_variance", "transient_variance", "variance_before"
+    numbers = np.array([[getattr(model, name) for model in models] for name in names])
+    persistence, process, transient, start = numbers
+    level = np.sqrt(start) * rng.standard_normal((draws, n))
     seen = np.empty((draws, rounds, n))
     for t in range(rounds):
-        shocks = rng.standard_normal((4, draws, n))
+        shocks = rng.standard_normal((3, draws, n))
         seen[:, t] = level + np.sqrt(transient) * shocks[0] + noise * shocks[1]
-        level = persistence * level + slope + np.sqrt(process) * shocks[2]
-        slope = damping * slope + np.sqrt(jumps) * shocks[3]
+        level = persistence * level + np.sqrt(process) * shocks[2]
     return seen

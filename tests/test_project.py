@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import dpol
+from dpol import cli
 from dpol.config.docs import generated
 from dpol.data.stream import STREAM_COLUMNS
 from dpol.studies.hospitals.runs import RUN_COLUMNS
@@ -25,7 +26,13 @@ from dpol.studies.hospitals.runs import RUN_COLUMNS
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # The environments that `make` sets up, and the extras of dpol in them.
-KINDS = {"runtime": [], "secure": ["secure"], "dev": ["dev", "secure"], "cluster": ["cluster"]}
+KINDS = {
+    "weekly": ["secure"],
+    "runtime": ["pipeline"],
+    "secure": ["pipeline", "secure"],
+    "dev": ["dev", "secure"],
+    "cluster": ["cluster"],
+}
 
 
 def packages(kind):
@@ -42,6 +49,8 @@ def names(*extras):
     """Packages that dpol and some of its extras need directly."""
     optional = PROJECT["optional-dependencies"]
     needed = [*PROJECT["dependencies"], *(it for extra in extras for it in optional[extra])]
+    if "dpol[pipeline]" in needed:
+        needed = [it for it in needed if it != "dpol[pipeline]"] + optional["pipeline"]
     return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed}
 
 
@@ -58,12 +67,18 @@ def test_conda_recipe_is_up_to_date():
     recipe = yaml.safe_load((ROOT / "conda/recipe.yaml").read_text())
     needed = {item.split()[0] for item in recipe["requirements"]["run"]} - {"python"}
     renamed = {"matplotlib-base": "matplotlib"}
-    assert {renamed.get(name, name) for name in needed} == names()
+    assert {renamed.get(name, name) for name in needed} == names("pipeline")
+
+
+def test_the_command_knows_the_modules_of_the_pipeline():
+    only = names("pipeline") - names()
+    assert {name.replace("-", "_") for name in only} == cli._PIPELINE
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_lock_has_what_an_environment_needs_with_hashes(kind):
-    assert names(*KINDS[kind]) | set(versions("runtime")) <= set(versions(kind))
+    assert names(*KINDS[kind]) <= set(versions(kind))
+    assert set(versions("weekly" if kind == "weekly" else "runtime")) <= set(versions(kind))
     requirements = re.split(r"^(?=[a-z0-9])", packages(kind), flags=re.MULTILINE)[1:]
     assert all("--hash=sha256:" in requirement for requirement in requirements)
 
@@ -71,7 +86,8 @@ def test_lock_has_what_an_environment_needs_with_hashes(kind):
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("opendp", {"secure", "dev"}),
+        ("opendp", {"weekly", "secure", "dev"}),
+        ("pandas", {"runtime", "secure", "dev", "cluster"}),
         ("pytest", {"dev"}),
         ("snakemake-executor-plugin-slurm", {"cluster"}),
     ],

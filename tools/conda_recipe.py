@@ -32,7 +32,9 @@ def recipe(read: dict[str, Any]) -> dict[str, Any]:
     commands = [f"{name} = {place}" for name, place in project["scripts"].items()]
     install = "${{ PYTHON }} -m pip install . -vv --no-deps --no-build-isolation"
     host = [f"python {oldest}.*", "pip", *map(conda_name, read["build-system"]["requires"])]
-    needed = [f"python >={oldest}", *map(conda_name, project["dependencies"])]
+    # Conda knows no extras: its package has what experiments need.
+    packages = sorted(project["dependencies"] + project["optional-dependencies"]["pipeline"])
+    needed = [f"python >={oldest}", *map(conda_name, packages)]
     return {
         "schema_version": 1,
         "package": {"name": project["name"], "version": project["version"]},

@@ -1,7 +1,7 @@
 """Print the software bill of materials, CycloneDX 1.6, from the lock: `python tools/sbom.py`.
 
-A package is required if dpol needs it to run, optional if an extra needs it, and excluded if only
-development does. Hashes are those of all its files on the package index.
+A package is required if experiments need it, optional if another extra needs it, and excluded if
+only development does. Hashes are those of all its files on the package index.
 """
 
 from __future__ import annotations

@@ -58,11 +58,11 @@ def test_the_demo_has_87_jobs():
 
 def test_jobs_come_in_the_order_of_the_config():
     assert list(tiny().jobs()) == [
-        Job("NM", "noisy", "isotropic", "none", 0),
-        Job("NM", "noisy", "isotropic", "high", 0),
-        Job("NM", "noisy", "capacity", "none", 0),
-        Job("NM", "noisy", "capacity", "high", 0),
-        Job("NM", "open", "none", "none", 0),
+        Job(stream="NM", suite="noisy", noise="isotropic", level="none", block=0),
+        Job(stream="NM", suite="noisy", noise="isotropic", level="high", block=0),
+        Job(stream="NM", suite="noisy", noise="capacity", level="none", block=0),
+        Job(stream="NM", suite="noisy", noise="capacity", level="high", block=0),
+        Job(stream="NM", suite="open", noise="none", level="none", block=0),
     ]
 
 

@@ -26,7 +26,6 @@ from small_config import (
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {
     "batching": {"n_experts": [2, 10], "mus": [0.5], "rounds": [1], "bounds": ["borell-tis"]},
-    "convex": {"n_rounds": [9], "dimensions": [1], "epsilons": [1]},
 }
 REFUSED = [
     (
@@ -71,18 +70,12 @@ replicates = True: must not be true or false
 seed = False: must not be true or false
 privacy.delta = True: must not be true or false
 privacy.levels.high = False: must not be true or false
-amplification = {}: unknown key; it is batching now
-audit = {}: unknown key; it is audits now
-distributions = {}: unknown key; it is labels now
-suites.noisy.calibrations = []: unknown key; it is noises now
-report.calibration = 'x': unknown key; it is noise now
 """,
     ),
     (
         FROM_WEB,
         """
 dataset.source.attemts = 3: unknown key; did you mean attempts?
-dataset.source.page_size = 9: unknown key; a table is read with one request, remove it
 dataset.source.endpoints[0].kinds = 'x': unknown key; did you mean kind?
 dataset.source.endpoints[0].kind = 'socrat': must be 'socrata', 'file' or 'epidata'; did you mean socrata?
 dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
@@ -101,9 +94,6 @@ dataset.source.file = 'table.xlsx': must end in .csv, .csv.gz or .parquet
         STUDIED,
         """
 batching.bounds[0] = 'reflexion': must be 'borell-tis' or 'reflection'; did you mean reflection?
-convex.families = ['linear']: unknown key; logistic losses are gone, remove it
-convex.steps = 1: unknown key; logistic losses are gone, remove it
-convex.largest_logistic = 1: unknown key; logistic losses are gone, remove it
 """,
     ),
     (
@@ -123,8 +113,6 @@ suites.noisy.noises = ['isotropic', 'capacity']: must not use the noise capacity
     (
         COMPARED,
         """
-comparison.paper.calibration = 'x': unknown key; it is noise now
-comparison.ablations[0].calibration = 'x': unknown key; it is noise now
 comparison.paper.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
 comparison.ours.algorithm = 'rw-meta': no private suite plays it with capacity noise
 comparison.ours.algorithm = 'follow-the-leader': no private suite plays it with capacity noise

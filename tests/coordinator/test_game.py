@@ -45,7 +45,13 @@ def test_the_steps_are_those_of_experiments(spec):
     gains, noise = shares(scale=0.3 if spec == "rw-meta" else 0.03)
     game, chosen = played(spec, gains, noise)
     z = replicate_generators(0, ("live",), [0], "initial noise").standard_normal(6)
-    source = NoisyGains(z * noise[:1], gains[None], noise, 1.0, NO_PRIVACY)
+    source = NoisyGains(
+        initial=z * noise[:1],
+        gains=gains[None],
+        noise_scale=noise,
+        gain_range=1.0,
+        guarantee=NO_PRIVACY,
+    )
     if spec == "rw-meta":  # draws again for each decision
         assert all(0 <= it < 6 for it in chosen)
         assert played(spec, gains, noise)[1] == chosen

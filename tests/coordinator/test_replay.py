@@ -73,7 +73,14 @@ def noisy_gains(folder, names, capacity, memory):
     z = replicate_generators(0, ("test",), [0], "initial noise").standard_normal(n)
     gains = gains[None]
     more = {"memory": kept, "fresh_scale": fresh, "capacity": capacity}
-    return NoisyGains(z * scale[0], gains, scale, 1.0, NO_PRIVACY, **more)
+    return NoisyGains(
+        initial=z * scale[0],
+        gains=gains,
+        noise_scale=scale,
+        gain_range=1.0,
+        guarantee=NO_PRIVACY,
+        **more,
+    )
 
 
 def replayed(folder, algorithm, counts, capacity, memory, *, holders=2, step=1):

@@ -12,14 +12,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from dpol.core.errors import OutputError
 from dpol.core.files import atomic_path, check_writable, locked, sha256, write_json, write_text
-from dpol.data.panel import write_panel
 from dpol.data.stream import write_stream
-from dpol.data.table import write_table
 from streams_by_hand import stream
 
 REMEDIES = {
@@ -33,26 +30,9 @@ REMEDIES = {
     errno.ENXIO: "No such device or address; choose another folder",  # as any other
 }
 FULL_DISK = Path("/dev/full")
-CELLS = pd.DataFrame({"a": ["1", "2"]}, dtype=str)
-PANEL = pd.DataFrame(
-    {
-        "stream": "S",
-        "group": "g",
-        "entity": ["a", "b"],
-        "name": ["a", "b"],
-        "period": pd.Timestamp("2021-01-01"),
-        "count": 1.0,
-        "capacity": 2.0,
-        "density": 0.5,
-        "count_source": "reported",
-        "capacity_source": "reported",
-    }
-)
 WRITERS = {
     "text.md": lambda path: write_text(path, "new"),
     "value.json": lambda path: write_json(path, {"new": 1}),
-    "table.csv.gz": lambda path: write_table(CELLS, path),
-    "panel.parquet": lambda path: write_panel(PANEL, path),
     "stream.parquet": lambda path: write_stream(stream(), path),
 }
 

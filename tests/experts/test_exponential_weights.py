@@ -63,22 +63,6 @@ def test_two_rounds_by_hand(make_noisy, crowd):
     np.testing.assert_array_equal(two.scores, [[1.0, 2.0]])
 
 
-def test_known_noise_is_counted_even_where_chance_hides_it(make_noisy, crowd):
-    """Equal noisy gains under noise of variance 4 and 9: variance 1/4 * (4 + 9) and not 0."""
-    noisy = make_noisy([[[1.0, 1.0], [0.0, 0.0]]], noise_scale=[2.0, 3.0])
-    state = last(ExponentialWeights(learners=(FixedBank([(0, 1)]),)), noisy, crowd)
-    assert state.variance.tolist() == [3.25]
-
-
-def test_a_share_of_the_weight_is_spread_by_hand(make_noisy, crowd):
-    """Weights after a round are 0.7 of those without share, plus 0.3 / 3."""
-    noisy = make_noisy([[[1.0, 0.0, 0.4], [0.0, 0.0, 0.0]]], noise_scale=0.2)
-    bank = FixedBank([(0, 1, 2)])
-    plain, shared = (last(ExponentialWeights(it, (bank,)), noisy, crowd) for it in (0.0, 0.3))
-    np.testing.assert_allclose(shared.weights, 0.7 * plain.weights + 0.1)
-    np.testing.assert_array_equal(shared.rate, plain.rate)
-
-
 # --- Against plain loops ---
 
 

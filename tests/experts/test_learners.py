@@ -11,6 +11,7 @@ import pytest
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.interface import LearnerBank
+from dpol.experts.learners.average import ModelAverage
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
@@ -18,7 +19,7 @@ from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, learner_name, make_bank, make_members
 from dpol.noise import privatize
-from steps import FixedBank, bank_actions
+from steps import FixedBank, bank_actions, final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
@@ -85,6 +86,28 @@ def test_order_unit_and_a_wave_that_lifts_everybody_change_nothing(bank, game):
     if hasattr(bank, "models"):
         # Variances are in squared gain ranges.
         assert (actions(**tripled) != before).any()
+
+
+AVERAGES = [bank for bank in VARIANTS if isinstance(bank, ModelAverage)]
+every_average = pytest.mark.parametrize("bank", AVERAGES, ids=lambda bank: bank.labels[0])
+
+
+@every_average
+def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(bank, game):
+    alone = dataclasses.replace(game, initial=game.initial[1:2], gains=game.gains[1:2])
+    expected = final_state(bank, game).predicted[1:2]
+    np.testing.assert_array_equal(final_state(bank, alone).predicted, expected)
+
+
+@every_average
+@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
+def test_extreme_gains_and_noise_give_numbers(make_noisy, bank, noise, size):
+    gains = size * np.random.default_rng(0).random((2, 150, 10))
+    state = final_state(bank, make_noisy(gains, noise))
+    for array in (state.predicted, state.weighing.fits, getattr(state, "spread", 0.0)):
+        assert np.isfinite(array).all()
+    assert (state.weighing.shares > 0).all()
 
 
 # ---- a learner alone, and banks together ---------------------------------------------------------

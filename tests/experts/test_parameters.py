@@ -81,9 +81,7 @@ BROKEN = [
     ("kalman", model(process_variance=0), "process_variance must be a number in (0, inf), got 0"),
     ("kalman", model(prior_variance=0), "prior_variance must be a number in (0, inf)"),
     ("kalman", model(transient_variance=-1), "transient_variance must be a number in [0, inf)"),
-    ("kalman", model(slope_variance=-1), "slope_variance must be a number in [0, inf)"),
     ("kalman", model(persistence=1.01), "persistence must be a number in (0, 1], got 1.01"),
-    ("kalman", model(damping=1), "damping must be a number in [0, 1), got 1"),
 ]  # fmt: skip
 
 

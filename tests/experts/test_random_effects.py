@@ -125,8 +125,8 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
         np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
         np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)
-        np.testing.assert_allclose(state.shares[:, r, 0], shares, rtol=1e-8)
-    assert state.shares.max() < 0.9
+        np.testing.assert_allclose(state.weighing.shares[:, r, 0], shares, rtol=1e-8)
+    assert state.weighing.shares.max() < 0.9
 
 
 def test_another_law_of_the_noise_is_told_apart(play_with):
@@ -166,24 +166,6 @@ def test_without_capacities_all_hospitals_are_of_one_size(play_with):
     states = [final_state(RandomEffectsBank(), it) for it in (alike, unknown, noisy)]
     np.testing.assert_array_equal(states[0].predicted, states[1].predicted)
     assert (states[1].predicted != states[2].predicted).all()
-
-
-def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(play_with):
-    noisy = play_with(CHAINS)
-    alone = dataclasses.replace(noisy, initial=noisy.initial[1:2], gains=noisy.gains[1:2])
-    expected = final_state(RandomEffectsBank(), noisy).predicted[1:2]
-    np.testing.assert_array_equal(final_state(RandomEffectsBank(), alone).predicted, expected)
-
-
-@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
-def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
-    gains = size * np.random.default_rng(0).random((2, 150, 10))
-    state = final_state(RandomEffectsBank(), make_noisy(gains, noise))
-    for array in (state.predicted, state.fits, state.spread):
-        assert np.isfinite(array).all()
-    assert (state.shares > 0).all()
-    assert (state.spread >= 0).all()
 
 
 def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy, crowd):

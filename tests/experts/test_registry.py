@@ -126,16 +126,6 @@ def test_the_seed_decides_the_game_if_there_is_noise(member, stream):
 
 
 @every_member
-def test_actions_are_experts(member, stream):
-    algorithm = member.algorithm
-    actions = run(algorithm, source_for(algorithm, stream))
-    assert actions.shape == (7, 12)
-    assert actions.dtype == np.int32
-    assert set(actions.ravel()) <= set(range(4))
-    assert len(set(actions.ravel())) > 1, f"{member.label}: plays the same expert in every round"
-
-
-@every_member
 @pytest.mark.parametrize("shape", [(1, 2), (1, 3), (2, 2)])
 @pytest.mark.parametrize("mu", [0.5, math.inf])
 def test_the_smallest_games_can_be_played(member, game, shape, mu):
@@ -217,14 +207,6 @@ def test_a_step_changes_neither_the_state_nor_the_observation(member, stream):
 
         state = pure_step(member.label, step, state, observation)
         observation = revealed
-
-
-@every_member
-def test_algorithms_survive_pickling(member, stream):
-    copy = pickle.loads(pickle.dumps(member.algorithm))
-    assert copy == member.algorithm
-    source = source_for(member.algorithm, stream)
-    np.testing.assert_array_equal(run(copy, source), run(member.algorithm, source))
 
 
 @every_member
@@ -508,14 +490,6 @@ def test_names_and_parameters_make_the_algorithm(spec, algorithm):
     (member,) = make_members(spec)
     assert member.algorithm == algorithm
     assert spec == before
-
-
-def test_every_learner_of_a_bank_is_a_member():
-    members = make_members({"algorithm": "ridge", "windows": [4, 2], "penalties": {"x": 3.0}})
-    assert [(m.label, m.family, m.algorithm) for m in members] == [
-        (f"ridge-w{window}-x", "ridge", LearnerAlone(RidgeBank((window,), {"x": 3.0})))
-        for window in (4, 2)
-    ]
 
 
 def test_the_papers_algorithms_are_told_from_ours():

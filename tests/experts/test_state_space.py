@@ -10,7 +10,6 @@ from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
 from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.learners.state_space import (
     MODELS,
-    TRENDS,
     KalmanBank,
     StateSpaceModel,
     advance,
@@ -25,8 +24,7 @@ KINDS = {
     "reverting": StateSpaceModel(0.002, 0.85),
     "own prior": StateSpaceModel(0.002, 0.85, prior_variance=0.3),
     "transient": StateSpaceModel(0.001, 0.95, transient_variance=0.02),
-    "trend": StateSpaceModel(0.002, slope_variance=0.001, damping=0.7),
-    "everything": StateSpaceModel(0.002, 0.9, 0.05, 0.01, 0.001, 0.6),
+    "everything": StateSpaceModel(0.002, 0.9, prior_variance=0.05, transient_variance=0.01),
 }
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
@@ -34,10 +32,18 @@ every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 def filtered(model, deviations, noise_scale, memory=None):
     """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
     rounds, replicates, n = deviations.shape
-    setup = LocalSetup(replicates, rounds, n, 1.0, np.zeros((replicates, n)), noise_scale, memory)
+    setup = LocalSetup(
+        n_replicates=replicates,
+        n_rounds=rounds,
+        n_experts=n,
+        gain_range=1.0,
+        initial=np.zeros((replicates, n)),
+        noise_scale=noise_scale,
+        memory=memory,
+    )
     states, innovations = [start(model, setup)], []
     for seen, scale in zip(deviations, noise_scale, strict=True):
-        observation = Observation(seen, scale, None if memory is None else scale)
+        observation = Observation(seen, scale, fresh_scale=None if memory is None else scale)
         state, *innovation = advance(model, states[-1], seen, observation, 1.0)
         states.append(state)
         innovations.append(innovation)
@@ -59,33 +65,17 @@ def test_two_rounds_of_a_local_level_by_hand():
     states, errors, variances = filtered(model, np.array([[[0.2]], [[0.3]]]), scale)
     assert errors.ravel() == pytest.approx([0.2, 0.2])
     assert variances.ravel() == pytest.approx([0.02, 0.04])
-    assert [state.means[0].item() for state in states] == pytest.approx([0, 0.1, 0.15])
-    assert [state.covariance.item() for state in states] == pytest.approx([0.01, 0.01, 0.0125])
+    assert [state.mean.item() for state in states] == pytest.approx([0, 0.1, 0.15])
+    assert [state.variance.item() for state in states] == pytest.approx([0.01, 0.01, 0.0125])
 
 
 def test_two_rounds_of_a_reverting_level_by_hand():
     """Persistence 1/2: stationary variance 0.03 / (3/4) = 0.04; gain 4/5 of an error of 0.5."""
     model = StateSpaceModel(0.03, 0.5)
     states, _, _ = filtered(model, np.array([[[0.5]]]), np.array([[0.1]]))
-    assert states[0].covariance.item() == pytest.approx(0.04)
-    assert states[1].means[0].item() == pytest.approx(0.2)
-    assert states[1].covariance.item() == pytest.approx(0.008 / 4 + 0.03)
-
-
-def test_one_round_of_a_trend_by_hand():
-    """Slope variance 0.0075 and damping 1/2: the slope's own is 0.01, and feeds into the level.
-
-    Round 1 moves the level only, to 0.1 with variance 0.005; the next level has variance
-    0.005 + 0.01 + 0.02 and covariance 0.01 / 2 with the slope. Round 2 sees 0.7 with noise
-    variance 0.025: gains 0.035 / 0.06 and 0.005 / 0.06 of an error of 0.6.
-    """
-    model = StateSpaceModel(0.02, 1.0, 0.01, slope_variance=0.0075, damping=0.5)
-    scale = np.sqrt([[0.01], [0.025]])
-    states, _, _ = filtered(model, np.array([[[0.2]], [[0.7]]]), scale)
-    assert [mean.item() for mean in states[1].means] == pytest.approx([0.1, 0.0])
-    expected = [[0.035, 0.005], [0.005, 0.01]]
-    np.testing.assert_allclose(states[1].covariance[:, :, 0], expected)
-    assert [mean.item() for mean in states[2].means] == pytest.approx([0.1 + 0.35 + 0.05, 0.025])
+    assert states[0].variance.item() == pytest.approx(0.04)
+    assert states[1].mean.item() == pytest.approx(0.2)
+    assert states[1].variance.item() == pytest.approx(0.008 / 4 + 0.03)
 
 
 def test_the_shared_level_by_hand():
@@ -115,23 +105,20 @@ def test_equals_statsmodels(model):
     scale = rng.uniform(0, 0.3, (rounds, n))
     scale[5] = 0.0
     states, errors, variances = filtered(model, seen, scale)
-    size = len(model.transition)
     for r in range(2):
         for i in range(n):
-            theirs = KalmanFilter(k_endog=1, k_states=size, tolerance=0.0)
+            theirs = KalmanFilter(k_endog=1, k_states=1, tolerance=0.0)
             theirs.bind(np.ascontiguousarray(seen[:, r, i, None]))
-            theirs["design"] = np.eye(1, size)
+            theirs["design"] = theirs["selection"] = np.eye(1)
             theirs["obs_cov"] = (scale[:, i] ** 2 + model.transient_variance)[None, None]
-            theirs["transition"] = model.transition
-            theirs["selection"] = np.eye(size)
-            theirs["state_cov"] = model.disturbance
-            theirs.initialize_known(np.zeros(size), model.prior)
+            theirs["transition"] = [[model.persistence]]
+            theirs["state_cov"] = [[model.process_variance]]
+            theirs.initialize_known(np.zeros(1), np.array([[model.variance_before]]))
             result = theirs.filter()
-            means = np.array([[mean[r, i] for mean in state.means] for state in states])
-            covariances = np.array([state.covariance[:, :, i] for state in states])
-            np.testing.assert_allclose(means, result.predicted_state.T, rtol=1e-9, atol=1e-12)
-            expected = np.moveaxis(result.predicted_state_cov, 2, 0)
-            np.testing.assert_allclose(covariances, expected, rtol=1e-9, atol=1e-14)
+            means = [state.mean[r, i] for state in states]
+            own = [state.variance[i] for state in states]
+            np.testing.assert_allclose(means, result.predicted_state[0], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(own, result.predicted_state_cov[0, 0], rtol=1e-9, atol=1e-14)
             np.testing.assert_allclose(errors[:, r, i], result.forecasts_error[0], atol=1e-12)
             np.testing.assert_allclose(variances[:, i], result.forecasts_error_cov[0, 0])
 
@@ -143,15 +130,11 @@ def conditioned(model, deviations, fresh, memory):
     """(R, n) expectation and (n,) variance of the next deviation, given all that was seen."""
     rounds, _, n = deviations.shape
     means, variances = np.empty(deviations.shape[1:]), np.empty(n)
-    moves, steps = model.transition, [model.prior]
+    own = [model.variance_before]
     for _ in range(rounds):
-        steps.append(moves @ steps[-1] @ moves.T + model.disturbance)
-    law = np.empty((rounds + 1, rounds + 1))
-    for s in range(rounds + 1):
-        own = steps[s]
-        for t in range(s, rounds + 1):
-            law[s, t] = law[t, s] = own[0, 0]
-            own = moves @ own
+        own.append(model.persistence**2 * own[-1] + model.process_variance)
+    s, t = np.indices((rounds + 1, rounds + 1))
+    law = np.array(own)[np.minimum(s, t)] * model.persistence ** np.abs(s - t)
     for i in range(n):
         matrix = np.zeros((rounds, rounds))  # noise by draws
         for t in range(rounds):
@@ -174,12 +157,12 @@ def test_noise_with_memory_is_conditioned_on_exactly(model):
     states, errors, _ = filtered(model, deviations, fresh, MEMORY)
     for rounds in (1, 2, 9):
         means, variances = conditioned(model, deviations[:rounds], fresh[:rounds], MEMORY)
-        np.testing.assert_allclose(states[rounds].means[0], means, atol=1e-12)
-        np.testing.assert_allclose(states[rounds].covariance[0, 0], variances, rtol=1e-9)
+        np.testing.assert_allclose(states[rounds].mean, means, atol=1e-12)
+        np.testing.assert_allclose(states[rounds].variance, variances, rtol=1e-9)
     # Who takes it for independent, or mistakes a, predicts something else.
     other = Chains(MEMORY.a + 0.1, MEMORY.b)
     for wrong in (None, other):
-        assert abs(filtered(model, deviations, fresh, wrong)[0][9].means[0] - means).max() > 1e-4
+        assert abs(filtered(model, deviations, fresh, wrong)[0][9].mean - means).max() > 1e-4
     assert np.isfinite(errors).all()
 
 
@@ -192,8 +175,8 @@ def test_a_memory_of_nothing_is_independent_noise():
         filtered(MODELS[2], deviations, fresh)[0],
         strict=True,
     ):
-        np.testing.assert_allclose(own.means[0], plain.means[0], atol=1e-14)
-        np.testing.assert_allclose(own.covariance[0, 0], plain.covariance[0, 0], rtol=1e-12)
+        np.testing.assert_allclose(own.mean, plain.mean, atol=1e-14)
+        np.testing.assert_allclose(own.variance, plain.variance, rtol=1e-12)
 
 
 @pytest.mark.parametrize("persistence", [1.0, 0.8])
@@ -204,19 +187,19 @@ def test_the_steady_state_solves_the_riccati_equation(persistence):
     states, _, _ = filtered(model, np.zeros((400, 1, 1)), scale)
     half = (process + noise * (persistence**2 - 1)) / 2
     root = half + math.sqrt(half**2 + process * noise)
-    assert states[-1].covariance.item() == pytest.approx(root)
+    assert states[-1].variance.item() == pytest.approx(root)
 
 
 def test_variances_do_not_depend_on_the_data_and_never_are_negative():
     rng = np.random.default_rng(2)
     scale = np.where(rng.random((200, 4)) < 0.3, 0.0, 1.0)
-    for model in (*MODELS, *TRENDS, *KINDS.values()):
+    for model in (*MODELS, *KINDS.values()):
         one, _, variances = filtered(model, np.zeros((200, 1, 4)), scale)
         other, _, _ = filtered(model, 9 * rng.standard_normal((200, 3, 4)), scale)
         assert (variances > 0).all()
         for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a.covariance, b.covariance)
-            assert np.linalg.eigvalsh(np.moveaxis(a.covariance, 2, 0)).min() >= -1e-15
+            np.testing.assert_array_equal(a.variance, b.variance)
+            assert a.variance.min() >= 0
 
 
 @pytest.mark.parametrize("wrong", [0.5, 2.0])
@@ -225,7 +208,7 @@ def test_innovations_of_the_true_model_are_white(model, wrong, checks):
     """4,000 draws from the model itself; error probability 1e-6.
 
     Errors over their standard deviations are independent unit normals in every round. A
-    process (and slope) variance wrong by a factor of 2 is rejected.
+    process variance wrong by a factor of 2 is rejected.
     """
     seen = simulated([model], 6, 4_000, 0.01, seed=3).transpose(1, 0, 2)
 
@@ -236,9 +219,9 @@ def test_innovations_of_the_true_model_are_white(model, wrong, checks):
     assert checks.columns_are_unit_normals(whitened(model))
     # A transient hides the process for so few rounds, but not a wrong transient.
     hidden = model.transient_variance >= model.process_variance
-    names = ["transient_variance"] if hidden else ["process_variance", "slope_variance"]
-    changed = {name: wrong * getattr(model, name) for name in names}
-    other = dataclasses.replace(model, prior_variance=float(model.prior[0, 0]), **changed)
+    name = "transient_variance" if hidden else "process_variance"
+    changed = {"prior_variance": model.variance_before, name: wrong * getattr(model, name)}
+    other = dataclasses.replace(model, **changed)
     assert not checks.columns_are_unit_normals(whitened(other))
 
 
@@ -253,13 +236,6 @@ def test_without_noise_and_transients_the_last_winner_is_followed(draw_noisy):
         np.testing.assert_array_equal(column, expected)
 
 
-def test_a_rising_expert_is_found_by_a_trend_only(make_noisy):
-    """Expert 1 rises by 0.04 a round, was last seen at 0.40, and expert 0 stays at 0.41."""
-    noisy = make_noisy([np.stack([np.full(12, 0.41), 0.04 * np.arange(12)], axis=1)])
-    bank = KalmanBank((StateSpaceModel(1e-3), StateSpaceModel(1e-3, slope_variance=1e-3)))
-    assert bank_actions(bank, noisy)[0, 11].tolist() == [0, 1]
-
-
 def test_round_one_and_one_expert_are_expert_0(make_noisy):
     noisy = make_noisy(np.ones((2, 3, 1)), noise_scale=0.1)
     assert not bank_actions(KalmanBank(), noisy).any()
@@ -268,9 +244,9 @@ def test_round_one_and_one_expert_are_expert_0(make_noisy):
 
 
 def test_labels_tell_all_models_apart():
-    labels = KalmanBank((*MODELS, *TRENDS, *KINDS.values())).labels
-    assert len(set(labels)) == len(MODELS) + len(TRENDS) + len(KINDS)
+    labels = KalmanBank((*MODELS, *KINDS.values())).labels
+    assert len(set(labels)) == len(MODELS) + len(KINDS)
     assert labels[2] == "kalman-reverting-0.9-0.001"
     assert labels[5] == "kalman-level-0.001"
     assert labels[7] == "kalman-level-1e-05-transient-0.001"
-    assert labels[8] == "kalman-level-0.0001-trend-0.8-1e-05"
+    assert labels[-1] == "kalman-reverting-0.9-0.002-transient-0.01-prior-0.05"

@@ -62,7 +62,15 @@ def scale_of(objective, stream, mu):
 
 
 def setup_for(rounds, mu, gain_range=1.0):
-    return CuratorSetup(1, rounds, 3, gain_range, LARGEST, LARGEST, mu)
+    return CuratorSetup(
+        n_replicates=1,
+        n_rounds=rounds,
+        n_experts=3,
+        gain_range=gain_range,
+        sensitivity=LARGEST,
+        largest_change=LARGEST,
+        mu=mu,
+    )
 
 
 @pytest.mark.parametrize(("rounds", "levels"), LEVELS.items())
@@ -194,20 +202,6 @@ def test_capacity_scales_by_hand():
     for gain_range, root in ((2.0, math.sqrt(20)), (0.5, math.sqrt(1.25))):
         state = TreeFTPL("min-regret").init(own_setup(changes, gain_range))
         np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
-
-
-def test_the_hospital_with_the_fewest_beds_keeps_the_isotropic_noise(random_stream):
-    """No other hospital has more noise."""
-    stream = random_stream(9, 4)
-    capacity = np.tile(stream.capacity.min(axis=0), (9, 1))
-    stream = dataclasses.replace(stream, capacity=capacity)
-    own, same = (
-        noise_of(TreeFTPL(), stream, 0.5, UnitDraws(18), way).std(axis=1)
-        for way in ("capacity", "isotropic")
-    )
-    least = capacity[0].argmin()
-    np.testing.assert_allclose(own[:, least], same[:, least])
-    np.testing.assert_allclose(own / same, capacity[0].min() / capacity)
 
 
 def test_the_capacity_noise_says_what_it_lacks_and_what_it_is():

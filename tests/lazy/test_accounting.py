@@ -39,9 +39,9 @@ DELTAS = (1e-12, 1e-6, 0.1)
 def exact_and_accounted(game, eta, p, c, *, change=1.0, deltas=DELTAS, account=sound_epsilon):
     """(exact worst epsilon, accounted epsilon) for every delta."""
     d, rest, values, B = game
-    law = LazyLaw(B, eta, p, c)
+    law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
     for delta in deltas:
-        facts = LazyGame((rest + 1) * B, delta, change, c)
+        facts = LazyGame((rest + 1) * B, delta, largest_change=change, normaliser=c)
         worst = worst_epsilon(d, rest, law, values, delta=delta, largest_change=change)
         yield worst, account(facts, B, eta, p)
 
@@ -82,7 +82,9 @@ def test_the_published_epsilon_also_bounds_the_exact_one():
 
 def violated(accounted, **mechanism):
     """True if a pair of sequences of three rounds breaks an accounted epsilon at delta = 1e-6."""
-    law = LazyLaw(1, mechanism["eta"], mechanism["p"], mechanism["c"])
+    law = LazyLaw(
+        batch_size=1, eta=mechanism["eta"], fake_switch=mechanism["p"], normaliser=mechanism["c"]
+    )
     return worst_epsilon(2, 2, law, (0, 1), delta=1e-6) > accounted
 
 
@@ -96,7 +98,7 @@ def violated(accounted, **mechanism):
     ],
 )
 def test_a_mechanism_that_is_not_the_accounted_one_breaks_the_bound(mechanism):
-    game = LazyGame(3, 1e-6, 1.0, mechanism["c"])
+    game = LazyGame(3, 1e-6, largest_change=1.0, normaliser=mechanism["c"])
     accounted = sound_epsilon(game, 1, 0.01, 0.3)
     assert violated(accounted, **mechanism)
     assert not violated(accounted, eta=0.01, p=0.3, c=mechanism["c"])
@@ -122,7 +124,7 @@ def test_published_epsilon_is_the_theorems_formula(T, delta, B, eta, p):
     """However far one person can move a loss."""
     expected = published_by_hand(T, delta, B, eta, p)
     for s in (0.01, 1.0):
-        found = published_epsilon(LazyGame(T, delta, s), B, eta, p)
+        found = published_epsilon(LazyGame(T, delta, largest_change=s), B, eta, p)
         assert found == pytest.approx(expected, rel=1e-13)
 
 
@@ -157,14 +159,14 @@ POINTS = [
 def test_sound_epsilon_is_its_definition(T, delta, B, eta, p, s, c):
     """The library's orders are a grid: it may be larger by half a percent, never smaller."""
     expected = plain.sound_epsilon(T, delta, B=B, eta=eta, p=p, c=c, s=s)
-    found = sound_epsilon(LazyGame(T, delta, s, c), B, eta, p)
+    found = sound_epsilon(LazyGame(T, delta, largest_change=s, normaliser=c), B, eta, p)
     assert expected * (1 - 1e-9) <= found <= expected * 1.005 + 1e-12
 
 
 def test_the_independent_computation_tells_wrong_constants_apart():
     T, delta, B, eta, p = POINTS[1]
     facts = {"T": T, "delta": delta, "B": B, "eta": eta, "p": p, "c": 1.0, "s": 1.0}
-    found = sound_epsilon(LazyGame(T, delta, 1.0, 1.0), B, eta, p)
+    found = sound_epsilon(LazyGame(T, delta, largest_change=1.0, normaliser=1.0), B, eta, p)
     for wrong in ({"c": 2.0}, {"s": 0.98}, {"p": 0.08}, {"B": 2}, {"delta": delta / 2}):
         assert abs(found / plain.sound_epsilon(**{**facts, **wrong}) - 1) > 0.005
 
@@ -191,7 +193,7 @@ def test_the_switch_after_the_differing_round_is_exact():
 @pytest.mark.parametrize(("B", "p"), [(1, 0.02), (5, 0.2), (40, 1.0)])
 def test_epsilon_rises_with_eta_change_and_rounds_and_falls_with_delta(B, p, c):
     def epsilon(T=1000, delta=1e-6, s=0.5, eta=0.01):
-        return sound_epsilon(LazyGame(T, delta, s, c), B, eta, p)
+        return sound_epsilon(LazyGame(T, delta, largest_change=s, normaliser=c), B, eta, p)
 
     for rising in (
         [epsilon(eta=eta) for eta in np.geomspace(1e-4, 3, 60).tolist()],
@@ -206,7 +208,9 @@ def test_epsilon_rises_with_eta_change_and_rounds_and_falls_with_delta(B, p, c):
 def test_fake_switches_are_needed_and_the_tight_normaliser_never_costs_more():
     assert math.isinf(sound_epsilon(LazyGame(100, 1e-6), 1, 0.01, 0.0))
     for T, delta, *parameters in POINTS:
-        tight, published = (LazyGame(T, delta, 1.0, c) for c in NORMALISERS)
+        tight, published = (
+            LazyGame(T, delta, largest_change=1.0, normaliser=c) for c in NORMALISERS
+        )
         assert sound_epsilon(tight, *parameters) <= sound_epsilon(published, *parameters)
 
 
@@ -275,7 +279,7 @@ CASES = [
 @pytest.mark.parametrize("which", OBJECTIVES)
 def test_chosen_parameters_reach_the_epsilon_asked_for(accountant, which):
     for c, (T, epsilon, delta, d, s) in itertools.product(NORMALISERS, CASES):
-        game = LazyGame(T, delta, s, c)
+        game = LazyGame(T, delta, largest_change=s, normaliser=c)
         asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
         found = choose_parameters(game, **asked, objective=which)
         B, eta, p = found.batch_size, found.eta, found.fake_switch
@@ -300,7 +304,7 @@ def test_no_private_parameters_have_an_objective_three_percent_smaller(
     """The search is compared with a fine grid over p and all B, at the smallest eta that reaches
     such an objective: the objective falls with eta up to its minimiser, and epsilon rises with it.
     """
-    game, etas = LazyGame(T, 1e-6, s), np.geomspace(1e-6, 10, 20_000)
+    game, etas = LazyGame(T, 1e-6, largest_change=s), np.geomspace(1e-6, 10, 20_000)
     asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
     found = choose_parameters(game, **asked, objective=which)
     for B in range(1, T + 1):
@@ -360,7 +364,7 @@ def test_what_cannot_be_chosen_is_an_error_with_its_remedy(accountant, change, m
 
 def test_theorem_3_10_by_hand():
     """T = 10^6, d = e^16: eps_0 = 10^-1.5 * 8 = 0.253. eps = 1/8 is less: eta = 0.0025 / log."""
-    d, game = round(math.exp(16)), LazyGame(10**6, 1e-6, 1.0, 2.0)
+    d, game = round(math.exp(16)), LazyGame(10**6, 1e-6, largest_change=1.0, normaliser=2.0)
     log = math.log(1e12)
     found = theorem_3_10(game, epsilon=0.125, n_experts=d)
     assert found.batch_size == 8

@@ -123,22 +123,22 @@ def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accounta
     stream = random_stream(60, 4)
     algorithm, source = LazyWeights(accountant=accountant, delta=1e-5), RawGains(stream, 0.1, 3)
     found, change = algorithm.parameters_for(setup_of(source)), 1 / stream.capacity.min()
-    game = LazyGame(60, 1e-5, change)
+    game = LazyGame(60, 1e-5, largest_change=change)
     account = {"sound": sound_epsilon, "published": published_epsilon}[accountant]
     epsilon = account(game, found.batch_size, found.eta, found.fake_switch)
     assert 0.95 * epsilon_of_delta(1e-5, 0.1) < epsilon <= epsilon_of_delta(1e-5, 0.1)
     guarantee = guarantee_of(algorithm, source)
     assert math.isnan(guarantee.mu)
     assert dataclasses.replace(guarantee, mu=0.0) == Guarantee(
-        f"lazy resampling from multiplicative weights (L2P), {accountant} accountant",
-        ONE_PERSON,
-        UNIT,
-        change,
-        "L-infinity, gain",
-        0.0,
-        "central",
-        "seeded",
-        (epsilon, 1e-5),
+        mechanism=f"lazy resampling from multiplicative weights (L2P), {accountant} accountant",
+        adjacency=ONE_PERSON,
+        unit=UNIT,
+        sensitivity=change,
+        sensitivity_unit="L-infinity, gain",
+        mu=0.0,
+        model="central",
+        sampler="seeded",
+        epsilon_delta=(epsilon, 1e-5),
     )
     # A smaller delta is not covered.
     assert guarantee.epsilon(1e-5) == guarantee.epsilon(1e-3) == epsilon
@@ -170,7 +170,7 @@ def setup_with(**fields):
     ],
 )
 def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
-    game = LazyGame(150, 1e-6, s, 1.0)
+    game = LazyGame(150, 1e-6, largest_change=s, normaliser=1.0)
     expected = choose_parameters(game, epsilon=epsilon_of_delta(1e-6, 1.0), n_experts=20)
     assert LazyWeights().parameters_for(setup_with(**fields)) == expected
 
@@ -187,7 +187,7 @@ def test_the_published_normaliser_is_accounted_with_its_constant():
     tight, published = (LazyWeights(normaliser=n) for n in ("tight", "published"))
     setup = setup_with(largest_change=1.0)
     found = published.parameters_for(setup)
-    game = LazyGame(150, 1e-6, 1.0, 2.0)
+    game = LazyGame(150, 1e-6, largest_change=1.0, normaliser=2.0)
     epsilon = sound_epsilon(game, found.batch_size, found.eta, found.fake_switch)
     assert found.epsilon == epsilon <= epsilon_of_delta(1e-6, 1.0)
     assert found.objective > tight.parameters_for(setup).objective

@@ -16,9 +16,9 @@ from dpol.lazy.weights import WeightsMeasure
 
 PARAMETERS = [
     LazyParameters(1, 0.2, 0.1),
-    LazyParameters(5, 0.1, 0.3, "published"),
+    LazyParameters(5, 0.1, 0.3, normaliser="published"),
     LazyParameters(60, 0.1, 0.5),
-    LazyParameters(1, 0.01, 0.01, "published"),
+    LazyParameters(1, 0.01, 0.01, normaliser="published"),
     LazyParameters(7, 0.01, 0.0),
     LazyParameters(2, 0.01, 1.0),
     LazyParameters(500, 0.1, 0.5),  # one batch

@@ -30,7 +30,7 @@ def run(measure, parameters, batches, generators):
 
 def many(normaliser="tight", p=0.2, eta=0.7, n=50_000, batches=BATCHES, seed=0):
     measure = WeightsMeasure(batches.shape[1], eta)
-    parameters = LazyParameters(1, eta, p, normaliser)
+    parameters = LazyParameters(1, eta, p, normaliser=normaliser)
     return run(measure, parameters, batches, replicates.many(n, seed))
 
 
@@ -48,7 +48,7 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
     tapes = [plain.Tape(rng.random(100).tolist()) for _ in range(50)]
     states = run(
         WeightsMeasure(4, eta),
-        LazyParameters(B, eta, p, normaliser),
+        LazyParameters(B, eta, p, normaliser=normaliser),
         [losses[t : t + B].sum(axis=0) for t in range(0, len(losses), B)][:-1],
         ReplicateGenerators(tuple(tapes)),
     )
@@ -102,7 +102,12 @@ def test_whole_plays_follow_the_enumerated_law(normaliser, checks):
     states = many(normaliser, p=0.3, eta=0.5, batches=batches)
     outcome = sum(s.played.astype(int) * 2 ** (4 - i) for i, s in enumerate(states))
     outcome = outcome + states[-1].shadow
-    law = {c: paths_and_shadow(batches[None], LazyLaw(1, 0.5, 0.3, c)).ravel() for c in (1.0, 2.0)}
+    law = {
+        c: paths_and_shadow(
+            batches[None], LazyLaw(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=c)
+        ).ravel()
+        for c in (1.0, 2.0)
+    }
     right = NORMALISERS[normaliser]
     assert checks.frequencies(counts(outcome, 32), law[right])
     assert not checks.frequencies(counts(outcome, 32), law[3.0 - right])
@@ -124,8 +129,13 @@ KEEP = [
 def advanced(eta, p, normaliser, x, y, uniforms):
     """The next state of a replicate at x and y, after losses (1, 0), and how often y was drawn."""
     measure, tape = WeightsMeasure(2, eta), plain.Tape(uniforms)
-    state = LazyState(measure.initial(), np.array([x]), np.array([y]), np.zeros(1, dtype=np.int64))
-    parameters, batch = LazyParameters(1, eta, p, normaliser), np.array([1.0, 0.0])
+    state = LazyState(
+        measure=measure.initial(),
+        played=np.array([x]),
+        shadow=np.array([y]),
+        redraws=np.zeros(1, dtype=np.int64),
+    )
+    parameters, batch = LazyParameters(1, eta, p, normaliser=normaliser), np.array([1.0, 0.0])
     after = advance(measure, parameters, state, batch, ReplicateGenerators((tape,)))
     return after, tape.read - 3 - int(after.redraws[0])
 

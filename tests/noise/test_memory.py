@@ -11,7 +11,6 @@ import pytest
 
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.matrix_ftpl import MatrixFTPL
-from dpol.experts.meta import RWMeta
 from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.noise import privatize
 from replicates import many
@@ -108,12 +107,6 @@ def test_the_record_names_the_memory(stream):
     assert (
         "memory" not in privatize(stream, "capacity", MU, seed=1, replicates=1).guarantee.as_dict()
     )
-
-
-def test_learners_that_take_noise_as_independent_are_refused(stream):
-    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=1)
-    with pytest.raises(ValueError, match="RWMeta takes noise as independent from round to round"):
-        play_rounds(RWMeta(), noisy, many(1))
 
 
 @pytest.mark.parametrize("stay", [1, 3])

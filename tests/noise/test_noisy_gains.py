@@ -19,7 +19,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.experts.registry import make_members
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
-from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
+from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.hospitals.summary import collect_cells
 
@@ -282,15 +282,6 @@ def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_ga
     assert achieved_mu(given_gains, np.zeros((2, 3))) == math.inf
 
 
-@pytest.mark.parametrize("noise", ["isotropic", "isotropic-constant"])
-def test_the_record_of_a_given_sensitivity_names_rounds_and_no_person(given_gains, noise):
-    found = private(given_gains, noise, 0.5).guarantee
-    assert (found.adjacency, found.unit) == (GIVEN_CHANGE, ONE_ROUND)
-    assert (found.sensitivity, found.sensitivity_unit) == (0.5, "L2, gain")
-    assert found.mu == pytest.approx(0.5, rel=1e-14)
-    assert not any("person" in str(value) for value in found.as_dict().values())
-
-
 # ---- a noise is one line -------------------------------------------------------------------------
 
 
@@ -324,7 +315,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
 
 def test_noisy_gains_say_what_they_were_drawn_from(hospitals):
     noisy = private(hospitals, "capacity", 0.5, seed=3, replicates=[4, 2])
-    assert noisy.seeds == Seeds(3, "test", "capacity", 0.5, (4, 2))
+    assert noisy.seeds == Seeds(seed=3, stream="test", noise="capacity", mu=0.5, replicates=(4, 2))
     np.testing.assert_array_equal(
         private(hospitals, replicates=2).gains, private(hospitals, replicates=range(2)).gains
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 
@@ -12,14 +11,14 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
 from dpol.privacy.dp_events import dp_event, dp_event_facts, mu_of_dp_event
-from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 
 ONE = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
 REPLACED = dp_accounting.NeighboringRelation.REPLACE_ONE
 
 
-def guarantee(mu, epsilon_delta=None):
-    return dataclasses.replace(NO_PRIVACY, mu=mu, epsilon_delta=epsilon_delta)
+def gaussian(mu):
+    return dp_event(dp_event_facts(mu))
 
 
 @pytest.mark.parametrize("epsilon_delta", [None, (0.5, 0.0), (800.0, 0.0), (1.0, 1e-6)])
@@ -27,9 +26,8 @@ def guarantee(mu, epsilon_delta=None):
 def test_the_plain_data_is_that_of_dp_accounting(mu, epsilon_delta):
     """Field by field, also after JSON; an unsupported event is one that accountants refuse."""
     facts = dp_event_facts(mu, epsilon_delta)
-    event = guarantee(mu, epsilon_delta).to_dp_event()
+    event = dp_event(facts)
     assert event.to_named_tuple()._asdict() == json.loads(json.dumps(facts, allow_nan=False))
-    assert dp_event(facts) == event
     refused = epsilon_delta == (1.0, 1e-6)
     assert RdpAccountant(neighboring_relation=REPLACED).supports(event) != refused
 
@@ -40,36 +38,34 @@ def test_accountants_of_dp_accounting_agree(mu):
 
     With the relation REPLACE_ONE the PLD accountant would answer for 2 mu, the RDP one for mu.
     """
-    event = guarantee(mu).to_dp_event()
+    event = gaussian(mu)
     exact = PLDAccountant(neighboring_relation=ONE).compose(event)
     bound = RdpAccountant(neighboring_relation=ONE).compose(event)
     for delta in (1e-9, 1e-6, 1e-3):
-        ours = guarantee(mu).epsilon(delta)
+        ours = epsilon_of_delta(delta, mu)
         assert exact.get_epsilon(delta) == pytest.approx(ours, abs=1e-3)
         assert bound.get_epsilon(delta) >= ours
         if ours > 0.2:
-            assert guarantee(1.01 * mu).epsilon(delta) > exact.get_epsilon(delta) + 1e-3
+            assert epsilon_of_delta(delta, 1.01 * mu) > exact.get_epsilon(delta) + 1e-3
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_a_pure_epsilon_is_that_of_randomized_response(epsilon):
-    event = guarantee(math.nan, (epsilon, 0.0)).to_dp_event()
+    event = dp_event(dp_event_facts(math.nan, (epsilon, 0.0)))
     accountant = PLDAccountant(neighboring_relation=REPLACED).compose(event)
     assert accountant.get_epsilon(0.0) == pytest.approx(epsilon, abs=1e-3)
 
 
 def test_an_event_leads_back_to_mu():
     for mu in (0.0, 0.05, 0.3, 2.0, math.inf):
-        event = guarantee(mu).to_dp_event()
+        event = gaussian(mu)
         assert mu_of_dp_event(event) == pytest.approx(mu, rel=1e-15)
         assert mu_of_dp_event(dp_event_facts(mu)) == mu_of_dp_event(event)
-    half = guarantee(0.5).to_dp_event()
+    half = gaussian(0.5)
     weeks = dp_accounting.SelfComposedDpEvent(half, 4)
-    both = dp_accounting.ComposedDpEvent([weeks, guarantee(0.75).to_dp_event()])
+    both = dp_accounting.ComposedDpEvent([weeks, gaussian(0.75)])
     assert (mu_of_dp_event(weeks), mu_of_dp_event(both)) == (1.0, 1.25)
-    assert (
-        mu_of_dp_event(dp_accounting.SelfComposedDpEvent(guarantee(math.inf).to_dp_event(), 0)) == 0
-    )
+    assert mu_of_dp_event(dp_accounting.SelfComposedDpEvent(gaussian(math.inf), 0)) == 0
     assert mu_of_dp_event(dp_accounting.GaussianDpEvent(0.0)) == math.inf
 
 

@@ -77,7 +77,7 @@ def test_a_given_sensitivity_holds_for_any_change_of_a_round():
     with pytest.raises(ValueError, match="needs the changes of single gains"):
         scaled_to(prefix_sums(T), 0.3, 2, MU, by_capacity=True)
     with pytest.raises(ValueError, match=r"changes must be \(9, 4\), got \(8, 4\)"):
-        MatrixMechanism(prefix_sums(T), changes_of(T - 1), np.ones(N))
+        MatrixMechanism(factorization=prefix_sums(T), changes=changes_of(T - 1), scale=np.ones(N))
 
 
 def test_no_noise_without_privacy():

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import datetime
 import os
+import re
 import subprocess
 import venv
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pipeline import ROOT, SMALL, built_wheel, fail, run, succeed, write_config
 
 STUDIES = "batching", "lazy", "convex", "labels", "memory", "audits", "claims", "comparison"
 
 
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`bin` of an environment with the locked packages of a plain install and the wheel."""
-    folder = tmp_path_factory.mktemp("stranger")
+def installed(folder: Path, kind: str) -> Path:
+    """`bin` of an environment with the locked packages of a kind and the wheel."""
     venv.create(folder, symlinks=True, with_pip=True)
     pip = [str(folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
     (folder / "packages.txt").write_bytes(
-        subprocess.check_output([ROOT / "requirements/packages.sh", "runtime"])
+        subprocess.check_output([ROOT / "requirements/packages.sh", kind])
     )
     locked = ["--require-hashes", "--requirement", str(folder / "packages.txt")]
     succeed(run(*pip, "install", "--no-deps", *locked))
     succeed(run(*pip, "install", "--no-deps", str(built_wheel(folder))))
     succeed(run(*pip, "check"))
     return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stranger's, with the extra that experiments need."""
+    return installed(tmp_path_factory.mktemp("stranger"), "runtime")
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hospital's, with exact noise and without the pipeline."""
+    return installed(tmp_path_factory.mktemp("hospital"), "weekly")
 
 
 def dpol(commands: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -64,3 +77,63 @@ def test_a_config_is_run_to_its_report(commands: Path, tmp_path: Path) -> None:
 def test_a_failure_of_snakemake_is_that_of_dpol(commands: Path, tmp_path: Path) -> None:
     write_config(tmp_path, SMALL, seed="seven")
     assert "seed" in fail(dpol(commands, tmp_path, "run", "config.yaml", "-n"))
+
+
+PIPELINE = "dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "snakemake"
+MOST_MB = 560
+
+
+def test_a_light_install_is_small_and_has_nothing_of_the_pipeline(light: Path) -> None:
+    (packages,) = light.parent.glob("lib/python*/site-packages")
+    assert not [name for name in PIPELINE if (packages / name).exists()]
+    size = sum(it.stat().st_blocks for it in packages.rglob("*") if not it.is_symlink()) * 512
+    assert size < MOST_MB * 1e6, f"{size / 1e6:.0f} MB"
+
+
+def test_the_weekly_commands_run_without_the_pipeline(light: Path, tmp_path: Path) -> None:
+    entities = {name: {"title": name, "capacity": 120} for name in ("north", "south")}
+    agreed = {"name": "valley", "periods": {"first": datetime.date(2024, 1, 7)}, "mu": 0.5}
+    agreed |= {"entities": entities, "budget_mu": 3, "disjoint": True}
+    (tmp_path / "valley.yaml").write_text(yaml.safe_dump(agreed))
+    said = fail(dpol(light, tmp_path, *release("north", tmp_path)))
+    (hashed,) = set(re.findall("--agree ([0-9a-f]{12})", said))
+    for name in entities:
+        succeed(dpol(light, tmp_path, *release(name, tmp_path), "--agree", hashed))
+    ledger = "north/dpol-ledger.sqlite"
+    assert "2024-01-14" in succeed(dpol(light, tmp_path, "history", "--ledger", ledger))
+    into = "north/noisy.csv", "south/noisy.csv", "--into", "state", "--deployment", "valley.yaml"
+    assert "2 new" in succeed(dpol(light, tmp_path, "collect", *into))
+    assert "2024-01-21: " in succeed(dpol(light, tmp_path, "decide", "state"))
+    succeed(dpol(light, tmp_path, "decide", "state", "--check", "--period", "2024-01-21"))
+    aside = "set-aside", "state", "--entity", "south", "--reason", "a wrong column"
+    assert "south, 2024-01-14" in succeed(dpol(light, tmp_path, *aside))
+    assert "59.9%" in succeed(dpol(light, tmp_path, "account", "--mu", "0.5"))
+
+
+def release(entity: str, folder: Path) -> list[str]:
+    """The words of a release by a hospital, whose counts are put into the folder."""
+    rows = "\n".join(f"{entity},2024-01-{day},31" for day in ("07", "14"))
+    (folder / entity).mkdir(exist_ok=True)
+    (folder / entity / "counts.csv").write_text(f"entity,period,count\n{rows}\n")
+    words = f"privatize {entity}/counts.csv --output {entity}/noisy.csv"
+    return [*words.split(), "--deployment", "valley.yaml", "--entity-id", entity]
+
+
+def test_the_library_plays_without_the_pipeline(light: Path, tmp_path: Path) -> None:
+    code = """
+import numpy as np, dpol
+weeks = np.datetime64("2021-01-01") + 7 * np.arange(20)
+stream = dpol.GainStream("s", np.full((20, 3), 0.2), np.full((20, 3), 50.0), ("a", "b", "c"), weeks)
+noisy = dpol.privatize(stream, "capacity", mu=1.0, seed=1, replicates=4)
+print(dpol.play(dpol.RWMeta(), noisy).actions.shape)
+"""
+    found = run(str(light / "python"), "-c", code, folder=tmp_path, PYTHONPATH="")
+    assert succeed(found) == "(4, 20)\n"
+
+
+@pytest.mark.parametrize("words", ["demo --dry-run", "compare one two"])
+def test_an_experiment_without_the_pipeline_says_what_to_install(
+    light: Path, tmp_path: Path, words: str
+) -> None:
+    said = fail(dpol(light, tmp_path, *words.split()))
+    assert said.endswith('is not installed; run pip install "dpol[pipeline]"\n')

@@ -21,6 +21,9 @@ from dpol.core.words import printable
 _COMMANDS = pipeline, compare, config, account
 """Modules; `add` of each adds its commands, in the order of the help."""
 
+_PIPELINE = {"dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "snakemake"}
+"""Modules of the extra `pipeline`, which the library and the weekly commands do without."""
+
 GROUP = "dpol.commands"
 """Entry points of packages: functions that add commands, as `add` of a module here does."""
 
@@ -54,6 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Only errors of settings take several lines.
         lines = str(error).expandtabs(1).split("\n") if isinstance(error, ConfigError) else [error]
         print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
+        return int(options.failure)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _PIPELINE:
+            raise
+        remedy = 'run pip install "dpol[pipeline]"'
+        print(f"error: {error.name} is not installed; {remedy}", file=sys.stderr)
         return int(options.failure)
     except OSError as error:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

@@ -23,22 +23,9 @@ from dpol.privacy.guarantee import Model
 from dpol.studies.hospitals.settings import Hospitals
 
 MANUAL = "config/README.md"
-RENAMED = {
-    "amplification": "it is batching now",
-    "audit": "it is audits now",
-    "distributions": "it is labels now",
-    "suites.*.calibrations": "it is noises now",
-    "report.calibration": "it is noise now",
-    "comparison.*.calibration": "it is noise now",
-    "convex.families": "logistic losses are gone, remove it",
-    "convex.steps": "logistic losses are gone, remove it",
-    "convex.largest_logistic": "logistic losses are gone, remove it",
-    "dataset.source.page_size": "a table is read with one request, remove it",
-}
-"""Keys of earlier versions (`*` is any text), and what has become of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """One run: a suite on a stream at a privacy level, for one block of replicates."""
 
@@ -85,7 +72,7 @@ class Experiment:
             for suite in self.config.suites:
                 for noise, level in self.config.runs(suite, private=self.model(suite) != "none"):
                     for block in range(self.config.n_blocks):
-                        yield Job(stream, suite, noise, level, block)
+                        yield Job(stream=stream, suite=suite, noise=noise, level=level, block=block)
 
 
 def load_experiment(path: Path | str) -> Experiment:
@@ -131,7 +118,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     try:
         config = WHOLE.model_validate(dict(raw))
     except ValidationError as error:
-        raise refusal(place, [*problems_of(error, WHOLE, RENAMED), *problems], MANUAL) from None
+        raise refusal(place, [*problems_of(error, WHOLE), *problems], MANUAL) from None
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [found for rule in rules for found in rule(config, members)]
     if problems:

@@ -13,9 +13,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
 
-from dpol.core.settings import Label, Mu, Settings
+from dpol.core.settings import Label, Settings
 from dpol.data.settings import Dataset, Stream
 from dpol.noise import NO_NOISE
+from dpol.privacy.settings import Mu
 from dpol.studies.hospitals.settings import Comparison, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Study

@@ -97,7 +97,7 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(int(number) for number in numbers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Seeds:
     """The seed and names that fix the random numbers of a game, besides the purpose of each.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -15,8 +14,6 @@ from pydantic import BaseModel, ValidationError
 from dpol.core.errors import ConfigError
 from dpol.core.settings import MISSING, TRUTH_VALUE, Problem
 
-NOTHING: Mapping[str, str] = {}
-"""An empty mapping of renamed keys."""
 _KINDS = {
     "list_": "must be a list, such as [a, b]",
     "dict_": "must be a block of keys",
@@ -52,27 +49,19 @@ def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError
     return ConfigError(f"{place}: {count}\n{lines}\n{manual} explains every key.")
 
 
-def problems_of(
-    error: ValidationError, model: type[BaseModel], renamed: Mapping[str, str] = NOTHING
-) -> list[Problem]:
-    """The problems in a validation error.
-
-    Args:
-        error: what pydantic found.
-        model: what was validated.
-        renamed: keys of earlier versions (`*` is any text), and what has become of them.
-    """
-    return [_problem(detail, model, renamed) for detail in error.errors(include_url=False)]
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """The problems in what pydantic found when it validated a model."""
+    return [_problem(detail, model) for detail in error.errors(include_url=False)]
 
 
-def _problem(detail: Any, model: type[BaseModel], renamed: Mapping[str, str]) -> Problem:
+def _problem(detail: Any, model: type[BaseModel]) -> Problem:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
-    location, fields = _location(model, detail["loc"])
+    location, fields, models = _location(model, detail["loc"])
     if kind == TRUTH_VALUE:
         return Problem((*location, context["key"]), context["value"], detail["msg"])
     if kind == "union_tag_not_found":
-        allowed = "is missing: web, local, simulated or gains"
-        return Problem((*location, "kind"), MISSING, allowed)
+        *tags, last = filter(None, map(_tag, models))
+        return Problem((*location, "kind"), MISSING, f"is missing: {', '.join(tags)} or {last}")
     if kind == "union_tag_invalid":
         location, value = (*location, "kind"), context["tag"]
     if expected := context.get("expected", context.get("expected_tags")):
@@ -80,9 +69,7 @@ def _problem(detail: Any, model: type[BaseModel], renamed: Mapping[str, str]) ->
         return Problem(location, value, f"must be {expected}{did_you_mean(value, options)}")
     problem = Problem(location, MISSING if kind == "missing" else value, _allowed(detail))
     if kind == "extra_forbidden":
-        now = [text for old, text in renamed.items() if fnmatchcase(problem.key, old)]
-        told = f"; {now[0]}" if now else nearest(location[-1], fields)
-        return replace(problem, allowed=f"unknown key{told}")
+        return replace(problem, allowed=f"unknown key{nearest(location[-1], fields)}")
     return problem
 
 
@@ -101,8 +88,9 @@ def _allowed(detail: Any) -> str:
 
 def _location(
     model: type[BaseModel], location: Sequence[str | int]
-) -> tuple[tuple[str | int, ...], list[str]]:
-    """A location without the tags that pydantic adds, and the known keys next to its last."""
+) -> tuple[tuple[str | int, ...], list[str], list[type[BaseModel]]]:
+    """A location without the tags that pydantic adds, the known keys next to its last, and the
+    models that its value may have."""
     kept: list[str | int] = []
     models, fields = [model], list(model.model_fields)
     for part in location:
@@ -114,7 +102,7 @@ def _location(
             fields = list(models[0].model_fields) if models else fields
             of_part = (it.model_fields[str(part)] for it in models if part in it.model_fields)
             models = [it for field in of_part for it in _models_in(field.annotation)] or models
-    return tuple(kept), fields
+    return tuple(kept), fields, models
 
 
 def _tag(model: type[BaseModel]) -> str | None:

@@ -13,17 +13,19 @@ from dpol.core.settings import (
     Label,
     Problem,
     Settings,
-    TableFile,
     all_different,
+)
+from dpol.data.format import DEFAULT, Format
+from dpol.data.periods import Day, Periods
+from dpol.data.sources import Endpoint, TableName, known_tables
+from dpol.data.values import (
+    TableFile,
     all_or_names,
     ends_in,
     number_or_column,
     relative,
     spellings,
 )
-from dpol.data.format import DEFAULT, Format
-from dpol.data.periods import Day, Periods
-from dpol.data.sources import Endpoint, TableName, known_tables
 
 
 class WebSource(Settings):

@@ -20,7 +20,7 @@ from dpol.privacy.guarantee import Origin
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AdaBatchState:
     """The state that RW-AdaBatch carries from round to round.
 
@@ -90,7 +90,14 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
         """Raise ValueError if the noise varies over rounds or experts, or n is below 2."""
         none = np.zeros(setup.n_replicates, dtype=np.int64)
         actions = none.astype(np.int32)
-        return AdaBatchState(self.rule(setup), 0, setup.initial, actions, none, none)
+        return AdaBatchState(
+            rule=self.rule(setup),
+            started=0,
+            cumulative=setup.initial,
+            actions=actions,
+            planned=none,
+            left=none,
+        )
 
     def rule(self, setup: LocalSetup) -> BatchRule:
         """The rule for batch sizes in a game. Raises as `init`."""
@@ -100,8 +107,14 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
                 "RW-AdaBatch needs noise of one scale for all rounds and experts;"
                 f" use the noise {CONSTANT.name}"
             )
-        shape = setup.n_experts, setup.n_rounds
-        return BatchRule(self.bound, self.alpha, *shape, setup.gain_range, scale)
+        return BatchRule(
+            bound=self.bound,
+            alpha=self.alpha,
+            n_experts=setup.n_experts,
+            longest=setup.n_rounds,
+            gain_range=setup.gain_range,
+            noise_scale=scale,
+        )
 
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
         """A lower bound on the batch sizes of all rounds at once; None without noise."""
@@ -126,7 +139,14 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
             actions, planned, left = actions.copy(), planned.copy(), left.copy()
             actions[due] = rows.argmax(axis=1)
             planned[due] = left[due] = sizes
-        return AdaBatchState(state.rule, t, cumulative, actions, planned, left - 1), actions
+        return AdaBatchState(
+            rule=state.rule,
+            started=t,
+            cumulative=cumulative,
+            actions=actions,
+            planned=planned,
+            left=left - 1,
+        ), actions
 
 
 def play_batches(

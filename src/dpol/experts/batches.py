@@ -12,7 +12,7 @@ from dpol.experts.switching import BOUNDS, SwitchingBound
 from dpol.privacy.mixtures import BatchSizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchRule:
     """Rule for the longest next batch: the largest B up to `longest` whose switching bound holds.
 

@@ -17,7 +17,7 @@ from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WeightsState:
     """The state that exponential weights carry from round to round.
 

@@ -56,4 +56,10 @@ def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
     if source.seed is None:
         raise ValueError("RawGains has no seed; pass one: RawGains(stream, mu, seed=1)")
     noise = source.noise if isinstance(algorithm, CentralAlgorithm) else NO_NOISE
-    return Seeds(source.seed, source.stream.label, noise, float(source.mu), source.numbers)
+    return Seeds(
+        seed=source.seed,
+        stream=source.stream.label,
+        noise=noise,
+        mu=float(source.mu),
+        replicates=source.numbers,
+    )

@@ -1,17 +1,14 @@
 """Interface of an algorithm: its base classes, and the numbers that it is given and may see.
 
-An algorithm is a frozen dataclass of parameters with two functions. `init` makes a state from
-what is known before round 1; `step` takes the state, the gains revealed after the previous round
-(None before round 1) and generators, and returns the next state and the action of every replicate.
-A state is a value: `step` leaves it as it was. A bank of learners is the same without generators,
-and acts for all its learners at once.
+`Algorithm` tells the life of a game. A bank of learners is an algorithm without generators, which
+acts for all its learners at once.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from inspect import isabstract
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 
@@ -28,7 +25,7 @@ Actions = NDArray[np.int32]
 """An array of experts, counted from 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setup:
     """The size of the game, which every algorithm knows before round 1.
 
@@ -45,7 +42,7 @@ class Setup:
     gain_range: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LocalSetup(Setup):
     """The setup of a local game: also the initial noise draw z_0 and the public noise.
 
@@ -59,7 +56,7 @@ class LocalSetup(Setup):
     capacity: Floats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CuratorSetup(Setup):
     """The setup of a game on raw gains: also the changes that the curator must protect.
 
@@ -108,6 +105,7 @@ class Observation:
 
     gains: Floats
     noise_scale: Floats
+    _: KW_ONLY
     fresh_scale: Floats | None = None
     reported: Floats | None = None
     joined: NDArray[np.bool_] | None = None
@@ -117,6 +115,11 @@ class Observation:
     def known(self) -> Floats | float:
         """1 where a gain was reported, 0 where it was not."""
         return 1.0 if self.reported is None else self.reported
+
+    @property
+    def fresh(self) -> Floats:
+        """(n,) standard deviation of what is fresh in the noise: all of it without a memory."""
+        return self.noise_scale if self.fresh_scale is None else self.fresh_scale
 
     @property
     def silent(self) -> bool:
@@ -153,7 +156,29 @@ State = TypeVar("State")
 
 
 class Algorithm(ABC, Generic[AnySetup, State]):
-    """Parameters plus the two functions of an algorithm; derive from a class for its model."""
+    """Parameters plus the two functions of an algorithm; derive from a class for its model.
+
+    An algorithm is a frozen dataclass of parameters: it never changes, and one object plays any
+    number of games. All that a game changes is in its state, a value that `step` leaves as it was.
+    The life of a game with R replicates, as `dpol.play` leads it:
+
+    1. **Privatize.** `dpol.privatize` adds noise to the raw gains. It makes `NoisyGains`, which
+       hold no raw gain, and the guarantee of every noisy gain. A central algorithm skips this:
+       its curator holds `RawGains`, and a level mu that the algorithm has to reach.
+    2. **Setup.** What is known before round 1 becomes a setup. A `LocalSetup` has the scale of the
+       noise; a `CuratorSetup` says how far one person can move the gains. `init` makes the first
+       state of it.
+    3. **Step**, once a round. `step` takes the state and what was observed in the round before:
+       None in round 1, then noisy gains for a local algorithm, raw ones for the others. It returns
+       the next state, and an expert for each replicate. The gains of a round are handed over after
+       its action, so no algorithm looks ahead. Draws come from the generators it is given.
+    4. **Guarantee.** The actions of a local algorithm are made from noisy gains alone, so the
+       guarantee of these holds for them too. A central algorithm states its own (`guarantee`); a
+       non-private one protects nobody.
+
+    `dpol.experts.play` is this loop. The tests of the registry hold each algorithm to it: blocks
+    of replicates, pickling, look-ahead, states that are values.
+    """
 
     model: ClassVar[Model]
     """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""

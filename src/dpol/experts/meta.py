@@ -29,7 +29,7 @@ _ROUNDING = 1e-12
 _ROUNDS_AHEAD = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetaState:
     """The state that RW-Meta carries from round to round.
 

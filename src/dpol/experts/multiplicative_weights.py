@@ -13,7 +13,7 @@ from dpol.experts.interface import Actions, CuratorSetup, NonPrivateAlgorithm, O
 from dpol.privacy.guarantee import Origin
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WeightsState:
     """Cumulative gains (R, n) and the learning rate."""
 
@@ -34,7 +34,7 @@ class MultiplicativeWeights(NonPrivateAlgorithm[WeightsState]):
 
     def init(self, setup: CuratorSetup) -> WeightsState:
         rate = math.sqrt(8 * math.log(setup.n_experts) / setup.n_rounds) / setup.gain_range
-        return WeightsState(np.zeros((setup.n_replicates, setup.n_experts)), rate)
+        return WeightsState(cumulative=np.zeros((setup.n_replicates, setup.n_experts)), rate=rate)
 
     def step(
         self, state: WeightsState, observation: Observation | None, generators: ReplicateGenerators
@@ -47,4 +47,4 @@ class MultiplicativeWeights(NonPrivateAlgorithm[WeightsState]):
         distribution = np.cumsum(weights, axis=1)
         threshold = generators.uniform() * distribution[:, -1]
         actions = (distribution[:, :-1] <= threshold[:, None]).sum(axis=1)
-        return WeightsState(cumulative, state.rate), actions.astype(np.int32)
+        return WeightsState(cumulative=cumulative, rate=state.rate), actions.astype(np.int32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -52,6 +52,7 @@ class RawGains:
     stream: GainStream
     mu: float
     replicates: int | Sequence[int] = 1
+    _: KW_ONLY
     seed: int | None = None
     noise: str = ISOTROPIC.name
 
@@ -84,23 +85,29 @@ def setup_of(source: RawGains) -> CuratorSetup: ...
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
     """The facts that an algorithm knows before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
-        replicates, t, n = source.gains.shape
-        size = replicates, t, n, source.gain_range
-        law = source.noise_scale, source.memory, source.capacity
-        return LocalSetup(*size, source.initial, *law)
+        return LocalSetup(
+            n_replicates=source.n_replicates,
+            n_rounds=source.n_rounds,
+            n_experts=source.n_experts,
+            gain_range=source.gain_range,
+            initial=source.initial,
+            noise_scale=source.noise_scale,
+            memory=source.memory,
+            capacity=source.capacity,
+        )
     stream, beds = source.stream, source.stream.capacity
     return CuratorSetup(
-        source.n_replicates,
-        stream.n_rounds,
-        stream.n_experts,
-        stream.gain_range,
-        float(stream.sensitivity.max()),
-        stream.largest_change,
-        source.mu,
-        None if beds is None else stream.count_sensitivity / beds,
-        source.noise,
-        neighbours_of(stream),
-        stream.stay,
+        n_replicates=source.n_replicates,
+        n_rounds=stream.n_rounds,
+        n_experts=stream.n_experts,
+        gain_range=stream.gain_range,
+        sensitivity=float(stream.sensitivity.max()),
+        largest_change=stream.largest_change,
+        mu=source.mu,
+        changes=None if beds is None else stream.count_sensitivity / beds,
+        noise=source.noise,
+        neighbours=neighbours_of(stream),
+        stay=stream.stay,
     )
 
 
@@ -109,7 +116,7 @@ def observations(source: Source) -> Iterator[Observation]:
     if isinstance(source, NoisyGains):
         for t in range(source.n_rounds):
             fresh = None if source.fresh_scale is None else source.fresh_scale[t]
-            yield Observation(source.gains[:, t], source.noise_scale[t], fresh)
+            yield Observation(source.gains[:, t], source.noise_scale[t], fresh_scale=fresh)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
         silence = np.zeros(source.stream.n_experts)

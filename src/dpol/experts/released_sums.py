@@ -21,7 +21,7 @@ from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.matrix_mechanism import MatrixMechanism, scaled_to
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SumsState:
     """The raw sums so far, and the noise of all sums to come.
 
@@ -84,7 +84,12 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
 
     def init(self, setup: CuratorSetup) -> SumsState:
         nothing = np.zeros((setup.n_replicates, setup.n_experts))
-        return SumsState(self.mechanism(setup), 0, nothing, np.zeros((0, *nothing.shape)))
+        return SumsState(
+            mechanism=self.mechanism(setup),
+            rounds=0,
+            sums=nothing,
+            noise=np.zeros((0, *nothing.shape)),
+        )
 
     def step(
         self, state: SumsState, observation: Observation | None, generators: ReplicateGenerators

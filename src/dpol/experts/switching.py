@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from dpol.core.randomness import Floats
 
@@ -41,6 +40,10 @@ class SwitchingBound:
 
     Both depend on gap, steps B and noise scale eta through z = gap / (eta sqrt(2 B)) only.
 
+    >>> z = np.array(40 / (1.0 * math.sqrt(2 * 100)))
+    >>> [round(float(bound.tail(z, 20)), 3) for bound in BOUNDS.values()]
+    [0.788, 0.089]
+
     Args:
         ours: whether it is ours rather than the paper's.
         tail: (z, n) to the bound; non-increasing in z.
@@ -52,32 +55,6 @@ class SwitchingBound:
     ours: bool
     tail: Callable[[Floats, int], Floats]
     threshold: Callable[[Floats, int], Floats]
-
-    def of_gap(
-        self, gap: ArrayLike, steps: ArrayLike, n_experts: int, noise_scale: ArrayLike
-    ) -> Floats:
-        """The bound for a gap; at 0 noise nothing moves, and it is 0 for positive gaps.
-
-        Args:
-            gap: k, any shape; 1 is returned where it is not positive.
-            steps: B, at least 1; broadcast with `gap`.
-            n_experts: n, at least 2.
-            noise_scale: eta, at least 0.
-
-        Raises:
-            ValueError: an argument is out of range.
-
-        >>> [round(float(bound.of_gap(40, 100, 20, 1.0)), 3) for bound in BOUNDS.values()]
-        [0.788, 0.089]
-        """
-        gap, steps, noise_scale = (np.asarray(it, dtype=float) for it in (gap, steps, noise_scale))
-        if n_experts < 2:
-            raise ValueError(f"at least 2 experts are needed, got {n_experts}")
-        if not ((steps >= 1).all() and (noise_scale >= 0).all()) or np.isnan(gap).any():
-            raise ValueError("steps must be at least 1, noise_scale at least 0, and gap a number")
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.maximum(gap, 0.0) / (noise_scale * np.sqrt(2 * steps))
-        return self.tail(np.where(gap > 0, z, 0.0), n_experts)
 
 
 def _reflection_threshold(probability: Floats, n_experts: int) -> Floats:

@@ -15,7 +15,7 @@ from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.tree_noise import TreeNoise, tree_levels, tree_total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TreeState:
     """Raw prefix sums and the noise of the tree's open nodes.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -39,6 +39,7 @@ class LazyGame:
 
     n_rounds: int
     delta: float
+    _: KW_ONLY
     largest_change: float = 1.0
     normaliser: float = 1.0
 

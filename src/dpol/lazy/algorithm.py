@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -27,7 +27,7 @@ from dpol.privacy.guarantee import Guarantee, Origin
 _parameters = lru_cache(maxsize=64)(choose_parameters)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LazyWeightsState:
     """The state that L2P over multiplicative weights carries from round to round.
 
@@ -82,6 +82,7 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
+    _: KW_ONLY
     normaliser: Normaliser = "tight"
     objective: ObjectiveName = "sound"
     largest_batch: int | None = None
@@ -115,8 +116,8 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         game = LazyGame(
             setup.n_rounds,
             self.delta,
-            min(setup.largest_change / setup.gain_range, 1.0),
-            NORMALISERS[self.normaliser],
+            largest_change=min(setup.largest_change / setup.gain_range, 1.0),
+            normaliser=NORMALISERS[self.normaliser],
         )
         epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:

@@ -57,7 +57,7 @@ def play_weights(losses: Losses, games: Sequence[Game]) -> list[tuple[Floats, Fl
     return list(zip(np.split(rows.total, edges), np.split(redraws, edges), strict=True))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _Rows:
     """The replicates of all games, N in all. Prefixes are sums of losses since round 1.
 

@@ -20,7 +20,7 @@ from dpol.core.randomness import Floats
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LazyLaw:
     """The parameters on which the law of the outputs depends, apart from the losses.
 
@@ -125,7 +125,8 @@ def worst_epsilon(
     Raises:
         ValueError: as `neighbours`.
 
-    >>> worst = worst_epsilon(2, 2, LazyLaw(1, 0.1, 0.3, 1.0), (0, 1), delta=1e-6)
+    >>> law = LazyLaw(batch_size=1, eta=0.1, fake_switch=0.3, normaliser=1.0)
+    >>> worst = worst_epsilon(2, 2, law, (0, 1), delta=1e-6)
     >>> round(worst, 3)
     0.302
     """

@@ -180,7 +180,13 @@ def choose_parameters(
     >>> found.batch_size, round(found.eta, 4), found.epsilon <= 1.0
     (11, 0.0088, True)
     """
-    goal = _Goal(game, epsilon, n_experts, ACCOUNTANTS[accountant], OBJECTIVES[objective])
+    goal = _Goal(
+        game=game,
+        epsilon=epsilon,
+        n_experts=n_experts,
+        account=ACCOUNTANTS[accountant],
+        objective=OBJECTIVES[objective],
+    )
     if math.isinf(epsilon):
         return goal.at(1, goal.best_eta(1), 0.0)
     return least_objective(
@@ -204,11 +210,17 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
     eta = min(least, epsilon) ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))
     batch_size, p = max(1, round(1 / epsilon)), min(10 * eta / epsilon, 1.0)
-    goal = _Goal(game, epsilon, n_experts, sound_epsilon, OBJECTIVES["published"])
+    goal = _Goal(
+        game=game,
+        epsilon=epsilon,
+        n_experts=n_experts,
+        account=sound_epsilon,
+        objective=OBJECTIVES["published"],
+    )
     return goal.at(batch_size, eta, p)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Goal:
     """The goal of a search for parameters: the game, the epsilon to reach, and the accounting."""
 
@@ -228,8 +240,14 @@ class _Goal:
         """The parameters with their epsilon and objective."""
         epsilon = self.account(self.game, batch_size, eta, p)
         value = self.objective(self.game, self.n_experts, batch_size, eta)
-        c = self.game.normaliser_name
-        return AccountedParameters(batch_size, eta, p, c, epsilon=epsilon, objective=value)
+        return AccountedParameters(
+            batch_size,
+            eta,
+            fake_switch=p,
+            normaliser=self.game.normaliser_name,
+            epsilon=epsilon,
+            objective=value,
+        )
 
     def best_eta(self, batch_size: int) -> float:
         """The learning rate of least objective without privacy."""

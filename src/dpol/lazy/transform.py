@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -68,6 +68,7 @@ class LazyParameters:
     batch_size: int
     eta: float
     fake_switch: float
+    _: KW_ONLY
     normaliser: Normaliser = "tight"
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ class LazyParameters:
         return -NORMALISERS[self.normaliser] * self.batch_size * self.eta
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LazyState:
     """The state that L2P carries from batch to batch.
 
@@ -115,7 +116,10 @@ def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:
     first = measure.initial()
     none = np.zeros(generators.n_replicates, dtype=np.int64)
     return LazyState(
-        first, measure.sample(first, generators), measure.sample(first, generators), none
+        measure=first,
+        played=measure.sample(first, generators),
+        shadow=measure.sample(first, generators),
+        redraws=none,
     )
 
 
@@ -140,10 +144,10 @@ def advance(
     redraw_shadow = shadow < parameters.fake_switch
     current = measure.absorb(state.measure, batch)
     return LazyState(
-        current,
-        _redrawn(measure, current, state.played, redraw, generators),
-        _redrawn(measure, current, state.shadow, redraw_shadow, generators),
-        state.redraws + redraw,
+        measure=current,
+        played=_redrawn(measure, current, state.played, redraw, generators),
+        shadow=_redrawn(measure, current, state.shadow, redraw_shadow, generators),
+        redraws=state.redraws + redraw,
     )
 
 

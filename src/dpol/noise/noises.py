@@ -26,7 +26,7 @@ MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: as `designed`, none, or (a, b) for all entities."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Noise:
     """A way to scale Gaussian noise on gain vectors.
 
@@ -101,50 +101,53 @@ def memory_of(
 
 
 ISOTROPIC = Noise(
-    "isotropic",
-    "Δ_t / μ for every expert; Δ_t is √2 / smallest capacity, or as given with a table of gains",
-    "paper",
-    _isotropic,
+    name="isotropic",
+    title="Δ_t / μ for every expert; Δ_t is √2 / smallest capacity, or as given with a table of"
+    " gains",
+    origin="paper",
+    scale=_isotropic,
     central=True,
 )
 CONSTANT = Noise(
-    "isotropic-constant",
-    "the largest Δ_t / μ of all rounds, for every expert and round",
-    "paper",
-    _isotropic_constant,
+    name="isotropic-constant",
+    title="the largest Δ_t / μ of all rounds, for every expert and round",
+    origin="paper",
+    scale=_isotropic_constant,
     constant=True,
 )
 WORST_CASE = Noise(
-    "isotropic-worst-case",
-    "max(Δ_t / μ, √2): the scale that optimises the worst-case regret; noisy even at μ = ∞",
-    "paper",
-    _isotropic_worst_case,
+    name="isotropic-worst-case",
+    title="max(Δ_t / μ, √2): the scale that optimises the worst-case regret; noisy even at μ = ∞",
+    origin="paper",
+    scale=_isotropic_worst_case,
     none_at_infinity=False,
 )
 CAPACITY = Noise(
-    "capacity",
-    "√2 / (μ · capacity of i), the same noise on every *count*; needs capacities",
-    "ours",
-    _capacity,
+    name="capacity",
+    title="√2 / (μ · capacity of i), the same noise on every *count*; needs capacities",
+    origin="ours",
+    scale=_capacity,
     needs_capacities=True,
     on_counts=True,
     central=True,
 )
 MEMORY = Noise(
-    "capacity-memory",
-    "as `capacity`, but each hospital's noise cancels part of its earlier noise (`privacy.memory`)",
-    "ours",
-    _capacity,
+    name="capacity-memory",
+    title="as `capacity`, but each hospital's noise cancels part of its earlier noise"
+    " (`privacy.memory`)",
+    origin="ours",
+    scale=_capacity,
     needs_capacities=True,
     on_counts=True,
     memory="chains",
     independent=CAPACITY.name,
 )
 SUMS = Noise(
-    "capacity-prefix-sums",
-    "as `capacity`, with a memory made for the sums of all noisy gains so far (for `rw-ftpl`)",
-    "ours",
-    _capacity,
+    name="capacity-prefix-sums",
+    title="as `capacity`, with a memory made for the sums of all noisy gains so far (for"
+    " `rw-ftpl`)",
+    origin="ours",
+    scale=_capacity,
     needs_capacities=True,
     on_counts=True,
     memory="sums",

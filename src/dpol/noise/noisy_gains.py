@@ -22,7 +22,7 @@ from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NoisyGains:
     """The input of a local algorithm: noisy gains and their public noise scale.
 
@@ -153,7 +153,13 @@ def privatize(
     >>> noisy.gains.shape, noisy.noise_scale[0].round(4).tolist(), round(noisy.guarantee.mu, 6)
     ((10, 3, 2), [0.0707, 0.0707], 0.5)
     """
-    seeds = Seeds(seed, stream.label, noise, float(mu), replicate_numbers(replicates))
+    seeds = Seeds(
+        seed=seed,
+        stream=stream.label,
+        noise=noise,
+        mu=float(mu),
+        replicates=replicate_numbers(replicates),
+    )
     fresh, kept = _law(stream, noise, mu, memory)
     initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     return NoisyGains(

@@ -13,7 +13,7 @@ from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Protection:
     """The protection of a person whose data are in some of the releases.
 
@@ -58,7 +58,12 @@ def protection(
     together = mu * math.sqrt(weeks) / math.sqrt(unit)  # for one week: compose([mu] * weeks)
     if memory is not None:
         together = mu * float(chain_norm(*memory, weeks) / chain_norm(*memory, unit))
-    return Protection(weeks, together, epsilon_of_delta(delta, together), best_guess(together))
+    return Protection(
+        weeks=weeks,
+        mu=together,
+        epsilon=epsilon_of_delta(delta, together),
+        best_guess=best_guess(together),
+    )
 
 
 def best_guess(mu: float) -> float:

@@ -17,31 +17,6 @@ from numpy.typing import ArrayLike
 from dpol.core.randomness import Floats
 
 
-def trade_off(alpha: ArrayLike, mu: float) -> Floats:
-    """Smallest false negative rate at false positive rate `alpha`: the trade-off function G_mu.
-
-    Args:
-        alpha: false positive rates in [0, 1], any shape; the result has the same.
-        mu: at least 0; inf gives 0 everywhere.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    Source: Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
-
-    >>> float(trade_off(0.25, 0.0))
-    0.75
-    """
-    _check_mu(mu)
-    alpha = np.asarray(alpha, dtype=float)
-    if not ((alpha >= 0) & (alpha <= 1)).all():
-        raise ValueError(f"alpha must lie in [0, 1], got {alpha}")
-    if math.isinf(mu):
-        return np.zeros_like(alpha)
-    # Phi^-1(1 - a) = -Phi^-1(a), without the rounding of 1 - a.
-    return np.asarray(scipy.special.ndtr(-scipy.special.ndtri(alpha) - mu))
-
-
 def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
     """The smallest delta such that mu-GDP implies (epsilon, delta)-DP; arguments broadcast.
 

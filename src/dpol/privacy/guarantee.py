@@ -16,7 +16,7 @@ Origin = Literal["paper", "standard", "ours"]
 """Origin of a method: a paper of the project, a textbook, or us."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A privacy guarantee: its content, the people it protects, and its assumptions.
 
@@ -91,15 +91,6 @@ class Guarantee:
         epsilon, own_delta = self.epsilon_delta
         return epsilon if delta >= own_delta else float("inf")
 
-    def to_dp_event(self) -> Any:
-        """The guarantee as an event of dp_accounting, see `dpol.privacy.dp_events`.
-
-        `mu_of_dp_event` there is the way back.
-        """
-        from dpol.privacy.dp_events import dp_event, dp_event_facts
-
-        return dp_event(dp_event_facts(self.mu, self.epsilon_delta))
-
     def as_columns(self) -> dict[str, Any]:
         """The record as columns of a table of results."""
         return {
@@ -165,7 +156,7 @@ NO_PRIVACY = Guarantee(
 """The record of what has no privacy."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Neighbours:
     """The inputs between which a guarantee holds, and the rounds in which a person is counted.
 

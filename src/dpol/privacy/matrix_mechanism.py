@@ -11,7 +11,7 @@ noise is ours.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MatrixMechanism:
     """Noise on factorised sums.
 
@@ -121,13 +121,15 @@ def scaled_to(
         if by_capacity:
             raise ValueError("noise by capacity needs the changes of single gains")
         scale = np.full(n_experts, norms.max() * changes / mu)
-        return MatrixMechanism(factorization, changes, scale)
+        return MatrixMechanism(factorization=factorization, changes=changes, scale=scale)
     moved = (norms[:, None] * changes).max(axis=0)
     if stay > 1:
         moved = stay_norm(factorization.right, stay) * changes.max(axis=0)
     if not by_capacity:
         moved = np.full(n_experts, moved.max())
-    return MatrixMechanism(factorization, changes, math.sqrt(2.0) * moved / mu, stay)
+    return MatrixMechanism(
+        factorization=factorization, changes=changes, scale=math.sqrt(2.0) * moved / mu, stay=stay
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +155,7 @@ class Silo:
 
     factorization: Factorization
     scale: float
+    _: KW_ONLY
     gains: tuple[Floats, ...] = ()
     noisy: tuple[Floats, ...] = ()
 
@@ -168,4 +171,4 @@ class Silo:
         right = self.factorization.right[t, : t + 1]
         noisy = (*self.noisy, np.tensordot(right, gains, axes=1) + self.scale * normal)
         released = np.tensordot(self.factorization.left[t, : t + 1], noisy, axes=1)
-        return Silo(self.factorization, self.scale, gains, noisy), np.asarray(released)
+        return Silo(self.factorization, self.scale, gains=gains, noisy=noisy), np.asarray(released)

@@ -4,6 +4,13 @@ The law is the discrete Gaussian: P(k) proportional to exp(-k^2 / (2 scale^2)) o
 (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"). Noise added in
 floating point is not Gaussian in its last bits, and those can give the value away; noise added to
 integers has no last bits.
+
+A value moved by a shift is shift / (scale - 1)-GDP: slightly above the shift / scale of continuous
+noise. Proof: the best tests of a shift are thresholds m, their errors P(Y >= m) = Phi(-z_m) and
+1 - Phi(-z_(m - shift)), and G_mu is convex, so it is enough that z_m - z_(m - shift) <= mu for all
+m. No z_m - z_(m-1) exceeds the one at the centre, z_1 - z_0 = 2 Phi^-1((1 + P(0)) / 2), about
+(1 + 1 / (24 scale^2)) / scale (computed, not proved: the tests go through all m at small scales
+and far into the tails at large ones), which is below 1 / (scale - 1).
 """
 
 from __future__ import annotations
@@ -89,33 +96,12 @@ def gaussian_measurement(scale: int) -> Any:
     except ImportError:
         raise DpolError(
             "secure noise needs the package opendp, which is not installed;"
-            " run pip install opendp, or make secure in a checkout"
+            ' run pip install "dpol[secure]", or make secure in a checkout'
         ) from None
     opendp.enable_features("contrib")
     integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
     space = integers, opendp.l2_distance(T=float)
     return opendp.m.make_gaussian(*space, scale=float(scale))
-
-
-def discrete_gaussian_mu(shift: int, scale: int) -> float:
-    """A Gaussian-DP parameter of a discrete Gaussian of `scale` on a value moved by `shift`.
-
-    It is shift / (scale - 1): slightly above the shift / scale of continuous noise. Proof: the
-    best tests of a shift are thresholds m, their errors P(Y >= m) = Phi(-z_m) and 1 - Phi(-z_(m -
-    shift)), and G_mu is convex, so it is enough that z_m - z_(m - shift) <= mu for all m. No
-    z_m - z_(m-1) exceeds the one at the centre, z_1 - z_0 = 2 Phi^-1((1 + P(0)) / 2), about
-    (1 + 1 / (24 scale^2)) / scale (computed, not proved: the tests go through all m at small
-    scales and far into the tails at large ones), which is below 1 / (scale - 1).
-
-    Raises:
-        ValueError: the scale is below 2.
-
-    >>> discrete_gaussian_mu(1, 3)
-    0.5
-    """
-    if scale < 2:
-        raise ValueError(f"scale must be at least 2, got {scale}")
-    return shift / (scale - 1)
 
 
 def _check(scale: int, size: int) -> None:

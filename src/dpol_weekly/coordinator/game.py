@@ -235,7 +235,16 @@ def _start(
     first = np.where(np.isnan(shares), scale, noise_scale)[None]
     capacity = None if game.capacity is None else game.capacity[None]
     key = replicate_generators(game.seed, (game.name,), [0], "initial noise")
-    setup = LocalSetup(1, 0, n, 1.0, key.standard_normal(n) * first, first, game.memory, capacity)
+    setup = LocalSetup(
+        n_replicates=1,
+        n_rounds=0,
+        n_experts=n,
+        gain_range=1.0,
+        initial=key.standard_normal(n) * first,
+        noise_scale=first,
+        memory=game.memory,
+        capacity=capacity,
+    )
     state, actions = game.algorithm.step(
         game.algorithm.init(setup), None, _generators(game, period - 1)
     )
@@ -258,10 +267,10 @@ def _step(game: Game, before: Played, period: int, seen: Round) -> Played:
     observation = Observation(
         np.where(seen.reported, seen.shares, mean)[None],
         noise,
-        fresh,
-        None if all_report else seen.reported.astype(float),
-        None if joined.all() else joined,
-        seen.begun,
+        fresh_scale=fresh,
+        reported=None if all_report else seen.reported.astype(float),
+        joined=None if joined.all() else joined,
+        begun=seen.begun,
     )
     state, actions = game.algorithm.step(before.state, observation, _generators(game, period))
     forecast = None if observation.silent else game.algorithm.forecast(state)

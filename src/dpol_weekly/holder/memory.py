@@ -14,7 +14,7 @@ these: u is fed with n, and in exact fractions. So the centre of the next releas
 moves by the entry of C x that the differences x make, plus r(u) - r(u') - (u - u'), less than a
 step. That error depends on the past, so the releases are composed adaptively (Smith and Thakurta,
 "Fully Adaptive Composition for Gaussian Differential Privacy"): a centre that moves by m steps is
-m / (k - 1)-GDP (`dpol.privacy.noise.discrete_gaussian_mu`), and the squares add up. By the triangle
+m / (k - 1)-GDP (`dpol.privacy.noise`), and the squares add up. By the triangle
 inequality their root is at most (S N_v + the root of the number of errors) / (k - 1).
 
 One person may touch several entities, and several chains of each, with v periods in one of them. At

@@ -422,6 +422,11 @@ def argument(place: int, change: Any) -> Any:
     return lambda it: lambda *of: it(*of[:place], change(of[place]), *of[place + 1 :])
 
 
+def keyword(**other: Any) -> Any:
+    """A function that takes another value of a keyword."""
+    return lambda it: lambda **of: it(**{**of, **other})
+
+
 def third(factor: float) -> Any:
     """A change of the third argument by `factor`: the loss of weights, or an accountant's eta."""
     return argument(2, lambda it: factor * it)
@@ -484,8 +489,8 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
-        ("marginal keep-ratio", "LazyLaw", argument(3, to(0.0)), {FAILS}),
-        ("marginal keep-ratio", "LazyLaw", argument(3, to(0.9)), {FAILS}),
+        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
+        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
         # Bounds cannot refute: 0.9 times a safe value need not be below the true one.
         ("published-over-sound", "published_epsilon", times(0.9), {NOT_PROVED}),
         ("published-games sound-games", "ACCOUNTANTS", each(third(0.05)), {FAILS}),
@@ -554,7 +559,9 @@ def test_times_played_by_enumeration():
     B, eta, p = 2, 0.3, 0.2
     sums = np.zeros((1, 4, 2))
     sums[0, 0, 0] = 1.0
-    laws = output_laws(sums, LazyLaw(B, eta, p, 2.0)).reshape((2,) * 5)
+    laws = output_laws(sums, LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)).reshape(
+        (2,) * 5
+    )
     expected = np.zeros(5)
     for outputs, chance in np.ndenumerate(laws):
         expected[sum(outputs[1:])] += chance

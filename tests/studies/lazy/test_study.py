@@ -52,7 +52,7 @@ def matrix(losses: Losses) -> np.ndarray:
 @pytest.mark.parametrize("normaliser", ["published", "tight"])
 @pytest.mark.parametrize(("B", "p", "eta"), [(1, 0.1, 0.2), (5, 0.3, 0.1), (60, 0.5, 0.1)])
 def test_l2p_is_that_of_the_library_played_by_hand(losses, normaliser, B, p, eta):
-    parameters, measure = LazyParameters(B, eta, p, normaliser), WeightsMeasure(4, eta)
+    parameters, measure = LazyParameters(B, eta, p, normaliser=normaliser), WeightsMeasure(4, eta)
     found, redraws = play(measure, parameters, losses, generators(20))
     own, rounds = generators(20), matrix(losses)
     state, total = start(measure, own), np.zeros(20)
@@ -207,7 +207,9 @@ def test_a_row_is_what_its_parameters_give():
         if row.algorithm.startswith("l2p"):
             ours = row.algorithm in ("l2p-sound", ONE_ROUND)
             normaliser = "tight" if ours else "published"
-            parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
+            parameters = LazyParameters(
+                int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
+            )
             total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
         elif row.algorithm in LEADERS:
             own = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
@@ -231,7 +233,7 @@ def test_accounted_epsilons_are_those_of_the_parameters():
     assert table.loc[~lazy, [*own, "eta", "fake_switch"]].isna().all(axis=None)
     for row in table[lazy].itertuples():
         ours = row.algorithm in ("l2p-sound", ONE_ROUND)
-        game = LazyGame(row.T, 1e-6, 1.0, 1.0 if ours else 2.0)
+        game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if ours else 2.0)
         account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
         found = int(row.batch_size), row.eta, row.fake_switch
         assert row.accounted_epsilon == account(game, *found)

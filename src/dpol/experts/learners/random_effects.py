@@ -12,20 +12,16 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import (
-    Actions,
-    Forecast,
-    LearnerBank,
-    LocalSetup,
-    Observation,
-    ReadsNoise,
+from dpol.experts.interface import Forecast, LocalSetup, Observation
+from dpol.experts.learners.average import (
+    AverageState,
+    ModelAverage,
+    equal_weights,
 )
-from dpol.experts.learners.empirical_bayes import log_likelihood, posterior_weights
 from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
@@ -46,7 +42,7 @@ BY_SIZE = ((0.0, 0.1), (0.5, 0.5))
 lasts one round only, over that of a deviation: as if all were equal, and as counts vary."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EffectsFilter:
     """The prediction of one model for the next round.
 
@@ -73,44 +69,29 @@ class EffectsFilter:
         return np.asarray(0.1 * unit * (level / (0.1 * unit)) ** self.growth)
 
 
-@dataclass(frozen=True)
-class RandomEffectsState:
-    """The state that the average of the models carries from round to round.
+@dataclass(frozen=True, kw_only=True)
+class RandomEffectsState(AverageState):
+    """The state of an average of models with random effects.
 
-    Args:
-        filters: prediction of every model.
-        fits: (K, R, n) log likelihood of each expert's gains so far; older rounds count less.
-        shares: (K, R, 1) estimated share of the experts that follow each model.
-        predicted: (R, n) averaged prediction of how far gains will lie above the level.
-        spread: (R, n) its variance.
-        noise: (R, n) averaged prediction of what is left of earlier noise, over fresh noise.
-        weights: (K, R, n) of the models in these averages.
-        level: (R, 1) of the last round.
-        memory: (a, b) of the noise, (n,) each.
-        unit: the gain range.
+    `spread` (R, n) is the variance of the averaged prediction, `noise` (R, n) the averaged
+    prediction of what is left of earlier noise, over fresh noise, and `memory` its (a, b), (n,)
+    each.
     """
 
-    filters: tuple[EffectsFilter, ...]
-    fits: Floats
-    shares: Floats
-    predicted: Floats
     spread: Floats
     noise: Floats
-    weights: Floats
-    level: Floats
     memory: tuple[Floats, Floats]
-    unit: float
 
 
-@dataclass(frozen=True)
-class RandomEffectsBank(LearnerBank[RandomEffectsState]):
+@dataclass(frozen=True, kw_only=True)
+class RandomEffectsBank(ModelAverage[RandomEffectsState]):
     """One learner: lasting effects and fading deviations, averaged over how large they are.
 
     A gain is modelled as m + s (p + x + r): a level m that all experts share, an effect p that
     stays, a deviation x of which `persistence` is left a round later, and r, which lasts one round.
     The models differ in how large x is (`scales`), in whether s grows with the level (`GROWTH`),
-    and in whether small experts differ more (`BY_SIZE`). Each expert weighs them as in
-    `EmpiricalBayesBank`. The level of a round is the precision-weighted mean of the noisy gains
+    and in whether small experts differ more (`BY_SIZE`). Each expert weighs them by its own data,
+    see `Weighing.after`. The level of a round is the precision-weighted mean of the noisy gains
     minus what was predicted above it; the noise of that mean is neglected. Where noise has a
     memory of one number (`Chains`), what is left of earlier noise is part of the state. Action 0
     in round 1.
@@ -130,8 +111,6 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     effect: float = 0.5
     persistence: float = 0.85
     forgetting: float = 0.97
-
-    reads_noise: ClassVar[ReadsNoise] = "chains"
 
     def __post_init__(self) -> None:
         if not isinstance(self.scales, tuple) or not self.scales:
@@ -160,51 +139,55 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
             effect, deviation = (
                 np.broadcast_to(it, shape) for it in (self.effect**2 / scale * own, own)
             )
-            start = (zeros,) * 3, (effect, zeros, zeros, deviation, zeros, zeros)
-            filters.append(EffectsFilter(growth, own, brief**2 * own, *start))
-        weights = np.full((len(filters), *shape), 1 / len(filters))
-        predicted, spread, noise = _averages(filters, weights, LEVEL_BEFORE * unit, unit)
+            made = EffectsFilter(
+                growth=growth,
+                stationary=own,
+                transient=brief**2 * own,
+                means=(zeros, zeros, zeros),
+                covariance=(effect, zeros, zeros, deviation, zeros, zeros),
+            )
+            filters.append(made)
+        weighing = equal_weights(len(filters), *shape)
+        level = np.full((shape[0], 1), LEVEL_BEFORE * unit)
+        predicted, spread, noise = _averages(filters, weighing.weights, level, unit)
         memory = independent, independent
         if isinstance(setup.memory, Chains):
             memory = setup.memory.a, setup.memory.b
         return RandomEffectsState(
             filters=tuple(filters),
-            fits=np.zeros_like(weights),
-            shares=weights[:, :, :1],
+            weighing=weighing,
             predicted=predicted,
             spread=spread,
             noise=noise,
-            weights=weights,
-            level=np.full((shape[0], 1), LEVEL_BEFORE * unit),
+            level=level,
             memory=memory,
             unit=unit,
         )
 
-    def step(
-        self, state: RandomEffectsState, observation: Observation | None
-    ) -> tuple[RandomEffectsState, Actions]:
-        if observation is not None:
-            state = self._learn(state, observation)
-        return state, state.predicted.argmax(axis=1).astype(np.int32)[:, None]
-
-    def _learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
-        fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
-        level = state.level if seen.silent else _level(state, seen, fresh)
-        above, fits, filters = seen.gains - level, self.forgetting * state.fits, []
-        for old, fit in zip(state.filters, fits, strict=True):
+    def learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
+        level = state.level if seen.silent else _level(state, seen)
+        above, filters, innovations = seen.gains - level, [], []
+        for old in state.filters:
             scale = old.scale(level, state.unit)
             following, error, variance = self._advance(old, above, scale, seen, state.memory)
             filters.append(following)
-            fit += seen.known * log_likelihood(error, variance)
-        weights = posterior_weights(fits, state.shares)
-        shares = (weights.sum(axis=2, keepdims=True) + 1) / (above.shape[1] + len(filters))
-        averages = _averages(filters, weights, level, state.unit)
-        now = *averages, weights, level
-        return RandomEffectsState(tuple(filters), fits, shares, *now, state.memory, state.unit)
+            innovations.append((error, variance))
+        weighing = state.weighing.after(innovations, seen, self.forgetting)
+        predicted, spread, noise = _averages(filters, weighing.weights, level, state.unit)
+        return RandomEffectsState(
+            filters=tuple(filters),
+            weighing=weighing,
+            predicted=predicted,
+            spread=spread,
+            noise=noise,
+            level=level,
+            memory=state.memory,
+            unit=state.unit,
+        )
 
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
         brief = np.zeros_like(state.spread)
-        for weight, it in zip(state.weights, state.filters, strict=True):
+        for weight, it in zip(state.weighing.weights, state.filters, strict=True):
             brief += weight * it.scale(state.level, state.unit) ** 2 * it.transient
         return Forecast(state.predicted, state.level, state.spread + brief)
 
@@ -222,7 +205,7 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         moves u, what is left of noise: u' = a u + (a - b) z. A round without a report leaves u as
         it is. Written out, as that is fast.
         """
-        fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
+        fresh = seen.fresh
         (p, x, u), (pp, px, pu, xx, xu, uu) = old.means, old.covariance
         if seen.begun is not None:  # nothing is left of earlier noise
             u, pu, xu, uu = (np.where(seen.begun, 0.0, it) for it in (u, pu, xu, uu))
@@ -250,28 +233,28 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         return following, error, variance
 
 
-def _level(state: RandomEffectsState, seen: Observation, fresh: Floats) -> Floats:
+def _level(state: RandomEffectsState, seen: Observation) -> Floats:
     """(R, 1) level of a round, from all noisy gains."""
     weights = seen.known / (seen.noise_scale**2 + state.spread)
     weights /= weights.sum(axis=1, keepdims=True)
-    left = seen.gains - state.predicted - fresh * state.noise
+    left = seen.gains - state.predicted - seen.fresh * state.noise
     level = (weights * left).sum(axis=1, keepdims=True)
     return np.asarray(np.maximum(level, LEVEL_FLOOR * state.unit))
 
 
 def _averages(
-    filters: Sequence[EffectsFilter], weights: Floats, level: Floats | float, unit: float
+    filters: Sequence[EffectsFilter], weights: Floats, level: Floats, unit: float
 ) -> tuple[Floats, Floats, Floats]:
     """(R, n) each: `predicted`, `spread` and `noise` of a state, if the level stays as it is."""
     predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
-    own = []
+    means = []
     for weight, it in zip(weights, filters, strict=True):
         scale = it.scale(level, unit)
-        own.append(scale * (it.means[0] + it.means[1]))
+        means.append(scale * (it.means[0] + it.means[1]))
         pp, px, _, xx, _, _ = it.covariance
-        predicted += weight * own[-1]
+        predicted += weight * means[-1]
         spread += weight * (scale**2 * (pp + 2 * px + xx))
         noise += weight * it.means[2]
-    for weight, mean in zip(weights, own, strict=True):
+    for weight, mean in zip(weights, means, strict=True):
         spread += weight * (mean - predicted) ** 2
     return predicted, spread, noise

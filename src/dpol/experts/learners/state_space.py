@@ -10,12 +10,11 @@ Structural Time Series Models and the Kalman Filter" (1989), chapters 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import (
@@ -40,20 +39,17 @@ BETWEEN_VARIANCE = 0.01
 class StateSpaceModel:
     """A Gaussian model of one expert's deviation from the shared level.
 
-    The deviation d and its slope v move as d' = persistence * d + v + N(0, process_variance),
-    v' = damping * v + N(0, slope_variance); d is seen with the local noise and, if
-    `transient_variance` is above 0, a disturbance of one round. All variances are in squared
-    gain ranges. Without slope variance there is no slope: a local level (persistence 1) or a
-    reverting level (below 1). With it, a damped local trend.
+    The deviation d moves as d' = persistence * d + N(0, process_variance): a local level
+    (persistence 1) or a reverting level (below 1). It is seen with the local noise and, if
+    `transient_variance` is above 0, a disturbance of one round. All variances are in squared gain
+    ranges.
 
     Args:
         process_variance: of a round's lasting change of the deviation; above 0.
         persistence: what is left of a deviation a round later, in (0, 1].
-        prior_variance: of the deviation before round 1; by default its stationary variance
-            without slope, or `PRIOR_VARIANCE` for persistence 1.
+        prior_variance: of the deviation before round 1; by default its stationary variance, or
+            `PRIOR_VARIANCE` for persistence 1.
         transient_variance: of the change that lasts one round only.
-        slope_variance: of a round's change of the slope.
-        damping: what is left of a slope a round later, in [0, 1).
 
     Raises:
         ValueError: a parameter is out of range.
@@ -61,10 +57,9 @@ class StateSpaceModel:
 
     process_variance: float
     persistence: float = 1.0
+    _: KW_ONLY
     prior_variance: float | None = None
     transient_variance: float = 0.0
-    slope_variance: float = 0.0
-    damping: float = 0.8
 
     def __post_init__(self) -> None:
         check_number("process_variance", self.process_variance, "(0, inf)")
@@ -72,16 +67,12 @@ class StateSpaceModel:
         if self.prior_variance is not None:
             check_number("prior_variance", self.prior_variance, "(0, inf)")
         check_number("transient_variance", self.transient_variance, "[0, inf)")
-        check_number("slope_variance", self.slope_variance, "[0, inf)")
-        check_number("damping", self.damping, "[0, 1)")
 
     @property
     def label(self) -> str:
         """A name made of the parameters, such as reverting-0.9-0.001."""
         kind = "level" if self.persistence == 1 else f"reverting-{self.persistence:g}"
         label = f"{kind}-{self.process_variance:g}"
-        if self.slope_variance:
-            label += f"-trend-{self.damping:g}-{self.slope_variance:g}"
         if self.transient_variance:
             label += f"-transient-{self.transient_variance:g}"
         if self.prior_variance is not None:
@@ -89,28 +80,13 @@ class StateSpaceModel:
         return label
 
     @property
-    def transition(self) -> Floats:
-        """(d, d) matrix of the state's expected move; d = 2 with a slope, otherwise 1."""
-        if not self.slope_variance:
-            return np.array([[self.persistence]])
-        return np.array([[self.persistence, 1.0], [0.0, self.damping]])
-
-    @property
-    def disturbance(self) -> Floats:
-        """(d, d) covariance of the state's random move."""
-        variances = [self.process_variance, self.slope_variance]
-        return np.diag(variances[: len(self.transition)])
-
-    @property
-    def prior(self) -> Floats:
-        """(d, d) covariance of the state before round 1."""
-        level = self.prior_variance
-        if level is None:
-            level = PRIOR_VARIANCE
-            if self.persistence < 1:
-                level = self.process_variance / (1 - self.persistence**2)
-        variances = [level, self.slope_variance / (1 - self.damping**2)]
-        return np.diag(variances[: len(self.transition)])
+    def variance_before(self) -> float:
+        """Variance of the deviation before round 1."""
+        if self.prior_variance is not None:
+            return self.prior_variance
+        if self.persistence == 1:
+            return PRIOR_VARIANCE
+        return self.process_variance / (1 - self.persistence**2)
 
 
 MODELS = (
@@ -124,37 +100,50 @@ Set on simulated streams (benchmarks/learner_design.py) and checked on the first
 config/panel.yaml's.
 """
 
-TRENDS = (
-    StateSpaceModel(1e-4, slope_variance=1e-5),
-    StateSpaceModel(1e-3, slope_variance=1e-4),
-)
-"""Damped local trends; on simulated data they add nothing to `MODELS`."""
+
+@dataclass(frozen=True, kw_only=True)
+class Remembered:
+    """The prediction of what is left of earlier noise, in units of fresh noise.
+
+    Args:
+        memory: of the noise.
+        mean: (R, n).
+        variance: (n,).
+        covariance: (n,) with the deviation.
+    """
+
+    memory: Chains
+    mean: Floats
+    variance: Floats
+    covariance: Floats
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Means and variances that a model predicts for the next round.
+    """The prediction of a model for the next round.
 
     Args:
-        means: d arrays (R, n): expected deviation, slope if there is one, and where noise has a
-            memory what is left of earlier noise, in units of fresh noise.
-        covariance: (d, d, n); it does not depend on the data, so replicates share it.
-        memory: the memory of the noise, if it has one.
+        mean: (R, n) of the deviation.
+        variance: (n,) of the deviation; it does not depend on the data, so replicates share it.
+        noise: of what is left of earlier noise, if noise has a memory.
     """
 
-    means: tuple[Floats, ...]
-    covariance: Floats
-    memory: Chains | None = None
+    mean: Floats
+    variance: Floats
+    noise: Remembered | None = None
 
 
 def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
     """The state of a model before round 1; every deviation is expected to be 0."""
-    prior, memory = setup.gain_range**2 * model.prior, None
+    zeros, nothing = np.zeros((setup.n_replicates, setup.n_experts)), np.zeros(setup.n_experts)
+    variance = np.full(setup.n_experts, setup.gain_range**2 * model.variance_before)
     if isinstance(setup.memory, Chains):  # which begin without a past
-        prior, memory = np.pad(prior, (0, 1)), setup.memory
-    zeros = np.zeros((setup.n_replicates, setup.n_experts))
-    covariance = np.repeat(prior[:, :, None], setup.n_experts, axis=2)
-    return Filter((zeros,) * len(prior), covariance, memory)
+        return Filter(
+            zeros,
+            variance,
+            Remembered(memory=setup.memory, mean=zeros, variance=nothing, covariance=nothing),
+        )
+    return Filter(zeros, variance)
 
 
 def advance(
@@ -171,26 +160,23 @@ def advance(
         seen: the round, for the scale of its noise, which may be 0.
         unit: the gain range, whose square the model's variances are in.
     """
-    if state.memory is not None and seen.fresh_scale is not None:
-        return _advance_chains(model, state, state.memory, deviations, seen, unit)
-    transition, covariance = model.transition, state.covariance
-    variance = covariance[0, 0] + seen.noise_scale**2 + unit**2 * model.transient_variance
-    gain = seen.known * covariance[0] / variance
-    left = covariance - gain[:, None] * covariance[0]
-    ahead = np.einsum("ij,jkn,lk->iln", transition, left, transition)
-    ahead += unit**2 * model.disturbance[:, :, None]
-    error = deviations - state.means[0]
-    filtered = [mean + own * error for mean, own in zip(state.means, gain, strict=True)]
-    means = [_combine(row, filtered) for row in transition]
+    if state.noise is not None:
+        return _advance_chains(model, state, state.noise, deviations, seen, unit)
+    kept = model.persistence
+    variance = state.variance + seen.noise_scale**2 + unit**2 * model.transient_variance
+    gain = seen.known * state.variance / variance
+    error = deviations - state.mean
+    ahead = kept * (state.variance - gain * state.variance) * kept
+    ahead += unit**2 * model.process_variance
     if seen.joined is not None:  # who never reported is as before round 1
-        ahead = np.where(seen.joined, ahead, covariance)
-    return Filter(tuple(means), ahead), error, variance
+        ahead = np.where(seen.joined, ahead, state.variance)
+    return Filter(kept * (state.mean + gain * error), ahead), error, variance
 
 
 def _advance_chains(
     model: StateSpaceModel,
     state: Filter,
-    memory: Chains,
+    noise: Remembered,
     deviations: Floats,
     seen: Observation,
     unit: float,
@@ -200,36 +186,27 @@ def _advance_chains(
     A deviation is seen as d + fresh (z + u), z ~ N(0, 1), and z also moves u: u' = a u + (a - b) z.
     A round without a report leaves u as it is.
     """
-    state = state if seen.begun is None else _forget(state, seen.begun)
-    covariance, d, known = state.covariance, len(model.transition), seen.known
-    fresh = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
+    dd, du, uu, u = state.variance, noise.covariance, noise.variance, noise.mean
+    if seen.begun is not None:  # nothing is left of earlier noise
+        du, uu, u = (np.where(seen.begun, 0.0, it) for it in (du, uu, u))
+    kept, known, fresh, memory = model.persistence, seen.known, seen.fresh, noise.memory
     fades, echo = known * memory.a + (1 - known), known * (memory.a - memory.b)
-    transition, disturbance = np.zeros((2, *covariance.shape))
-    transition[:d, :d] = model.transition[:, :, None]
-    disturbance[:d, :d] = unit**2 * model.disturbance[:, :, None]
-    transition[d, d], disturbance[d, d] = fades, echo**2
-    shown = covariance[:, 0] + fresh * covariance[:, d]
-    variance = shown[0] + fresh * shown[d] + fresh**2 + unit**2 * model.transient_variance
-    gain = np.einsum("ijn,jn->in", transition, shown)
-    gain[d] += echo * fresh
-    gain *= known / variance
-    ahead = np.einsum("ijn,jkn,lkn->iln", transition, covariance, transition) + disturbance
-    ahead -= gain[:, None] * gain * variance
-    error = deviations - state.means[0] - fresh * state.means[d]
-    moved = [_combine(row, state.means[:d]) for row in model.transition]
-    moved.append(fades * state.means[d])
-    means = tuple(mean + own * error for mean, own in zip(moved, gain, strict=True))
+    seen_d, seen_u = dd + fresh * du, du + fresh * uu
+    variance = seen_d + fresh * seen_u + fresh**2 + unit**2 * model.transient_variance
+    gain_d = kept * seen_d * (known / variance)
+    gain_u = (fades * seen_u + echo * fresh) * (known / variance)
+    ahead_dd = kept**2 * dd + unit**2 * model.process_variance - gain_d**2 * variance
+    ahead_du = kept * fades * du - gain_d * gain_u * variance
+    ahead_uu = fades**2 * uu + echo**2 - gain_u**2 * variance
     if seen.joined is not None:
-        ahead = np.where(seen.joined, ahead, covariance)
-    return Filter(means, ahead, memory), error, variance
-
-
-def _forget(state: Filter, begun: NDArray[np.bool_]) -> Filter:
-    """The state where some noise starts from scratch: nothing is left of what was before."""
-    covariance = state.covariance.copy()
-    covariance[-1, :, begun] = covariance[:, -1, begun] = 0.0
-    means = (*state.means[:-1], np.where(begun, 0.0, state.means[-1]))
-    return Filter(means, covariance, state.memory)
+        ahead_dd = np.where(seen.joined, ahead_dd, dd)
+        ahead_du = np.where(seen.joined, ahead_du, du)
+        ahead_uu = np.where(seen.joined, ahead_uu, uu)
+    error = deviations - state.mean - fresh * u
+    left = Remembered(
+        memory=memory, mean=fades * u + gain_u * error, variance=ahead_uu, covariance=ahead_du
+    )
+    return Filter(kept * state.mean + gain_d * error, ahead_dd, left), error, variance
 
 
 def shared_level(seen: Observation, unit: float) -> Floats:
@@ -269,7 +246,7 @@ class KalmanBank(LearnerBank[KalmanState]):
         ValueError: as `as_models`.
     """
 
-    models: tuple[StateSpaceModel, ...] = MODELS + TRENDS
+    models: tuple[StateSpaceModel, ...] = MODELS
 
     reads_noise: ClassVar[ReadsNoise] = "chains"
 
@@ -298,11 +275,11 @@ class KalmanBank(LearnerBank[KalmanState]):
                 for model, old in zip(self.models, state.filters, strict=True)
             )
             state = KalmanState(filters, unit)
-        columns = [it.means[0].argmax(axis=1) for it in state.filters]
+        columns = [it.mean.argmax(axis=1) for it in state.filters]
         return state, np.stack(columns, axis=1).astype(np.int32)
 
     def forecast(self, state: KalmanState, place: int) -> Forecast:
-        return Forecast(state.filters[place].means[0])
+        return Forecast(state.filters[place].mean)
 
 
 def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
@@ -325,13 +302,3 @@ def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
     if len(set(models)) < len(models):
         raise ValueError("a state-space model is listed twice")
     return models
-
-
-def _combine(factors: Floats, arrays: Sequence[Floats]) -> Floats:
-    """Sum of factor times array, without the work for factors 0 and 1."""
-    terms = [
-        array if factor == 1 else factor * array
-        for factor, array in zip(factors, arrays, strict=True)
-        if factor != 0
-    ]
-    return np.asarray(sum(terms[1:], start=terms[0]))

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dpol.core.settings import FiniteMu, Settings
+from dpol.core.settings import Settings
+from dpol.privacy.settings import FiniteMu
 
 
 class Audits(Settings):

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from dpol.core.settings import FiniteMu, Settings
+from dpol.core.settings import Settings
+from dpol.privacy.settings import FiniteMu
 
 
 class Batching(Settings):

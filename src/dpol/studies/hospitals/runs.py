@@ -121,7 +121,7 @@ def _play_part(
         source = RawGains(stream, mu, part)
         if members[0].algorithm.model == "central":
             source = replace(source, noise=noise)
-    seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
+    seeds = Seeds(seed=seed, stream=stream.label, noise=noise, mu=float(mu), replicates=tuple(part))
     played = []
     for it in members:
         generators = seeds.algorithm(it.label)

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from dpol.core.settings import AlgorithmSpec, Label, Mu, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.data.settings import Stream
 from dpol.noise import ISOTROPIC, NOISES
+from dpol.privacy.settings import Mu
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"

@@ -8,9 +8,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from dpol.core.imports import load
-from dpol.core.settings import AlgorithmSpec, FiniteMu, Problem, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Problem, Settings, all_different
 from dpol.experts.interface import Member, can_read
 from dpol.noise import CAPACITY, MEMORY
+from dpol.privacy.settings import FiniteMu
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
 """The two noises that are compared; the memory is the designed one."""

@@ -1,0 +1,66 @@
+"""Values of the settings of a table: its file, its columns, and the names of its entities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from dpol.core.settings import all_different
+
+
+def relative(path: str) -> str:
+    """A path below the working folder. Raises ValueError for any other."""
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
+    return path
+
+
+def ends_in(*suffixes: str) -> Callable[[str], str]:
+    """A check that a path has one of these ends; it raises ValueError for any other."""
+
+    def check(path: str) -> str:
+        if not path.endswith(suffixes):
+            raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
+        return path
+
+    return check
+
+
+def number_or_column(value: object) -> object:
+    """A finite number above 0, or a name. Raises ValueError for anything else."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
+        raise ValueError("must be a number above 0, or the name of a column")
+    return value
+
+
+def all_or_names(value: object) -> object:
+    """`all`, or at least two different names. Raises ValueError for anything else."""
+    if value is None or value == "all":
+        return value
+    if not isinstance(value, list) or len(value) < 2:
+        raise ValueError("must be all, or a list of at least two identifiers")
+    for name in value:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"{name!r} must be text; put it in quotes")
+    return all_different([name.strip() for name in value])
+
+
+def spellings(value: object) -> object:
+    """`exact`, or a block of texts. Raises ValueError for anything else."""
+    if value == "exact":
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError("must be exact, or a block that gives each spelling its identifier")
+    for text in (*value, *value.values()):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{text!r} must be text; put it in quotes")
+    return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
+
+
+TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]
