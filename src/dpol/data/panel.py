@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.schemas import Column, Schema, read_frame, write_frame
 from dpol.core.words import escape_markdown
-from dpol.data.cleaning import RULES, CleanPanel
-from dpol.data.selection import SELECTIONS
 from dpol.data.stream import MAX_CARRY, SELECTION
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PANEL = Schema(
     "data/panel",
@@ -35,6 +34,92 @@ PANEL = Schema(
         "capacity_source": Column("text", "`reported`, `carried` or `backfilled`"),
     },
 )
+
+
+RULES = {
+    "exact_duplicates": "repeated rows dropped",
+    "conflicting_duplicates": "rows dropped for a later row of the same entity and period with"
+    " other numbers",
+    "identified_rows": "rows whose entity has the identifier that dataset.cleaning.identifiers"
+    " gives",
+    "moved_entities": "entities with rows in several groups, shown in their latest",
+    "renamed_entities": "entities with several names, shown by their latest",
+    "suppressed_cases": "suppressed cells of dataset.columns.cases, added as"
+    " cleaning.suppressed_value",
+    "missing_cases": "missing cells of dataset.columns.cases, added as 0",
+    "negative_cases": "negative cells of dataset.columns.cases, added as 0",
+    "absent_rows": "rows that an entity lacks, their counts and capacities missing",
+    "missing_counts": "cells without a count",
+    "negative_counts": "negative counts taken as missing",
+    "suppressed_counts": "suppressed counts set to cleaning.suppressed_value",
+    "carried_counts": "missing counts carried forward (at most cleaning.max_carry periods)",
+    "zero_counts": "missing counts set to 0",
+    "missing_capacities": "cells without a capacity",
+    "negative_capacities": "negative capacities taken as missing",
+    "suppressed_capacities": "suppressed capacities taken as missing",
+    "zero_capacities": "capacities of 0 taken as missing",
+    "carried_capacities": "missing capacities carried forward",
+    "backfilled_capacities": "capacities missing at the start taken from the first known one",
+    "clipped_densities": "densities above 1 clipped to 1",
+}
+"""Counters of the cleaning rules. Duplicates and cases are counted in all rows of the
+stream, everything else in the cells of the entities that play. Numbers of missing and of filled
+cells agree: absent, missing and negative counts are carried or 0; absent, missing, negative,
+suppressed and zero capacities are carried or backfilled."""
+
+Selection: TypeAlias = Literal["counts", "given", "all"]
+
+SELECTIONS: dict[Selection, str] = {
+    "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
+    " the private counts decide who plays",
+    "given": "those that dataset.cleaning.entities lists, whatever their counts",
+    "all": "all entities, whatever their counts",
+}
+"""Origins of the list of entities. An entity without any capacity never plays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamReport:
+    """Report on the cleaning of one stream: cells by rule, entities dropped and why, and the rest.
+
+    Args:
+        stream: its label.
+        entities: that play.
+        periods: that are played.
+        cells: how many each of `RULES` touched.
+        dropped: entities that do not play: entity, name and reason.
+        selection: how the list of entities came about, see `SELECTIONS`.
+        max_carry: for how many periods a missing count repeats the last one, at most.
+        missing_periods: gaps of the calendar, in words.
+        sparse_periods: periods in which almost no entity has a row, in words.
+        smallest_capacity: of a cell.
+        largest_density: of a cell.
+    """
+
+    stream: str
+    entities: int
+    periods: int
+    cells: Mapping[str, int]
+    dropped: tuple[Mapping[str, str], ...]
+    selection: Selection
+    max_carry: int
+    missing_periods: tuple[str, ...]
+    sparse_periods: tuple[str, ...]
+    smallest_capacity: float
+    largest_density: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanPanel:
+    """The canonical panel and the reports of its streams.
+
+    `table` has the columns of `PANEL`.
+    """
+
+    table: pd.DataFrame
+    rows_read: int
+    rows_outside: int
+    reports: tuple[StreamReport, ...] = ()
 
 
 def write_panel(table: pd.DataFrame, path: Path | str) -> None:

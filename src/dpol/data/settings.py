@@ -14,7 +14,6 @@ from dpol.core.settings import (
     Problem,
     Settings,
     TableFile,
-    all_different,
     all_or_names,
     ends_in,
     number_or_column,
@@ -22,7 +21,7 @@ from dpol.core.settings import (
     spellings,
 )
 from dpol.data.format import DEFAULT, Format
-from dpol.data.periods import Day, Periods
+from dpol.data.periods import Periods
 from dpol.data.sources import Endpoint, TableName, known_tables
 
 
@@ -32,24 +31,20 @@ class WebSource(Settings):
     kind: Literal["web"]
     """Kind of source."""
     table: TableName | None = None
-    """A table that dpol knows, with all its places (`data/sources.yaml`)."""
+    """A table that dpol knows, with its endpoints (`data/sources.yaml`)."""
     endpoints: list[Endpoint] = []
-    """Places of your own, tried in this order, before those of `table`, until one delivers."""
+    """Endpoints of your own, tried in this order, before those of `table`, until one delivers."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """File that keeps the fetched table (`.csv.gz`). A file already there is used as it is."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
     """Longest silence of a server before a try counts as failed."""
-    time_limit_minutes: Annotated[float, Field(gt=0, le=10_080)] = 60.0
-    """Longest time one endpoint may take, with all its tries."""
-    size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
-    """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
 
     @property
     def places(self) -> list[Endpoint]:
-        """All places, in the order in which they are tried."""
-        return [*self.endpoints, *(known_tables()[self.table].endpoints if self.table else ())]
+        """All endpoints, in the order in which they are tried."""
+        return [*self.endpoints, *(known_tables()[self.table] if self.table else ())]
 
     @model_validator(mode="after")
     def _somewhere(self) -> WebSource:
@@ -82,9 +77,8 @@ class GainsSource(Settings):
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Upper end of the gains, whose lower end is 0."""
     period: str | None = None
-    """Column with the date of the round, see `format.date`; without it rounds have numbers."""
-    experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
-    """Columns with the gains of the experts; without it all columns but those named above."""
+    """Column with the date of the round, see `format.date`; without it rounds have numbers. All
+    columns but this one and that of the sensitivity hold the gains of an expert."""
     simulated: bool = False
     """True if the table is made up; tables and figures then say so."""
 
@@ -96,12 +90,8 @@ class GainsSource(Settings):
 
     @model_validator(mode="after")
     def _apart(self) -> GainsSource:
-        columns = [*self.others, *(self.experts or ())]
-        if twice := {name for name in columns if columns.count(name) > 1}:
-            raise ValueError(
-                f"column {', '.join(sorted(twice))} is named twice among period, sensitivity and"
-                " experts"
-            )
+        if self.period is not None and self.period == self.sensitivity:
+            raise ValueError(f"column {self.period} is named as both period and sensitivity")
         return self
 
 
@@ -207,20 +197,8 @@ class Cleaning(Settings):
     min_total_cases: Annotated[float, Field(ge=0, le=1e12)] = 100.0
     """Entities with fewer cases over the whole period are dropped. Who plays then depends on the
     private counts, also on those of later periods; not together with `entities`."""
-    warm_up_last: Day | None = None
-    """Last period of the warm-up. The warm-up is not played: `min_total_cases` is applied to it
-    alone, and its counts are taken as public. Not together with `entities`."""
     case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """Factor of the case columns; 7 turns daily averages into weekly totals."""
-
-    @model_validator(mode="after")
-    def _one_way_to_choose(self) -> Cleaning:
-        if self.entities is not None and self.warm_up_last is not None:
-            raise ValueError(
-                "entities and warm_up_last must not be given together: entities says who plays"
-                " without looking at any count"
-            )
-        return self
 
 
 class Dataset(Settings):
@@ -274,7 +252,7 @@ class Dataset(Settings):
 
     def problems(self, source: str) -> Iterator[Problem]:
         """Settings that contradict each other, or that do not fit a table of gains."""
-        rules, periods = self.cleaning, self.periods
+        rules = self.cleaning
         if source == "gains":
             for key in sorted(self.model_fields_set - {"source", "public", "format"}):
                 yield Problem(
@@ -289,14 +267,6 @@ class Dataset(Settings):
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
-        if day := rules.warm_up_last:
-            place = ("cleaning", "warm_up_last")
-            if periods.first and day < periods.first:
-                allowed = f"must not be before dataset.periods.first ({periods.first})"
-                yield Problem(place, str(day), allowed)
-            if periods.last and day >= periods.last:
-                allowed = f"must be before dataset.periods.last ({periods.last}), or nothing is"
-                yield Problem(place, str(day), allowed + " left to play")
 
 
 class Stream(Settings):
