@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import hashlib
 import importlib.metadata
-import io
 import itertools
 import json
 import re
@@ -25,8 +23,6 @@ from dpol.core.words import printable
 from dpol.data.settings import Dataset, WebSource
 from dpol.data.sources import Endpoint
 
-PAGE = 50_000
-"""Rows asked for at once: what a server of SODA 2.0 sends at most."""
 LONGEST_PAUSE = 600
 """Longest pause before another try in seconds, whatever a server asks for."""
 _HEADERS = {
@@ -43,7 +39,7 @@ class Query:
     Args:
         columns: names of the columns, each once.
         where: the rows, as a condition in the language of Socrata servers; empty for all.
-        order: the order of the rows, in which no two are equal.
+        order: the order of the rows.
     """
 
     columns: tuple[str, ...]
@@ -139,15 +135,6 @@ class _Delivered:
     last_modified: str
 
 
-@dataclass(frozen=True)
-class _Client:
-    """A session, the address that it asks, and the longest silence in seconds."""
-
-    session: requests.Session
-    url: str
-    silence: float
-
-
 class _BrokenError(Exception):
     """An answer that another try may mend; the text says what is wrong."""
 
@@ -167,87 +154,40 @@ def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> 
         session.headers.update(_HEADERS)
         for scheme in ("http://", "https://"):
             session.mount(scheme, HTTPAdapter(max_retries=retries))
-        client, broken = _Client(session, str(endpoint.url), source.timeout_seconds), ""
-        for _ in range(source.attempts):
+        for number in range(1, source.attempts + 1):
             try:
-                if endpoint.kind == "socrata":
-                    return _fetch_rows(client, query, table)
-                return _fetch_file(client, endpoint.sha256, query, table)
+                return _fetch_once(session, endpoint, query, table, source.timeout_seconds)
             except _BrokenError as error:
-                broken = str(error)
-    raise FetchError(f"{broken} (tried {source.attempts}x)")
+                broken = f"{error} (tried {number}x)"
+    raise FetchError(broken)
 
 
-def _fetch_rows(client: _Client, query: Query, table: Path) -> _Delivered:
-    """One try to read rows of a Socrata table, page by page, between two counts that must agree.
-
-    Raises:
-        _BrokenError: something that may pass, such as a table that changed meanwhile.
-        FetchError: the server does not deliver, or no row matches.
-    """
-    header, identifiers = [*query.columns, ":id"], set[str]()
-    total, first = _count(client, query)
-    if not total:
-        raise FetchError(f"no row matches {query.where or 'the query'}")
-    versions = [first.headers.get("Last-Modified")]
-    with packed_file(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(query.columns)
-        while (done := len(identifiers)) < total:
-            page = {"$select": ",".join(header), "$limit": str(PAGE), "$offset": str(done)}
-            (names, *rows), answer = _ask(client, {**query.soql, **page})
-            if names != header or any(len(row) != len(header) for row in rows):
-                raise _BrokenError(f"another table than asked for: {', '.join(names)[:200]}")
-            identifiers |= {row[-1] for row in rows}
-            if not rows or len(identifiers) < done + len(rows):
-                raise _BrokenError(f"{len(identifiers):,} different rows instead of {total:,}")
-            versions.append(answer.headers.get("Last-Modified"))
-            writer.writerows(row[:-1] for row in rows)
-    again, last = _count(client, query)
-    versions.append(last.headers.get("Last-Modified"))
-    if None in versions:
-        raise FetchError("sends no Last-Modified, so that a change of the table would not show")
-    if len({*versions}) > 1 or not total == again == len(identifiers):
-        raise _BrokenError("the table changed while it was read")
-    return _delivered(total, first)
-
-
-def _count(client: _Client, query: Query) -> tuple[int, requests.Response]:
-    """The number of matching rows."""
-    parameters = {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
-    rows, answer = _ask(client, parameters)
-    if len(rows) != 2 or not re.fullmatch("[0-9]{1,12}", "".join(rows[1])):
-        raise _BrokenError(f"no row count: {str(rows)[:80]}")
-    return int(rows[1][0]), answer
-
-
-def _ask(
-    client: _Client, parameters: Mapping[str, str]
-) -> tuple[list[list[str]], requests.Response]:
-    """The header and the rows of a whole answer of a Socrata server, and the answer."""
-    with _get(client, parameters) as answer:
-        body = answer.content
-    try:
-        text = io.StringIO(body.decode("utf-8-sig"), newline="")
-        rows = [row for row in csv.reader(text, strict=True) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise _BrokenError(f"an answer that is not CSV in UTF-8: {error}") from error
-    if not rows or not body.endswith(b"\n"):
-        raise _BrokenError("an answer that ends in the middle of a line")
-    return rows, answer
-
-
-def _fetch_file(client: _Client, checksum: str | None, query: Query, table: Path) -> _Delivered:
+def _fetch_once(
+    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, silence: float
+) -> _Delivered:
     """One try to download a CSV file, plain or gzip, and to find it whole.
 
     Raises:
         _BrokenError: something that may pass, such as a body cut short.
-        FetchError: the file does not come, or is not a CSV file with the columns in its header.
+        FetchError: the file does not come, or is not a table with the columns.
     """
     from dpol.data.table import read_table
 
+    url, parameters, total = str(endpoint.url), dict[str, str](), None
+    if endpoint.kind == "socrata":
+        to_count = {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
+        with _get(session, url, to_count, silence) as answer:
+            count = re.fullmatch(r'"?count"?\s+"?([0-9]{1,12})"?\s*', answer.text)
+        if not count:
+            raise _BrokenError(f"no row count: {answer.text[:80]!r}")
+        total = int(count[1])
+        if not total:
+            raise FetchError(f"no row matches {query.where or 'the query'}")
+        # With room for one row more than counted, a new row shows.
+        parameters = {**query.soql, "$limit": str(total + 1)}
+
     digest, end = hashlib.sha256(), b""
-    with _get(client, {}) as answer:
+    with _get(session, url, parameters, silence) as answer:
         chunks = answer.raw.stream(1 << 16, decode_content=False)
         first = next(chunks, b"")
         is_gzip = first.startswith(b"\x1f\x8b")
@@ -259,18 +199,16 @@ def _fetch_file(client: _Client, checksum: str | None, query: Query, table: Path
                 digest.update(chunk)
                 stream.write(chunk)
                 end = chunk[-1:]
-    if checksum and (found := digest.hexdigest()) != checksum:
-        raise FetchError(f"has SHA-256 {found} instead of {checksum}: not the file it was")
+    if endpoint.sha256 not in (None, digest.hexdigest()):
+        raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {endpoint.sha256}")
     if not is_gzip and end != b"\n":
         raise _BrokenError("ends in the middle of a line")
     try:
         rows = len(read_table(table, query.columns).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
-    return _delivered(rows, answer)
-
-
-def _delivered(rows: int, answer: requests.Response) -> _Delivered:
+    if total not in (None, rows):
+        raise _BrokenError(f"{rows:,} rows instead of {total:,}")
     return _Delivered(
         rows=rows,
         final_url=_plain(answer.url.partition("?")[0]),
@@ -280,7 +218,9 @@ def _delivered(rows: int, answer: requests.Response) -> _Delivered:
 
 
 @contextmanager
-def _get(client: _Client, parameters: Mapping[str, str]) -> Iterator[requests.Response]:
+def _get(
+    session: requests.Session, url: str, parameters: Mapping[str, str], silence: float
+) -> Iterator[requests.Response]:
     """An answer with status 200, its body not yet read.
 
     Raises:
@@ -288,13 +228,11 @@ def _get(client: _Client, parameters: Mapping[str, str]) -> Iterator[requests.Re
         FetchError: no answer, another status, or a redirect that gives up encryption.
     """
     try:
-        answer = client.session.get(
-            client.url, params=parameters, timeout=client.silence, stream=True
-        )
+        answer = session.get(url, params=parameters, timeout=silence, stream=True)
     except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
         raise FetchError(f"no answer: {_innermost(error)}") from error
     with answer:
-        if client.url.startswith("https:") and not answer.url.startswith("https:"):
+        if url.startswith("https:") and not answer.url.startswith("https:"):
             raise FetchError(f"redirects to {answer.url}, which is not encrypted")
         if answer.status_code != 200:
             raise FetchError(f"status {answer.status_code} {answer.reason}")

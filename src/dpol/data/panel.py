@@ -9,59 +9,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import yaml
+
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
-from dpol.core.schemas import Column, Schema, read_frame, write_frame
+from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import escape_markdown
 from dpol.data.stream import MAX_CARRY, SELECTION
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PANEL = Schema(
-    "data/panel",
-    "The canonical panel: one row per stream, period and entity, without holes.",
-    {
-        "stream": Column("text", "label of the stream"),
-        "group": Column("text", "group of the entity in the raw table (state)"),
-        "entity": Column("text", "identifier of the entity (hospital)"),
-        "name": Column("text", "its name"),
-        "period": Column("date", "first day of the period (week)"),
-        "count": Column("number", "people counted"),
-        "capacity": Column("number", "capacity", "beds"),
-        "density": Column("number", "count / capacity, clipped to 1"),
-        "count_source": Column("text", "`reported`, `suppressed`, `carried` or `zero`"),
-        "capacity_source": Column("text", "`reported`, `carried` or `backfilled`"),
-    },
+PANEL = read_schemas(Path(__file__).with_name("results.yaml"))["data/panel"]
+"""The canonical panel."""
+
+RULES: Mapping[str, str] = yaml.safe_load(
+    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
 )
-
-
-RULES = {
-    "exact_duplicates": "repeated rows dropped",
-    "conflicting_duplicates": "rows dropped for a later row of the same entity and period with"
-    " other numbers",
-    "identified_rows": "rows whose entity has the identifier that dataset.cleaning.identifiers"
-    " gives",
-    "moved_entities": "entities with rows in several groups, shown in their latest",
-    "renamed_entities": "entities with several names, shown by their latest",
-    "suppressed_cases": "suppressed cells of dataset.columns.cases, added as"
-    " cleaning.suppressed_value",
-    "missing_cases": "missing cells of dataset.columns.cases, added as 0",
-    "negative_cases": "negative cells of dataset.columns.cases, added as 0",
-    "absent_rows": "rows that an entity lacks, their counts and capacities missing",
-    "missing_counts": "cells without a count",
-    "negative_counts": "negative counts taken as missing",
-    "suppressed_counts": "suppressed counts set to cleaning.suppressed_value",
-    "carried_counts": "missing counts carried forward (at most cleaning.max_carry periods)",
-    "zero_counts": "missing counts set to 0",
-    "missing_capacities": "cells without a capacity",
-    "negative_capacities": "negative capacities taken as missing",
-    "suppressed_capacities": "suppressed capacities taken as missing",
-    "zero_capacities": "capacities of 0 taken as missing",
-    "carried_capacities": "missing capacities carried forward",
-    "backfilled_capacities": "capacities missing at the start taken from the first known one",
-    "clipped_densities": "densities above 1 clipped to 1",
-}
 """Counters of the cleaning rules. Duplicates and cases are counted in all rows of the
 stream, everything else in the cells of the entities that play. Numbers of missing and of filled
 cells agree: absent, missing and negative counts are carried or 0; absent, missing, negative,
