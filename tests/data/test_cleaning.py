@@ -26,8 +26,8 @@ from data.drawn import (
     touched,
     week,
 )
-from dpol.data.cleaning import RULES, StreamReport, clean_panel
-from dpol.data.panel import PANEL
+from dpol.data.cleaning import clean_panel
+from dpol.data.panel import PANEL, RULES, StreamReport
 
 
 def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
