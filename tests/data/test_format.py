@@ -270,9 +270,9 @@ def test_dates_of_parquet_that_are_whole_numbers_need_the_key(tmp_path: Path) ->
         table = read_table(tmp_path / f"{name}.parquet", None, rules.format)
         panel = clean_panel(table, rules, streams(S=["all"]))
         assert sorted({day.date() for day in panel.table["period"]}) == two
+    plain, table = Dataset.model_validate(raw), read_table(tmp_path / "n.parquet")
     with pytest.raises(DataError, match=r"'20210104': 2 cells, first in row 1"):
-        plain = Dataset.model_validate(raw)
-        clean_panel(read_table(tmp_path / "n.parquet"), plain, streams(S=["all"]))
+        clean_panel(table, plain, streams(S=["all"]))
 
 
 def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
