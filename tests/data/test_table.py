@@ -157,14 +157,9 @@ def test_only_a_table_that_was_fetched_is_to_be_deleted(files: Files, content: b
     )
 
 
-SHORT = (
-    ". A cell or a comma is missing, or a cell with a line break or carriage return needs quotes,"
-    f" or the file is cut short here: {INTACT}"
-)
-COMMA = (
-    ". A comma within a cell is taken for the end of the cell: put the cell in quotes, or write"
-    " the number with a decimal point (16.8)"
-)
+QUOTES = ". Put cells that hold ',' or a line break in quotes"
+SHORT = f"{QUOTES}; or the file is cut short here: {INTACT}"
+COMMA = f"{QUOTES}, or write the number with a decimal point (16.8)"
 
 
 @pytest.mark.parametrize(

@@ -65,20 +65,22 @@ class LocalSource(Settings):
 
 
 class GainsSource(Settings):
-    """A table of gains on this machine: a row per round, a column per expert, no capacities."""
+    """A table of gains on this machine: a row per round, a column per expert, no capacities.
+
+    Each column but those of the period and of the sensitivity is an expert.
+    """
 
     kind: Literal["gains"]
     """Kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
-    """Largest change of a round's gains, as an L2 norm: a number, or the column that holds one for
-    each round. Smaller changes are protected; sqrt(n) times `gain_range` protects any change."""
+    """Largest change of a round's gains that is protected, as an L2 norm: a number, or the column
+    that holds one for each round; sqrt(n) times `gain_range` protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Upper end of the gains, whose lower end is 0."""
     period: str | None = None
-    """Column with the date of the round, see `format.date`; without it rounds have numbers. All
-    columns but this one and that of the sensitivity hold the gains of an expert."""
+    """Column with the date of the round, see `format.date`; without it rounds have numbers."""
     simulated: bool = False
     """True if the table is made up; tables and figures then say so."""
 
@@ -131,15 +133,13 @@ class Columns(Settings):
     entity: str
     """Identifier of the entity (a hospital); each entity becomes an expert."""
     period: str
-    """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
-    day is left out."""
+    """Start of the period (week), a date as `format.date` says; a time of day is left out."""
     count: str
     """Number of people counted in the period (COVID patients)."""
     capacity: str
     """Capacity of the entity in the period (beds)."""
     group: str | None = None
-    """Group of the entity (state); without it all entities form one group named `all`. A row
-    belongs to the group that it names, also where an entity moves from one group to another."""
+    """Group of the row (state); without it all rows form one group named `all`."""
     name: str | None = None
     """A name to show for an entity; without it the identifier is shown. The latest is taken."""
     cases: list[str] | None = None
@@ -169,12 +169,11 @@ class Cleaning(Settings):
     """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
     suppressed_markers: list[str] = ["-999999"]
-    """Values that stand for a number too small to publish; -999999 also finds -999999.0. A count
-    becomes `suppressed_value`; a capacity is taken as missing."""
+    """Values that stand for a number too small to publish; -999999 also finds -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that stand for a missing number; -2 also finds -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Value that replaces a suppressed count."""
+    """Value that replaces a suppressed count; a suppressed capacity is taken as missing."""
     negative_counts: Literal["error", "missing"] = "error"
     """Treatment of a count below 0: `error` stops the run, `missing` takes it as missing."""
     negative_capacities: Literal["missing", "error"] = "missing"
@@ -185,8 +184,7 @@ class Cleaning(Settings):
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods a missing count is carried forward; after that it becomes 0."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Share of a stream's cells in which the count may be above the capacity; more of them stop the
-    run. The usual cause is a number that is read wrongly: `format` names the wrong signs."""
+    """Share of a stream's cells in which the count may be above the capacity; more stop the run."""
     identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
     """Identifiers that differ only in case, leading zeros, a final `.0` or the like stop the run,
     since they may be one entity. Here each such spelling is given the entity for which it stands,
@@ -208,9 +206,8 @@ class Dataset(Settings):
     """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset but
     `public` and `format`."""
     public: bool = False
-    """True if anyone may see the counts. If not, the report, its crate and the terminal warn that
-    the results hold them, and no run is replayed unless `report.replay` is true. Simulated data
-    are public."""
+    """True if anyone may see the counts, as with simulated data. If not, the results carry a
+    warning, and no run is replayed unless `report.replay` is true."""
     format: Format = DEFAULT
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains`."""

@@ -118,7 +118,7 @@ def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
         places = [header.index(name) for name in columns]
         for line, row in rows:
             if len(row) != len(header):
-                raise DataError(_odd_row(path, line, len(row), len(header), form))
+                raise DataError(_odd_row(path, line, len(row), len(header), form.delimiter))
             lines.append(line)
             kept.append([row[place] for place in places])
     return raw_table(str(path), pd.DataFrame(kept, lines, columns, dtype=str), form)
@@ -224,20 +224,13 @@ def _again(path: Path) -> str:
     return "get an intact copy of it"
 
 
-def _odd_row(path: Path, line: int, cells: int, wanted: int, form: Format) -> str:
+def _odd_row(path: Path, line: int, cells: int, wanted: int, sign: str) -> str:
     """The refusal of a row with more or fewer cells than the header."""
-    if form.delimiter != ",":
-        cause = f"Put cells that hold {form.delimiter!r} or a line break in quotes, or fix the row"
-    elif cells > wanted:
-        cause = (
-            "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
-            " write the number with a decimal point (16.8)"
-        )
-    else:
-        cause = (
-            "A cell or a comma is missing, or a cell with a line break or carriage return needs"
-            f" quotes, or the file is cut short here: {_again(path)}"
-        )
+    cause = f"Put cells that hold {sign!r} or a line break in quotes"
+    if cells < wanted:
+        cause += f"; or the file is cut short here: {_again(path)}"
+    elif sign == ",":
+        cause += ", or write the number with a decimal point (16.8)"
     return f"{path}, row {line}: has {counted(cells, 'cell')}, but the header has {wanted}. {cause}"
 
 
