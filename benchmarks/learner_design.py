@@ -152,11 +152,11 @@ def adversarial(seed: int) -> Iterator[GainStream]:
             count = rng.poisson(7 * density * beds) / 7
             count = np.where((count > 0) & (count < 4), 2, count)
             yield GainStream(
-                f"{process.__name__}-{n}-{rounds}",
-                np.clip(count / beds, 0, 1),
-                np.tile(beds, (rounds, 1)),
-                tuple(map(str, range(n))),
-                np.datetime64("2021-01-01") + 7 * np.arange(rounds),
+                label=f"{process.__name__}-{n}-{rounds}",
+                gains=np.clip(count / beds, 0, 1),
+                capacity=np.tile(beds, (rounds, 1)),
+                entities=tuple(map(str, range(n))),
+                periods=np.datetime64("2021-01-01") + 7 * np.arange(rounds),
             )
 
 

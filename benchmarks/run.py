@@ -56,7 +56,7 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.synthetic import synthetic_stream
-from dpol.data.table import RawTable
+from dpol.data.table import raw_table
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta
@@ -84,7 +84,7 @@ def simulated_california() -> GainStream:
     source = config.dataset.source
     assert source.kind == "simulated"
     cells = simulate_hospitals(source.hospitals, source.weeks, source.first_week, config.seed)
-    raw = RawTable("simulated", cells[config.dataset.columns.needed()])
+    raw = raw_table("simulated", cells[config.dataset.columns.needed()])
     panel = clean_panel(raw, config.dataset, {"CA": config.streams["CA"]})
     return build_stream(panel.table, "CA", config.privacy.count_sensitivity, {})
 

@@ -24,12 +24,12 @@ def stream_of(rounds: int, n: int, label: str = "nm", names: Sequence[str] = ())
     """Random gains of as many experts, each with capacities of its own."""
     rng = np.random.default_rng(3)
     return GainStream(
-        label,
-        rng.random((rounds, n)),
-        rng.integers(5, 50, (rounds, n)).astype(float),
-        tuple(f"e{i}" for i in range(n)),
-        np.datetime64("2021-01-01") + 7 * np.arange(rounds),
-        tuple(names),
+        label=label,
+        gains=rng.random((rounds, n)),
+        capacity=rng.integers(5, 50, (rounds, n)).astype(float),
+        entities=tuple(f"e{i}" for i in range(n)),
+        periods=np.datetime64("2021-01-01") + 7 * np.arange(rounds),
+        names=tuple(names),
     )
 
 

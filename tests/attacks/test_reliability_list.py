@@ -31,9 +31,8 @@ ATTACKS, COLLECT, DECIDE, KILL, PAGE, REPLAY = (
     f"tests/coordinator/test_{name}.py::test_"
     for name in ("attacks", "collect", "decide", "kill", "page", "replay")
 )
-FETCH, FETCH_FAULTS, FILLING, FORMAT, IDS, SOURCES, CELLS = (
-    f"tests/data/test_{name}.py::test_"
-    for name in ("fetch", "fetch_faults", "filling", "format", "identifiers", "sources", "cells")
+FETCH, FILLING, FORMAT, IDS = (
+    f"tests/data/test_{name}.py::test_" for name in ("fetch", "filling", "format", "identifiers")
 )
 FILES, IMPORTS, YAML = (
     f"tests/core/test_{name}.py::test_" for name in ("files", "imports", "yaml_files")
@@ -57,7 +56,6 @@ OTHER_COUNTRY = MUTATED + "a_table_of_another_country_is_the_same_numbers_or_ref
 CONVENTION = MUTATED + "a_table_in_another_convention_is_the_same_numbers_or_refused"
 TWO_SPELLINGS = IDS + "two_spellings_that_may_be_one_entity_are_asked_about"
 SWAPPED = FILLING + "a_date_with_day_and_month_swapped_is_asked_about_in_any_stream"
-FETCHES = "leaves: fetching becomes a library's, one file or query a table"
 EPIDATA = "leaves: the reader of Epidata"
 
 CAMPAIGNS: dict[str, tuple[str, ...]] = {
@@ -98,7 +96,7 @@ CAMPAIGNS: dict[str, tuple[str, ...]] = {
     "2b noisy.csv and guarantee.json": (CHANGED_REPORT,),
     "2c European tables": (OTHER_COUNTRY, CONVENTION),
     "2d configs": (MUTATED + "a_changed_config_is_accepted_or_refused_in_words",),
-    "2d sources.yaml": (SOURCES + "mistakes_in_the_tables_are_told_with_file_and_key",),
+    "2d sources.yaml": (FETCH + "mistakes_in_the_tables_are_told_with_file_and_key",),
     "2e registry": (CHANGED_RECORD,),
     "3 kill -9 of Snakemake": (RUNS + "killed_run_continues_to_the_same_results",),
     "3 hidden figures of killed jobs": ("later: hidden files of killed figures",),
@@ -110,8 +108,8 @@ CAMPAIGNS: dict[str, tuple[str, ...]] = {
     "3 config changes": (RUNS + "changed_config_reruns_only_what_it_affects",),
     "3 folder with spaces": ("later: a run where blanks are",),
     "4 fetch": (
-        FETCH_FAULTS + "a_bad_answer_is_asked_for_again",
-        "tests/data/test_fetch_property.py::test_a_table_at_one_version_or_none",
+        FETCH + "what_may_pass_is_asked_for_again",
+        FETCH + "any_row_of_faults_ends_with_the_whole_table_or_none",
     ),
     "5 markup on the page of decisions": (PAGE + "titles_are_text",),
     "5 markup in the report": (
@@ -179,12 +177,12 @@ FAULTS_FOUND: dict[str, tuple[str, ...]] = {
     "R6c a digit": (CHAIN, OUTPUTS + "whatever_is_changed_in_a_record_is_noticed"),
     "R6d noise_sd": (CELL,),
     # Fetching.
-    "R7a name of Delphi's column": (SOURCES + "the_shipped_tables_say_what_each_place_holds",),
+    "R7a name of Delphi's column": (EPIDATA,),
     "R7b Epidata in part, twice, or with null": (EPIDATA,),
-    "R7c count of 5,000 digits": (FETCHES,),
+    "R7c count of 5,000 digits": (FETCH + "what_may_pass_is_asked_for_again",),
     "R7d nested JSON": (EPIDATA,),
-    "R7e dates of the mirror": (FETCHES,),
-    "R7f a column twice": (FETCHES,),
+    "R7e dates of the mirror": ("leaves: mirrors that were not tried",),
+    "R7f a column twice": (FETCH + "what_does_not_pass_gives_way_to_the_next_endpoint",),
     # A folder that was restored.
     "R8a --forget-ledger": (
         RESTORED + "weekly_reports_go_on_after_a_restore",

@@ -43,7 +43,7 @@ def test_every_kind_of_source_is_accepted(source):
 
 
 def test_a_table_of_gains_is_accepted():
-    keys = {"period": "day", "experts": ["a", "b"], "sensitivity": "moves", "gain_range": 2}
+    keys = {"period": "day", "sensitivity": "moves", "gain_range": 2}
     config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()}).config
     assert config.raw_file == "gains.parquet"
     with pytest.raises(ValueError, match=r"has no dataset\.columns"):

@@ -53,7 +53,6 @@ dataset.cleaning.entities = 'h1': must be all, or a list of at least two identif
 dataset.cleaning.entities = ['h1']: must be all, or a list of at least two identifiers
 dataset.cleaning.entities = ['h1', 'h2', ' h1']: must not name anything twice
 dataset.cleaning.entities = ['h1', 32]: 32 must be text; put it in quotes
-dataset.cleaning = {'entities': ['a', 'b'], 'warm_up_last': '2021-01-03'}: entities and warm_up_last must not be given together: entities says who plays without looking at any count
 dataset.periods = {'first': '2022-01-02', 'last': '2022-01-01'}: first (2022-01-02) must not be after last (2022-01-01)
 privacy.levels.other = 0.25: must differ from the mu of high
 privacy.levels = {'high': 0.25}: must have a level .inf, because suite open has no privacy
@@ -77,7 +76,7 @@ privacy.levels.high = False: must not be true or false
         """
 dataset.source.attemts = 3: unknown key; did you mean attempts?
 dataset.source.endpoints[0].kinds = 'x': unknown key; did you mean kind?
-dataset.source.endpoints[0].kind = 'socrat': must be 'socrata', 'file' or 'epidata'; did you mean socrata?
+dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
 dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
 dataset.source.file = '/data/t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
 dataset.source.file = 'table.parquet': must end in .csv.gz
@@ -130,13 +129,6 @@ comparison.aims[0].against = 'tree': must be 'paper' or 'best-learner'
     (
         {"dataset.cleaning.entities": "all"},
         "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which says who plays",
-    ),
-    (
-        {"dataset.periods": {"first": "2021-01-04", "last": "2021-01-05"}},
-        """
-dataset.cleaning.warm_up_last = '2021-01-03': must not be before dataset.periods.first (2021-01-04)
-dataset.cleaning.warm_up_last = '2021-01-05': must be before dataset.periods.last (2021-01-05), or nothing is left to play
-""",
     ),
     (
         {**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]},
@@ -241,7 +233,6 @@ OUT_OF_RANGE = {
     "dataset.cleaning.max_carry": [-1, 0.5],
     "dataset.cleaning.min_total_cases": [math.inf, math.nan],
     "dataset.cleaning.max_clipped": [1.01, -0.01, math.nan],
-    "dataset.cleaning.warm_up_last": ["2101-01-01"],
     "dataset.cleaning.case_factor": [0],
     "dataset.cleaning.missing_markers": ["NA"],
     "dataset.periods.first": ["0001-01-01", "2021-02-30"],
@@ -346,9 +337,9 @@ def test_what_does_not_go_with_a_table_of_gains_is_refused(place, value, shown):
 
 
 def test_a_column_of_a_table_of_gains_has_one_meaning():
-    names = {"sensitivity": "x", "period": "day", "experts": ["x", "day", "a"]}
+    names = {"sensitivity": "day", "period": "day"}
     (line,) = problems(GAINS, {f"dataset.source.{key}": name for key, name in names.items()})
-    assert line.endswith("column day, x is named twice among period, sensitivity and experts")
+    assert line.endswith("column day is named as both period and sensitivity")
 
 
 def test_a_wrong_address_is_told_in_plain_words():

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.cleaning import RULES, CleanPanel, clean_panel
-from dpol.data.panel import PANEL
+from dpol.data.cleaning import clean_panel
+from dpol.data.panel import PANEL, RULES, CleanPanel
 from dpol.data.settings import Dataset, Stream
-from dpol.data.table import RawTable
+from dpol.data.table import RawTable, raw_table
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
 COLUMNS = {
@@ -58,8 +58,9 @@ def rows(drawn: Drawn, state: str = "A") -> list[Row]:
 
 
 def table(of: Iterable[Row]) -> RawTable:
-    """A table as if read from hospitals.csv."""
-    return RawTable("hospitals.csv", pd.DataFrame(list(of), dtype=str))
+    """A table as if read from hospitals.csv, its header on line 1."""
+    cells = pd.DataFrame(list(of), dtype=str)
+    return raw_table("hospitals.csv", cells.set_axis(cells.index + 2))
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006

@@ -102,7 +102,7 @@ def test_what_is_offered_to_paste_is_accepted_and_covers_all_texts(
 
 @pytest.mark.parametrize(
     "text",
-    ["16,8", "1.234,5", "1,234", "1 234", "1'234", "12%", "1.2.3", "inf", "1e400", "1e12", "３"],
+    ["16,8", "1.234,5", "1,234", "1 234", "1'234", "12%", "1.2.3", "1e400", "1e12", "３"],
 )
 @pytest.mark.parametrize("column", ["patients", "beds"])
 def test_a_number_written_in_another_way_is_never_offered_as_a_marker(
@@ -156,10 +156,9 @@ def test_of_many_values_at_most_20_are_shown_and_none_is_offered() -> None:
 
 
 def test_of_many_columns_20_are_named() -> None:
-    raw = table([{f"c{i}": "1" for i in range(30)}])
-    bad = [BadCells(raw.cells[name], "a number") for name in raw.cells]
+    cells = table([{f"c{i}": "1" for i in range(30)}]).cells
     with pytest.raises(DataError) as caught:
-        refuse_cells(raw, bad)
+        refuse_cells("hospitals.csv", [BadCells(cells[name], "a number") for name in cells])
     assert str(caught.value).startswith("hospitals.csv: 30 cells cannot be used\n  column c0, whic")
     assert str(caught.value).endswith("\n  and 10 other columns")
 

@@ -1,71 +1,422 @@
-"""Requests to a real web server on this machine, and the files that are written."""
+"""Fetching from a real web server on this machine: the whole table, or none and an honest error."""
 
 from __future__ import annotations
 
+import csv
 import datetime
 import gzip
 import hashlib
 import importlib.metadata
+import io
 import json
-import os
-import resource
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import requests
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from data.drawn import dataset
-from data.fetching import (
-    COLUMNS,
-    ORDER,
-    QUERY,
-    ROWS_WANTED,
-    WHERE,
-    Crash,
-    Fetch,
-    file_of,
-    read,
-    rows_of,
-    wanted,
+from dpol.config.experiment import load_experiment
+from dpol.core.errors import ConfigError, FetchError
+from dpol.data import sources
+from dpol.data.cleaning import clean_panel
+from dpol.data.fetch import Query, fetch_table, must_fetch, query_for
+from dpol.data.settings import WebSource
+from dpol.data.simulator import simulate_hospitals
+from dpol.data.sources import SOURCES, Endpoint, known_tables
+from dpol.data.table import read_table
+from pipeline import ROOT
+
+COLUMNS = ("hospital", "week", "state", "beds")
+WHERE = (
+    "state in ('NM','O''Brien') and week between '2021-01-08T00:00:00' and '2021-01-22T00:00:00'"
 )
-from data.http_server import Fault, TableServer, changed, dead_address, packed, replaced, status
-from dpol.core.errors import FetchError, OutputError
-from dpol.data.fetch import must_fetch
-from dpol.data.query import query_for
+QUERY = Query(COLUMNS, WHERE, "week,hospital,:id")
+ROWS = [
+    (f"{state[0]}{i}", f"2021-01-{day:02}T00:00:00", state, str(day + i) if i else 'A,"\nÉ')
+    for day in (29, 22, 15, 8, 1)
+    for state in ("NM", "O'Brien", "CA")
+    for i in range(3)
+]
+"""Newest week first, with a text that needs quotes."""
+WANTED = sorted(
+    (row for row in ROWS if row[2] != "CA" and "2021-01-08" <= row[1][:10] <= "2021-01-22"),
+    key=lambda row: (row[1], row[0]),
+)
 
 
-def test_rows_come_with_one_request_between_two_counts(server: TableServer, run: Fetch) -> None:
+@dataclass(frozen=True)
+class Answer:
+    """What the server is about to send; `sent` bytes of the body, then the line is cut."""
+
+    body: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    sent: int | None = None
+    framing: str = "length"
+
+
+Fault = Callable[[Answer], Answer]
+
+
+def change(**parts: Any) -> Fault:
+    return lambda answer: replace(answer, **parts)
+
+
+def edit(old: str, new: str) -> Fault:
+    return lambda answer: replace(answer, body=answer.body.replace(old.encode(), new.encode()))
+
+
+@dataclass
+class Server:
+    """A table as `/resource/table.csv`, which answers queries, `/table.csv` and `/table.csv.gz`.
+
+    Each answer has the next of its kind's faults.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    faults: dict[str, list[Fault | None]] = field(default_factory=dict)
+    log: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    url: str = ""
+
+    def answer(self, path: str, asked: dict[str, str]) -> Answer:
+        kind = "rows" if path == "/resource/table.csv" else "file"
+        kind = "count" if asked.get("$select") == "count(*)" else kind
+        self.log.append((kind, asked))
+        header, rows = self.columns, self.rows
+        if kind != "file":
+            header, rows = self.query(asked)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([header, *rows])
+        body = text.getvalue().encode()
+        answer = Answer(gzip.compress(body, mtime=0) if path.endswith(".gz") else body)
+        answer = replace(answer, headers={"ETag": '"1"', "Last-Modified": "Sun, 01 Jan 2023"})
+        coming = self.faults.get(kind, [])
+        fault = coming.pop(0) if coming else None
+        return fault(answer) if fault else answer
+
+    def query(self, asked: dict[str, str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        select, where = asked["$select"], asked.get("$where", "true")
+        order, limit = asked.get("$order", "rowid").replace(":id", "rowid"), asked.get("$limit", 9)
+        with closing(sqlite3.connect(":memory:")) as base:
+            base.execute(f"CREATE TABLE t ({','.join(self.columns)})")
+            marks = ",".join("?" * len(self.columns))
+            base.executemany(f"INSERT INTO t VALUES ({marks})", self.rows)
+            found = base.execute(
+                f"SELECT {select} FROM t WHERE {where} ORDER BY {order} LIMIT {limit}"
+            ).fetchall()
+        return ("count",) if select == "count(*)" else tuple(select.split(",")), found
+
+    def at(self, name: str, **keys: Any) -> dict[str, Any]:
+        """The endpoint of a name: `rows`, `file` or `packed`."""
+        path = {"rows": "resource/table.csv", "file": "table.csv", "packed": "table.csv.gz"}[name]
+        kind = "socrata" if name == "rows" else "file"
+        return {"kind": kind, "url": f"{self.url}/{path}", **keys}
+
+
+@contextmanager
+def serve(server: Server) -> Iterator[Server]:
+    """Run the server on a free port of this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            address = urlsplit(self.path)
+            with suppress(ConnectionError):  # the client may close the line at any time
+                self.send(server.answer(address.path, dict(parse_qsl(address.query))))
+
+        def send(self, answer: Answer) -> None:
+            self.close_connection = True
+            if answer.framing == "silent":
+                stopped.wait(20)
+                return
+            self.send_response(answer.status)
+            self.send_header("Connection", "close")
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            body = answer.body[: answer.sent]
+            if answer.framing == "length":
+                self.send_header("Content-Length", str(len(answer.body)))
+            elif answer.framing == "chunked":
+                self.send_header("Transfer-Encoding", "chunked")
+                end = b"0\r\n\r\n" if answer.sent is None else b""
+                body = b"%x\r\n%b\r\n" % (len(body), body) + end
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    stopped = threading.Event()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+        thread = threading.Thread(target=listener.serve_forever, args=(0.01,))
+        thread.start()
+        server.url = f"http://127.0.0.1:{listener.server_address[1]}"
+        try:
+            yield server
+        finally:
+            stopped.set()
+            listener.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serve(Server(COLUMNS, ROWS)) as running:
+        yield running
+
+
+class Fetch:
+    """Fetches into a folder, with what they said and how long they paused."""
+
+    def __init__(self, folder: Path, pauses: list[float]) -> None:
+        self.table = folder / "raw/t.csv.gz"
+        self.log: list[str] = []
+        self.pauses = pauses
+
+    def __call__(self, *endpoints: dict[str, Any], query: Query = QUERY, **keys: Any) -> Any:
+        web = {"attempts": 3, "timeout_seconds": 5, "file": "raw/t.csv.gz", **keys}
+        source = WebSource.model_validate({"kind": "web", "endpoints": endpoints, **web})
+        fetch_table(source, query, self.table, self.log.append)
+        with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
+            header, *rows = csv.reader(stream)
+        assert tuple(header) == query.columns
+        return [tuple(row) for row in rows]
+
+    def refused(self, *endpoints: dict[str, Any], **keys: Any) -> str:
+        """The message of a fetch that must fail and leave everything as it was."""
+        before = self.files()
+        with pytest.raises(FetchError) as raised:
+            self(*endpoints, **keys)
+        assert self.files() == before
+        return str(raised.value)
+
+    def files(self) -> dict[str, bytes]:
+        """The files next to the table, apart from the lock."""
+        there = self.table.parent.glob("*[!k]")
+        return {path.name: path.read_bytes() for path in there}
+
+    def record(self) -> dict[str, Any]:
+        made: dict[str, Any] = json.loads(Path(f"{self.table}.provenance.json").read_text())
+        return made
+
+
+@pytest.fixture
+def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
+    """Fetches from this machine without a proxy, whose pauses take no time."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    pauses: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
+    return Fetch(tmp_path, pauses)
+
+
+def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch) -> None:
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert server.kinds() == ["count", "page", "count"]
-    assert run.pauses == []
-    count, page, _ = (one.parameters for one in server.log)
-    assert count == {"$select": "count(*)", "$where": WHERE}
-    place = {"$limit": str(ROWS_WANTED + 1), "$offset": "0"}
-    select = ",".join([*COLUMNS, ":id"])
-    assert page == {"$select": select, "$where": WHERE, "$order": ORDER, **place}
-    for name, value in (("accept-encoding", "identity"), ("cache-control", "no-cache")):
-        assert {one.headers[name] for one in server.log} == {value}
-    assert server.log[1].headers["user-agent"].startswith("dpol/")
-    record = json.loads(run.provenance.read_text())
-    retrieved = datetime.datetime.fromisoformat(record.pop("retrieved"))
-    assert before <= retrieved <= datetime.datetime.now(datetime.UTC)
-    headers = server.validators(str(count))
+    assert fetch(server.at("rows", version="2023", licence="CC0")) == WANTED
+    soql = {"$select": ",".join(COLUMNS), "$where": WHERE, "$order": "week,hospital,:id"}
+    limit = str(len(WANTED) + 1)
+    assert server.log == [
+        ("count", {"$select": "count(*)", "$where": WHERE}),
+        ("rows", {**soql, "$limit": limit}),
+    ]
+    record = fetch.record()
+    assert datetime.datetime.fromisoformat(record.pop("retrieved")) >= before
     assert record == {
-        "url": rows_of(server),
-        "final_url": rows_of(server),
+        "url": server.at("rows")["url"],
+        "final_url": server.at("rows")["url"],
         "kind": "socrata",
-        **{"version": None, "licence": None, "columns": None, "failed_before": []},
-        "query": {"$select": ",".join(COLUMNS), "$where": WHERE, "$order": ORDER},
-        "rows": ROWS_WANTED,
-        "etag": headers["ETag"],
-        "last_modified": headers["Last-Modified"],
-        "sha256": hashlib.sha256(run.destination.read_bytes()).hexdigest(),
+        "version": "2023",
+        "licence": "CC0",
+        "failed_before": [],
+        "query": soql,
+        "rows": len(WANTED),
+        "etag": '"1"',
+        "last_modified": "Sun, 01 Jan 2023",
+        "sha256": hashlib.sha256(fetch.table.read_bytes()).hexdigest(),
         "dpol": importlib.metadata.version("dpol"),
     }
-    assert run.left() == {run.destination, run.provenance}
+    first = fetch.table.read_bytes()
+    assert fetch(server.at("rows")) == WANTED
+    assert fetch.table.read_bytes() == first
+    assert fetch.pauses == []
+
+
+@pytest.mark.parametrize("name", ["file", "packed"])
+@pytest.mark.parametrize("framing", ["length", "chunked", "close"])
+def test_a_whole_file_is_known_by_its_length_or_its_checksums(
+    server: Server, fetch: Fetch, name: str, framing: str
+) -> None:
+    server.faults["file"] = [change(framing=framing)]
+    if (name, framing) == ("file", "close"):
+        assert "states no length, so that a file cut short would" in fetch.refused(server.at(name))
+        return
+    assert fetch(server.at(name)) == ROWS
+    assert fetch.record()["query"] is None
+
+
+def test_a_file_with_another_checksum_is_refused_without_another_try(
+    server: Server, fetch: Fetch
+) -> None:
+    body = server.answer("/table.csv.gz", {}).body
+    right = hashlib.sha256(body).hexdigest()
+    told = fetch.refused(server.at("packed", sha256="0" * 64))
+    assert f"has SHA-256 {right} instead of {'0' * 64}" in told
+    assert len(server.log) == 2
+    assert fetch(server.at("packed", sha256=right)) == ROWS
+    assert fetch.table.read_bytes() == body
+
+
+PASSING: dict[str, tuple[str, Fault]] = {
+    "status 503": ("rows", change(status=503)),
+    "status 202": ("file", change(status=202)),
+    "silence": ("file", change(framing="silent")),
+    "cut": ("file", change(sent=50)),
+    "cut before anything": ("rows", change(sent=0)),
+    "cut in a chunk": ("rows", change(sent=-20, framing="chunked")),
+    "cut in the count": ("count", change(sent=3)),
+    "ends in the middle of a line": ("file", change(body=b"hospital,week,state,beds\na,b,c")),
+    "no count": ("count", change(body=b"count\nmany\n")),
+    "a count of 5,000 digits": ("count", change(body=b"count\n" + b"9" * 5_000 + b"\n")),
+    "a row more than counted": ("rows", lambda it: replace(it, body=it.body + b"N9,w,NM,1\n")),
+    "a row less than counted": ("count", change(body=b"count\n19\n")),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_what_may_pass_is_asked_for_again(server: Server, fetch: Fetch, name: str) -> None:
+    kind, fault = PASSING[name]
+    server.faults[kind] = [fault]
+    if kind == "file":
+        assert fetch(server.at("file"), timeout_seconds=0.2) == ROWS
+    else:
+        assert fetch(server.at("rows")) == WANTED
+    server.faults[kind] = [fault] * 9
+    told = fetch.refused(server.at("file" if kind == "file" else "rows"), timeout_seconds=0.2)
+    assert "no endpoint delivered" in told
+
+
+FINAL: dict[str, tuple[str, Fault, str]] = {
+    "gone": ("file", change(status=404), "status 404"),
+    "web page": ("file", change(body=b"<html>\nDown</html>\n"), "no column named hospital, week"),
+    "other header": ("rows", edit("beds", "seats"), "no column named beds; it has hospital"),
+    "a column twice": ("file", edit("week,state,beds", "beds,beds,beds"), "no column named week"),
+    "only a header": ("file", change(body=b"hospital,week,state,beds\n"), "header but no rows"),
+    "a cell too many": ("file", edit("NM,", "NM,,"), "row 3: has 5 cells, but the header has 4"),
+    "no CSV": ("file", edit("NM,", '"NM"x,'), "is not CSV"),
+    "latin": ("file", lambda it: replace(it, body=it.body.decode().encode("latin-1")), "not UTF-8"),
+    "damaged gzip": ("packed", lambda it: replace(it, body=it.body[:-8] + b"x" * 8), "damaged"),
+    "nothing": ("file", change(body=b""), "ends in the middle of a line"),
+    "no row": ("count", change(body=b"count\n0\n"), "no row matches state in"),
+}
+
+
+@pytest.mark.parametrize("name", FINAL)
+def test_what_does_not_pass_gives_way_to_the_next_endpoint(
+    server: Server, fetch: Fetch, name: str
+) -> None:
+    kind, fault, words = FINAL[name]
+    first = server.at({"count": "rows"}.get(kind, kind))
+    server.faults[{"packed": "file"}.get(kind, kind)] = [fault] * 3
+    told = fetch.refused(first)
+    assert words in told
+    server.faults[{"packed": "file"}.get(kind, kind)] = [fault] * (3 if name == "nothing" else 1)
+    rows = fetch(first, server.at("packed"))
+    assert rows == ROWS
+    (failure,) = fetch.record()["failed_before"]
+    assert failure in told
+    assert failure in fetch.log
+
+
+def test_pauses_grow_and_the_server_may_ask_for_more_but_not_for_hours(
+    server: Server, fetch: Fetch
+) -> None:
+    server.faults["file"] = [change(status=500)] * 4
+    assert fetch(server.at("file"), attempts=5) == ROWS
+    assert fetch.pauses == sorted(fetch.pauses)
+    assert 1 < fetch.pauses[-1] < 6
+    for asked, pause in (("37", 37), ("86400", 600)):
+        server.faults["file"] = [change(status=429, headers={"Retry-After": asked})]
+        assert fetch(server.at("file")) == ROWS
+        assert fetch.pauses[-1] == pause
+
+
+def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(
+    server: Server, fetch: Fetch
+) -> None:
+    server.faults["file"] = [change(status=404, body=b"\x1b[31mgone")]
+    dead = {"kind": "socrata", "url": "http://127.0.0.1:9/t.csv"}
+    lines = fetch.refused(dead, server.at("file")).splitlines()
+    assert lines[0] == f"cannot fetch {fetch.table}; no endpoint delivered:"
+    assert lines[1] == "  socrata http://127.0.0.1:9/t.csv: no answer: Connection refused"
+    assert lines[2].startswith(f"  file {server.url}/table.csv: status 404")
+    assert f"by hand as {fetch.table}, a gzip-compressed CSV file" in lines[5]
+    assert (", ".join(COLUMNS) in lines[6], WHERE in lines[7]) == (True, True)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_a_redirect_is_recorded_and_may_not_give_up_encryption(
+    server: Server, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.faults["file"] = [change(status=302, headers={"Location": "/table.csv?key=secret"})]
+    assert fetch(server.at("packed")) == ROWS
+    assert fetch.record()["final_url"] == f"{server.url}/table.csv"
+    plain = requests.get(server.at("file")["url"], timeout=5)
+    monkeypatch.setattr(requests.Session, "get", lambda *_, **__: plain)
+    with pytest.raises(FetchError, match="which is not encrypted"):
+        fetch({"kind": "file", "url": "https://data.example/t.csv"})
+
+
+@given(data=st.data())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_row_of_faults_ends_with_the_whole_table_or_none(
+    server: Server, fetch: Fetch, data: st.DataObject
+) -> None:
+    faults = {"count": [None], "rows": [None], "file": [None]}
+    for kind, fault in (*PASSING.values(), *(it[:2] for it in FINAL.values())):
+        if kind in faults and fault is not PASSING["silence"][1]:
+            faults[kind].append(fault)
+    server.faults = {
+        kind: data.draw(st.lists(st.sampled_from(own), max_size=4)) for kind, own in faults.items()
+    }
+    for path in (fetch.table, Path(f"{fetch.table}.provenance.json")):
+        path.unlink(missing_ok=True)
+    try:
+        rows = fetch(server.at("rows"), server.at("file"))
+    except FetchError:
+        assert not fetch.table.exists()
+        return
+    assert rows == (WANTED if fetch.record()["kind"] == "socrata" else ROWS)
+
+
+def test_fetches_at_once_do_not_mix(server: Server, fetch: Fetch) -> None:
+    with ThreadPoolExecutor() as pool:
+        fetches = [pool.submit(fetch, server.at("file")) for _ in range(3)]
+    assert [it.result() for it in fetches] == [ROWS] * 3
+    assert {*fetch.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
+
+
+def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv.gz"
+    record = Path(f"{table}.provenance.json")
+    assert must_fetch(QUERY, table)
+    table.touch()
+    assert not must_fetch(QUERY, table), "placed by hand"
+    for text in ('{"query": null}', "{", json.dumps({"query": QUERY.soql})):
+        record.write_text(text)
+        assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
+    assert must_fetch(replace(QUERY, where=""), table)
 
 
 FRIDAY = "2021-01-08"
@@ -86,158 +437,57 @@ FRIDAY = "2021-01-08"
 def test_a_dataset_asks_for_its_columns_groups_and_periods(
     columns: dict[str, Any], periods: dict[str, str], groups: list[str], where: str
 ) -> None:
-    more = {"cases": ["adult", "patients"], "name": "title"}
-    rules = dataset({**more, **columns}, periods)
+    rules = dataset({"cases": ["adult", "patients"], "name": "title", **columns}, periods)
     query = query_for(rules, groups)
-    assert query.where == where
-    assert query.soql["$order"] == "week,hospital,:id"
     state = ["state"] if "group" not in columns else []
     assert list(query.columns) == ["hospital", "week", *state, "title", "patients", "beds", "adult"]
-    assert query.columns == tuple(rules.columns.needed())
+    assert (query.where, query.order) == (where, "week,hospital,:id")
 
 
-def test_a_server_that_caps_its_pages(server: TableServer, run: Fetch) -> None:
-    server.cap, server.says = 20, ("Last-Modified",)
-    assert run(rows_of(server)) == wanted(server.rows)
-    assert server.places() == [(0, 47), (20, 27), (40, 7)]
+# The file of tables -------------------------------------------------------------------------------
+
+
+def test_the_shipped_tables_have_two_endpoints_and_say_their_version() -> None:
+    assert (ROOT / "data/sources.yaml").resolve() == SOURCES.resolve()
+    for endpoints in known_tables().values():
+        assert len(endpoints) > 1
+        assert all(it.version and it.licence for it in endpoints)
 
 
 @pytest.mark.parametrize(
-    "way",
+    ("endpoint", "problem"),
     [
-        changed(framing="chunked"),
-        changed(framing="close"),
-        packed(),
-        replaced("hospital_pk", "\ufeffhospital_pk"),
+        ({"kind": "sql"}, "mine[0].kind = 'sql': must be 'socrata' or 'file'"),
+        ({"sha": "0"}, "mine[0].sha = '0': unknown key; did you mean sha256?"),
+        ({"sha256": "abc"}, "mine[0].sha256 = 'abc': must be 64 digits from 0 to f"),
+        ({"kind": "socrata", "sha256": "0" * 64}, "sha256 belongs to a file"),
     ],
-    ids=["chunked", "until the line closes", "compressed", "with a byte order mark"],
 )
-def test_other_ways_to_send_rows(server: TableServer, run: Fetch, way: Fault) -> None:
-    run(rows_of(server))
-    first = run.destination.read_bytes()
-    server.faults["page"] = [way]
-    run(rows_of(server))
-    assert run.destination.read_bytes() == first
-    assert first[3:8] == bytes(5)  # neither name nor time in the gzip header
-    assert run.pauses == []
-
-
-@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
-def test_a_whole_file(big: TableServer, run: Fetch, name: str) -> None:
-    assert run(f"{big.url}/{name}") == big.rows
-    assert big.ranges() == [None, None]  # the file, and its version once more
-    first = run.destination.read_bytes()
-    assert name == "table.csv" or first == gzip.compress(big.csv(), mtime=0)
-    run(f"{big.url}/{name}")
-    assert run.destination.read_bytes() == first
-    assert not run.partial.exists()
-
-
-def test_a_gzip_file_may_end_without_a_newline_or_length(server: TableServer, run: Fetch) -> None:
-    server.says = ()
-    content = gzip.compress(server.csv()[:-1])
-    server.faults["file"] = [changed(body=content, framing="close")] * 2
-    assert run(f"{server.url}/table.csv.gz") == server.rows
-
-
-def test_the_final_address_is_recorded(server: TableServer, run: Fetch) -> None:
-    moved = status(302, Location="/table.csv?signature=secret")
-    server.faults["file"] = [moved, None, moved]
-    run(f"{server.url}/nothing.csv")
-    record = json.loads(run.provenance.read_text())
-    assert record["url"] == f"{server.url}/nothing.csv"
-    assert record["final_url"] == file_of(server)
-    assert (record["kind"], record["query"], record["rows"]) == ("file", None, len(server.rows))
-
-
-def test_the_provenance_is_there_before_the_table(
-    server: TableServer, run: Fetch, monkeypatch: pytest.MonkeyPatch
+def test_mistakes_in_the_tables_are_told_with_file_and_key(
+    endpoint: dict[str, str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = os.replace
-
-    def crash(old: Path, new: Path) -> None:
-        if Path(new) == run.destination:
-            raise Crash
-        real(old, new)
-
-    monkeypatch.setattr(os, "replace", crash)
-    with pytest.raises(Crash):
-        run(rows_of(server))
-    assert run.provenance.exists()
-    assert not run.destination.exists()
+    good = {"kind": "file", "url": "https://a.example/x.csv"}
+    path = tmp_path / "sources.yaml"
+    path.write_text(json.dumps({"tables": {"mine": [{**good, **endpoint}]}}))
+    monkeypatch.setattr(sources, "SOURCES", path)
+    with pytest.raises(ConfigError) as raised:
+        known_tables.__wrapped__()
+    assert str(raised.value).startswith(f"{path}: 1 problem\n  tables.mine[0]")
+    assert problem in str(raised.value)
 
 
-def test_the_next_endpoint_is_used_when_one_fails(server: TableServer, run: Fetch) -> None:
-    server.faults["page"] = [status(403)]
-    with dead_address() as dead:
-        assert run(f"{dead}/resource/table.csv", rows_of(server), file_of(server)) == server.rows
-    assert server.kinds() == ["count", "page", "file", "file"]
-    assert len(run.pauses) == 2
-    assert any(dead in line and "Connection refused (tried 3x)" in line for line in run.log)
-
-
-def test_the_message_when_everything_is_dead(run: Fetch) -> None:
-    with dead_address() as dead, pytest.raises(FetchError) as raised:
-        run(f"{dead}/resource/t.csv", "http://no-such.invalid/t.csv")
-    message = str(raised.value)
-    for words in (
-        f"  socrata {dead}/resource/t.csv: no connection, or it was cut: Connection refused (tr",
-        "  file http://no-such.invalid/t.csv: no connection, or it was cut: ",
-        "may be offline",
-        f"by hand as {run.destination}, a gzip-compressed CSV",
-        ", ".join(COLUMNS),
-        f"the rows that matter: {WHERE}; or",
-        "dpol demo (or: make demo)",
-    ):
-        assert words in message
-    assert "HTTPConnection" not in message
-    assert not run.partial.exists()
-
-
-def test_places_that_cannot_be_written(server: TableServer, run: Fetch) -> None:
-    run.destination.parent.write_text("a file, not a folder")
-    with pytest.raises(OutputError, match=r"cannot write .*raw"):
-        run(rows_of(server))
-    run.destination.parent.unlink()
-    run.destination.mkdir(parents=True)
-    with pytest.raises(OutputError, match=r"hhs.csv.gz: it is a folder"):
-        run(rows_of(server))
-    assert server.log == []
-
-
-def test_a_file_larger_than_the_system_allows(big: TableServer, run: Fetch) -> None:
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
-    try:
-        with pytest.raises(OutputError, match=r"hhs.csv.gz: File too large; make room"):
-            run(file_of(big), rows_of(big))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert big.kinds() == ["file"]
-
-
-def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv.gz"
-    record = Path(f"{table}.provenance.json")
-    assert must_fetch(QUERY, table)
-    table.touch()
-    assert not must_fetch(QUERY, table), "placed by hand"
-    same = {"$select": ",".join(QUERY.columns), "$where": WHERE, "$order": ORDER}
-    for text in ('{"query": null}', "{", json.dumps({"query": same})):
-        record.write_text(text)
-        assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
-    assert must_fetch(replace(QUERY, last=None), table)
-
-
-def test_fetches_at_once_do_not_mix(big: TableServer, run: Fetch) -> None:
-    children = [run.child(file_of(big)) for _ in range(3)]
-    assert [child.wait() for child in children] == [0] * 3
-    assert read(run.destination) == big.rows
-    assert run.left() == {run.destination, run.provenance}
-    assert big.kinds() == ["file"] * 6
-
-
-def test_a_thread_in_which_no_time_limit_holds_is_refused(server: TableServer, run: Fetch) -> None:
-    with ThreadPoolExecutor() as pool, pytest.raises(ValueError, match="main thread"):
-        pool.submit(run, file_of(server)).result()
-    assert server.log == []
+def test_the_paper_survives_a_first_endpoint_that_is_gone(
+    fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = simulate_hospitals({"NM": 4, "PA": 4, "CA": 5}, 30, datetime.date(2020, 8, 2), 7)
+    config = load_experiment(ROOT / "config/config.yaml").config
+    query = query_for(config.dataset, ["NM", "PA", "CA"])
+    with serve(Server(tuple(cells), [tuple(row) for row in cells.to_numpy()])) as hospitals:
+        hospitals.faults["count"] = [change(status=404)]
+        places = [Endpoint.model_validate(hospitals.at(name)) for name in ("rows", "file")]
+        tables = {"hhs-facility": places}
+        monkeypatch.setattr("dpol.data.settings.known_tables", lambda: tables)
+        fetch_table(config.dataset.source, query, fetch.table, fetch.log.append)
+    raw = read_table(fetch.table, query.columns)
+    panel = clean_panel(raw, config.dataset, config.streams).table
+    assert set(panel["stream"]) == {"NM", "PA", "CA"}

@@ -7,7 +7,7 @@ import logging
 import statistics
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from data.drawn import Drawn, Row, clean, counts, dataset, of_period, refused, row, sources, week
@@ -31,19 +31,14 @@ def test_a_share_of_clipped_cells_up_to_max_clipped_is_counted() -> None:
     assert counts(clean(clipped(0), dataset(max_clipped=0))) == {}
 
 
-def test_more_clipped_cells_stop_with_rows_and_likely_causes() -> None:
-    message = refused(clipped(7), dataset(max_clipped=0.01))
-    assert message == (
-        "hospitals.csv: stream S has 7 cells of 200 in which the count (patients) is above the"
-        " capacity (beds); dataset.cleaning.max_clipped = 0.01 allows 2\n"
-        + "".join(
-            f"  row {t + 2}: state 'A', hospital 'a', week '{week(t)}', patients '9', beds '8'\n"
-            for t in range(5)
-        )
-        + "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
-        " dataset.columns.count and capacity the right columns? If such counts are real, or are"
-        " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
+def test_more_clipped_cells_stop_with_cells_and_likely_causes() -> None:
+    lines = refused(clipped(7), dataset(max_clipped=0.01)).splitlines()
+    assert lines[0] == (
+        "hospitals.csv: stream S has 7 cells of 200 in which the count is above the capacity;"
+        " dataset.cleaning.max_clipped = 0.01 allows 2"
     )
+    assert lines[1:6] == [f"  a, {week(t)}: 9 of 8" for t in range(5)]
+    assert lines[6].startswith("Does dataset.format name the right signs (1.230 may be 1.23 or")
 
 
 def weeks(n: int, *days: str) -> list[Row]:
@@ -97,7 +92,7 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
     assert refused(of) == (
         "hospitals.csv: stream S has periods 2021-01-09 and 2021-01-10, less than a period of 7"
         " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
-        " period, move weeks to one with dataset.periods.align, or change dataset.periods.days"
+        " period, or change dataset.periods.days"
     )
 
 
@@ -129,8 +124,8 @@ def swapped(of: list[Row], entity: str, day: str) -> list[Row]:
     return [it | {"week": other} if (it["hospital"], it["week"]) == place else it for it in of]
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 7, 19])
-@pytest.mark.parametrize("day", ["2021-01-10", "2021-02-07", "2021-03-07"])
+@pytest.mark.parametrize("n", [2, 3, 7, 19])
+@pytest.mark.parametrize("day", ["2021-01-10", "2021-03-07"])
 def test_a_date_with_day_and_month_swapped_is_asked_about_in_any_stream(n: int, day: str) -> None:
     of = swapped(weekly("abcdefghijklmnopqrstuvwxyz"[:n]), "b", day)
     said = refused(of)
@@ -157,6 +152,7 @@ def test_new_entities_and_such_as_end_early_are_not_taken_for_wrong_dates(late: 
 DATES = ["2021-01-10", "2021-10-01", "2021-02-07", "2021-07-02", "2021-03-21", "2021-05-05"]
 
 
+@settings(max_examples=60)
 @given(st.sets(st.tuples(st.sampled_from(DATES), st.sampled_from("abcdef")), min_size=2))
 def test_a_date_is_asked_about_exactly_as_the_manual_says(pairs: set[tuple[str, str]]) -> None:
     of = [row("A", entity, day, "1", "9") for day, entity in sorted(pairs)]

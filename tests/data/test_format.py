@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,13 +16,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from data.drawn import PLAIN, clean, counts, dataset, line, refused, row, rows, streams
+from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.core.errors import DataError
-from dpol.data.cells import as_numbers, parse_dates, parse_numbers
+from dpol.data.cells import date_of, number_of, numbers_of, parse_numbers
 from dpol.data.cleaning import clean_panel
 from dpol.data.format import Format
 from dpol.data.gains import read_gains
-from dpol.data.query import query_for
 from dpol.data.settings import Cleaning, Dataset, GainsSource
 from dpol.data.table import read_table
 
@@ -38,34 +37,23 @@ formats = st.sampled_from(FORMATS)
 
 def written(number: Decimal, form: Format) -> str:
     """A number in a convention, without zeros at its end."""
-    text = f"{number:,f}"
-    whole, _, rest = text.partition(".")
+    whole, _, rest = f"{number:,f}".partition(".")
     rest = rest.rstrip("0")
     whole = whole.replace(",", form.thousands or "")
     return whole + (form.decimal_sign + rest if rest else "")
-
-
-def read(texts: list[str], form: Format) -> list[float]:
-    return list(as_numbers(pd.Series(texts, dtype=str), form))
-
-
-@given(of=st.lists(numbers, min_size=1, max_size=8), form=formats)
-def test_numbers_written_in_a_convention_are_read_with_its_keys(
-    of: list[Decimal], form: Format
-) -> None:
-    assert read([written(number, form) for number in of], form) == [float(it) for it in of]
 
 
 @given(number=numbers, form=formats, other=formats | st.just(Format()))
 @example(Decimal("0.125"), Format(decimal="."), Format(decimal=",", thousands="."))
 @example(Decimal("1.125"), Format(decimal="."), Format())
 @example(Decimal("1230"), Format(decimal=".", thousands=","), Format())
-def test_wrong_keys_read_the_same_number_or_none_unless_the_text_is_good_in_both(
+def test_a_number_is_read_with_its_keys_and_with_others_as_itself_or_not_at_all(
     number: Decimal, form: Format, other: Format
 ) -> None:
     text = written(number, form)
-    (value,) = read([text], other)
-    if np.isnan(value) or value == float(number):
+    assert number_of(text, form) == float(number)
+    value = number_of(text, other)
+    if math.isnan(value) or value == float(number):
         return
     # Only what is a number with three decimals in one of them, and with thousands in the other.
     assert other.decimal is not None
@@ -84,30 +72,33 @@ def test_what_may_be_a_thousand_is_no_number_until_a_key_decides(
     head: int, tail: int, sign: str, minus: str
 ) -> None:
     text = f"{minus}{head}{sign}{tail:03}"
-    assert np.isnan(read([text], Format())[0])
+    assert math.isnan(number_of(text, Format()))
     factor = -1 if minus == "-" else 1
     thousand = Format.model_validate({"thousands": sign})
     decimal = Format.model_validate({"decimal": sign})
-    assert read([text], thousand) == [factor * (1000 * head + tail)]
-    assert read([text], decimal) == [float(f"{minus}{head}.{tail:03}")]
+    assert number_of(text, thousand) == factor * (1000 * head + tail)
+    assert number_of(text, decimal) == float(f"{minus}{head}.{tail:03}")
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("0.125", 0.125), ("1.2500", 1.25), ("1234.567", 1234.567)]
 )
-def test_what_cannot_be_a_thousand_is_read_as_ever(text: str, value: float) -> None:
-    assert read([text], Format()) == [value]
+def test_what_cannot_be_a_thousand_is_read_without_keys(text: str, value: float) -> None:
+    assert number_of(text, Format()) == value
 
 
-@pytest.mark.parametrize("text", ["12,34", "1.2345", "0.125", "1..234", "1.234.56", "1.5", "", "."])
+@pytest.mark.parametrize("text", ["12'34", "1.2345", "0.125", "1..234", "1.234.56", "1.5", "", "."])
 def test_signs_in_the_wrong_places_are_refused(text: str) -> None:
-    assert np.isnan(read([text.replace(",", "'")], Format(decimal=",", thousands=".")))[0]
+    assert math.isnan(number_of(text, Format(decimal=",", thousands=".")))
 
 
 def test_the_blanks_and_apostrophes_of_spreadsheets_are_known() -> None:
     french = Format(decimal=",", thousands=" ")
-    assert read(["1 234,5", "1\u00a0234,5", "1\u202f234,5", "1 23"], french)[:3] == [1234.5] * 3
-    assert read(["1'234.5", "1\u2019234.5"], Format(thousands="'")) == [1234.5] * 2
+    for text in ("1 234,5", "1\u00a0234,5", "1\u202f234,5"):
+        assert number_of(text, french) == 1234.5
+    for text in ("1'234.5", "1\u2019234.5"):
+        assert number_of(text, Format(thousands="'")) == 1234.5
+    assert math.isnan(number_of("1 23", french))
 
 
 def test_an_ambiguous_cell_is_refused_with_its_row_and_the_key() -> None:
@@ -122,12 +113,12 @@ def test_an_ambiguous_cell_is_refused_with_its_row_and_the_key() -> None:
 
 @pytest.mark.parametrize("shown", ["1.25", "0.125", "1234.567", "-0.5", ".5", "2.0", "1.5e3"])
 def test_another_number_of_the_column_shows_that_the_point_is_a_decimal_sign(shown: str) -> None:
-    assert read(["1.230", shown], Format().of_column(["1.230", shown])) == [1.23, float(shown)]
+    assert number_of("1.230", Format().of_column(["1.230", shown])) == 1.23
 
 
 @pytest.mark.parametrize("shown", ["9.870", "1230", "1,25", "1.234.567", "1.", "v1.25", "", "NA"])
 def test_other_texts_show_nothing(shown: str) -> None:
-    assert np.isnan(read(["1.230"], Format().of_column(["1.230", shown]))[0])
+    assert math.isnan(number_of("1.230", Format().of_column(["1.230", shown])))
     assert Format(thousands=".").of_column(["0.5"]) == Format(thousands=".")
 
 
@@ -143,12 +134,11 @@ def test_the_whole_column_is_asked_but_no_other_column() -> None:
 def test_markers_are_matched_in_the_signs_of_the_table() -> None:
     rules = Cleaning(suppressed_markers=["-1.000"], missing_markers=["-2"])
     texts = pd.Series(["-1.000,0", "-2,0", "1.000", "-1000"], name="n")
-    found = parse_numbers(texts, rules, Format(decimal=",", thousands="."))
-    assert found.flags["suppressed"].tolist() == [True, False, False, True]
-    assert found.flags["missing"].tolist() == [False, True, False, False]
-    assert found.values[2] == 1000
+    parsed = parse_numbers(texts, rules, Format(decimal=",", thousands="."))
+    assert parsed.kinds.tolist() == ["suppressed", "missing", "number", "suppressed"]
+    assert parsed.values[2] == 1000
     plain = parse_numbers(pd.Series(["-1.000"], name="n"), rules, Format())
-    assert plain.flags["suppressed"].all()
+    assert plain.kinds.tolist() == ["suppressed"]
 
 
 # Dates -------------------------------------------------------------------------------------------
@@ -163,34 +153,31 @@ PATTERNS = {
 days = st.dates(datetime.date(1901, 1, 1), datetime.date(2100, 12, 31))
 
 
-def dates(texts: list[str], pattern: str) -> list[str]:
-    form = Format.model_validate({"date": pattern})
-    return [str(day)[:10] for day in parse_dates(pd.Series(texts, dtype=str), form)]
-
-
 @given(day=days, pattern=st.sampled_from([*PATTERNS]), time=st.sampled_from(["", " 00:00"]))
 def test_dates_written_in_a_pattern_are_read_with_it(
     day: datetime.date, pattern: str, time: str
 ) -> None:
     expected = day - datetime.timedelta(days=day.weekday()) if "ww" in pattern else day
-    assert dates([day.strftime(PATTERNS[pattern]) + time], pattern) == [str(expected)]
+    form = Format.model_validate({"date": pattern})
+    assert date_of(day.strftime(PATTERNS[pattern]) + time, form) == expected
 
 
 @pytest.mark.parametrize(
     ("pattern", "texts", "expected"),
     [
-        ("M/D/YYYY", "1/8/2024 12/31/2024 13/01/2024", "2024-01-08 2024-12-31 NaT"),
-        ("D/M/YYYY", "1/8/2024 12/31/2024 30/2/2024", "2024-08-01 NaT NaT"),
-        ("YYYYMMDD", "20240108 2024108 2024-01-08", "2024-01-08 NaT NaT"),
-        ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 NaT NaT"),
+        ("M/D/YYYY", "1/8/2024 12/31/2024 13/01/2024", "2024-01-08 2024-12-31 None"),
+        ("D/M/YYYY", "1/8/2024 12/31/2024 30/2/2024", "2024-08-01 None None"),
+        ("YYYYMMDD", "20240108 2024108 2024-01-08", "2024-01-08 None None"),
+        ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 None None"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W05 2021-W5",
-         "2020-12-28 NaT NaT 2021-02-01 NaT"),
+         "2020-12-28 None None 2021-02-01 None"),
     ],
 )  # fmt: skip
 def test_dates_that_do_not_exist_or_are_written_otherwise_are_none(
     pattern: str, texts: str, expected: str
 ) -> None:
-    assert dates(texts.split(), pattern) == expected.split()
+    form = Format.model_validate({"date": pattern})
+    assert [str(date_of(text, form)) for text in texts.split()] == expected.split()
 
 
 @pytest.mark.parametrize(
@@ -220,7 +207,7 @@ def test_a_german_spreadsheet_is_read_with_its_keys(tmp_path: Path, encoding: st
     form = Format(**KEYS, encoding=encoding.removesuffix("-sig"))
     rules = dataset(NAMES)
     raw = read_table(tmp_path / "t.csv", rules.needed_columns.needed(), form)
-    assert raw.lines([3]) == {3: 5}
+    assert raw.cells.index.tolist() == [2, 3, 4, 5]
     panel = clean_panel(raw, rules, streams(S=["all"]))
     assert line(panel, "Köln", "count") == [4.5, 5.5]
     assert line(panel, "Ulm", "capacity") == [1234.25, 1235.25]
@@ -264,28 +251,28 @@ def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     frame = pd.DataFrame({"n": [1.125, 16.5], "day": pd.to_datetime(["2021-01-04"] * 2)})
     frame.assign(text=["1,5", "1.125"]).to_parquet(tmp_path / "t.parquet")
     raw = read_table(tmp_path / "t.parquet", None, Format(**KEYS))
-    assert raw.typed == {"n", "day"}
-    assert list(as_numbers(raw.cells["n"], raw.format_of("n"))) == [1.125, 16.5]
-    assert list(as_numbers(raw.cells["text"], raw.format_of("text"))) == [1.5, 1125]
-    assert parse_dates(raw.cells["day"], raw.format_of("day")).notna().all()
+    assert raw.cells.index.tolist() == [1, 2]
+    assert numbers_of(raw.cells["n"], raw.formats["n"]).tolist() == [1.125, 16.5]
+    assert numbers_of(raw.cells["text"], raw.formats["text"]).tolist() == [1.5, 1125]
+    assert date_of(raw.cells["day"][1], raw.formats["day"]) == datetime.date(2021, 1, 4)
 
 
 def test_dates_of_parquet_that_are_whole_numbers_need_the_key(tmp_path: Path) -> None:
-    days = [datetime.date(2021, 1, 4), datetime.date(2021, 1, 11)]
+    two = [datetime.date(2021, 1, 4), datetime.date(2021, 1, 11)]
     columns = {"hospital": ["a", "a", "b", "b"], "patients": [1] * 4, "beds": [9] * 4}
-    numbers = [int(f"{day:%Y%m%d}") for day in days]
+    numbers = [int(f"{day:%Y%m%d}") for day in two]
     pq.write_table(pa.table({**columns, "week": numbers * 2}), tmp_path / "n.parquet")
-    pq.write_table(pa.table({**columns, "week": days * 2}), tmp_path / "d.parquet")
+    pq.write_table(pa.table({**columns, "week": two * 2}), tmp_path / "d.parquet")
     raw = dataset().model_dump(mode="json")
     raw["columns"]["group"] = None
     for name, keys in (("n", {"date": "YYYYMMDD"}), ("d", {}), ("d", {"date": "YYYYMMDD"})):
         rules = Dataset.model_validate({**raw, "format": keys})
         table = read_table(tmp_path / f"{name}.parquet", None, rules.format)
         panel = clean_panel(table, rules, streams(S=["all"]))
-        assert sorted({day.date() for day in panel.table["period"]}) == days
-    plain = Dataset.model_validate(raw)
+        assert sorted({day.date() for day in panel.table["period"]}) == two
+    plain, table = Dataset.model_validate(raw), read_table(tmp_path / "n.parquet")
     with pytest.raises(DataError, match=r"'20210104': 2 cells, first in row 1"):
-        clean_panel(read_table(tmp_path / "n.parquet"), plain, streams(S=["all"]))
+        clean_panel(table, plain, streams(S=["all"]))
 
 
 def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
@@ -300,64 +287,3 @@ def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
         read_gains(of, "S", {})
     with pytest.raises(DataError, match=r"'1,125': 1 cell, first in row 2[\s\S]*1,230 may be 1.23"):
         read_gains(of, "S", {}, Format(delimiter=";", date="YYYY-Www"))
-
-
-# Weeks -------------------------------------------------------------------------------------------
-
-
-SEVEN = datetime.timedelta(days=7)
-
-
-def weekly(**begins: str) -> list[dict[str, str]]:
-    """Entities with three weeks from a day on."""
-    return [
-        row("A", entity, str(datetime.date.fromisoformat(day) + t * SEVEN), "1", "9")
-        for entity, day in begins.items()
-        for t in range(3)
-    ]  # fmt: skip
-
-
-def test_weeks_are_moved_to_the_nearest_day_and_counted() -> None:
-    of = weekly(a="2021-01-03", b="2021-01-04", c="2021-01-07", d="2021-01-01")
-    message = refused(of)
-    assert "less than a period of 7 days apart" in message
-    assert "move weeks to one with dataset.periods.align" in message
-    panel = clean(of, dataset(periods={"align": "monday"}))
-    assert counts(panel) == {"aligned_rows": 9}
-    assert [str(day)[:10] for day in line(panel, "c", "period")] == [
-        "2021-01-04", "2021-01-11", "2021-01-18"
-    ]  # fmt: skip
-    first = clean(of, dataset(periods={"align": "monday", "first": "2021-01-11"}))
-    assert (first.rows_outside, counts(first)) == (4, {"aligned_rows": 6})
-
-
-@given(day=days, align=st.sampled_from(["monday", "thursday", "sunday"]))
-def test_a_week_is_moved_by_three_days_at_most(day: datetime.date, align: str) -> None:
-    day = min(max(day, datetime.date(1901, 1, 1)), datetime.date(2100, 11, 1))
-    found = line(clean(weekly(a=str(day), b=str(day)), dataset(periods={"align": align})), "a",
-                 "period")  # fmt: skip
-    assert {it.day_name().lower() for it in found} == {align}
-    assert abs(found[0] - pd.Timestamp(day)) <= pd.Timedelta(days=3)
-
-
-def test_two_weeks_that_become_one_are_duplicates_even_if_their_numbers_agree() -> None:
-    of = [*weekly(a="2021-01-03", b="2021-01-04"), row("A", "a", "2021-01-05", "1", "9")]
-    assert refused(of, dataset(periods={"align": "monday"})).startswith(
-        "hospitals.csv, rows 2 and 8: a has several weeks, aligned, for the period 2021-01-04 (1"
-    )
-    panel = clean(of, dataset(periods={"align": "monday"}, conflicting_duplicates="last"))
-    assert counts(panel)["conflicting_duplicates"] == 1
-
-
-def test_only_weeks_are_aligned_and_the_fetched_rows_reach_as_far() -> None:
-    with pytest.raises(ValidationError, match="align needs weeks"):
-        dataset(periods={"align": "monday", "days": 14})
-    keys = {"first": "2021-01-04", "last": "2021-02-01"}
-    assert "'2021-01-04T00:00:00' and '2021-02-01T" in query_for(dataset(periods=keys), ["A"]).where
-    moved = query_for(dataset(periods={**keys, "align": "monday"}), ["A"]).where
-    assert "'2021-01-01T00:00:00' and '2021-02-04T" in moved
-
-
-def test_format_goes_with_gains() -> None:
-    of = Dataset.model_construct({"source", "format"}, format=Format(delimiter=";"))
-    assert list(of.problems("gains")) == []

@@ -72,13 +72,6 @@ def test_sensitivity_may_be_a_column_and_is_then_no_expert(tmp_path: Path) -> No
     assert found.entities == ("a", "b")
 
 
-def test_experts_may_be_chosen_and_then_have_the_order_of_the_config(tmp_path: Path) -> None:
-    text = "total,a,b,note\n12,0.1,0.5,x\n15,0.2,0.6,y\n"
-    found = read(tmp_path, text, period=None, experts=["b", "a"])
-    assert found.entities == ("b", "a")
-    assert found.gains.tolist() == [[0.5, 0.1], [0.6, 0.2]]
-
-
 def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
     found = read(tmp_path, "a,b\n0,2.5\n1,2\n", period=None, gain_range=2.5)
     assert found.gains.max() == found.gain_range == 2.5
@@ -113,9 +106,8 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         "    '0': 1 cell, first in row 3\n"
         "Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M."
         "YYYY, YYYY-Www, ...), or name another column under dataset.source.period."
-        "\nFix the gains in the table, or change dataset.source.gain_range or"
-        " dataset.source.experts. Write numbers with the decimal sign of dataset.format."
-        "decimal, a point by default."
+        "\nFix the gains in the table, or change dataset.source.gain_range. Write numbers with the"
+        " decimal sign of dataset.format.decimal, a point by default."
         "\nFix the sensitivities in the table, or dataset.source.sensitivity."
     )
 
@@ -131,7 +123,6 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name the expert, or take"),
         (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
         (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
-        (CSV, {"experts": ["low", "mid"]}, ": no column named mid; it has day, low, high."),
         (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),
         (CSV.replace("01-05", "01-01"), {}, ": stream clicks: periods out of order: round 3 "),
     ],

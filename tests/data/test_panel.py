@@ -14,8 +14,11 @@ import pytest
 from data.drawn import PLAIN, clean
 from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_json
-from dpol.data.cleaning import RULES, CleanPanel, StreamReport
 from dpol.data.panel import (
+    RULES,
+    SELECTIONS,
+    CleanPanel,
+    StreamReport,
     provenance_of,
     provenance_of_stream,
     read_panel,
@@ -23,7 +26,6 @@ from dpol.data.panel import (
     report_as_markdown,
     write_panel,
 )
-from dpol.data.selection import SELECTIONS
 
 PROVENANCE = {"file": "t.csv", "sha256": "0" * 64, "simulated": False}
 
@@ -50,7 +52,7 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
 
 def cleaned(*reports: StreamReport) -> CleanPanel:
     return CleanPanel(
-        pd.DataFrame(), rows_read=2_300, rows_outside=89, reports=reports or (report(),)
+        table=pd.DataFrame(), rows_read=2_300, rows_outside=89, reports=reports or (report(),)
     )
 
 

@@ -39,7 +39,7 @@ def test_a_negative_mu_is_refused(mu):
 
 @pytest.mark.parametrize(
     ("selection", "said"),
-    [("counts", "min_total_cases"), ("warm-up", "warm_up_last"), ("given", ""), ("all", "")],
+    [("counts", "min_total_cases"), ("given", ""), ("all", "")],
 )
 def test_every_record_says_how_the_list_of_entities_came_about(random_stream, selection, said):
     stream = random_stream(100, 3, provenance={SELECTION: selection})

@@ -184,7 +184,7 @@ def wanted_groups():
 
 def table_query():
     """What is asked of a web source."""
-    from dpol.data.query import query_for
+    from dpol.data.fetch import query_for
 
     return query_for(settings.dataset, wanted_groups())
 

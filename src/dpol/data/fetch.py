@@ -1,30 +1,73 @@
-"""Fetching a table from the web: endpoint after endpoint, with a record of where it came from."""
+"""Fetching a table from the web: whole, from the first endpoint that delivers it, or not at all."""
 
 from __future__ import annotations
 
-import csv
 import datetime
+import hashlib
 import importlib.metadata
-import io
+import itertools
 import json
-import os
-import shutil
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dpol.core.errors import FetchError, OutputError
-from dpol.core.files import locked, packed_file, sha256, write_json
-from dpol.data.download import Client, plain, with_retries
-from dpol.data.endpoints import Fetched, fetch_file, fetch_rows, read_rows, resumable
-from dpol.data.epidata import fetch_epidata
-from dpol.data.query import Query
-from dpol.data.settings import WebSource
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+
+from dpol.core.errors import DataError, FetchError
+from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
+from dpol.core.words import printable
+from dpol.data.settings import Dataset, WebSource
 from dpol.data.sources import Endpoint
 
-_DEMO = "dpol demo"
+LONGEST_PAUSE = 600
+"""Longest pause before another try in seconds, whatever a server asks for."""
+_HEADERS = {
+    "User-Agent": f"dpol/{importlib.metadata.version('dpol')}",
+    "Accept-Encoding": "identity",
+    "Cache-Control": "no-cache",
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """The part of a table that a dataset needs.
+
+    Args:
+        columns: names of the columns, each once.
+        where: the rows, as a condition in the language of Socrata servers; empty for all.
+        order: the order of the rows.
+    """
+
+    columns: tuple[str, ...]
+    where: str
+    order: str
+
+    @property
+    def soql(self) -> dict[str, str]:
+        """The parameters of a request to a Socrata server."""
+        parts = {"$select": ",".join(self.columns), "$where": self.where, "$order": self.order}
+        return {name: part for name, part in parts.items() if part}
+
+
+def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
+    """The query for a dataset's part of its table, with these values of the group column."""
+    columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
+    where = []
+    if columns.group and groups:
+        quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
+        where.append(f"{columns.group} in ({quoted})")
+    if first and last:
+        where.append(f"{columns.period} between '{first}T00:00:00' and '{last}T00:00:00'")
+    elif first:
+        where.append(f"{columns.period} >= '{first}T00:00:00'")
+    elif last:
+        where.append(f"{columns.period} <= '{last}T00:00:00'")
+    order = f"{columns.period},{columns.entity},:id"
+    return Query(tuple(columns.needed()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -43,118 +86,188 @@ def must_fetch(query: Query, destination: Path) -> bool:
 
 
 def fetch_table(
-    source: WebSource,
-    query: Query,
-    destination: Path,
-    log: Callable[[str], None],
-    *,
-    sleep: Callable[[float], None] = time.sleep,
+    source: WebSource, query: Query, destination: Path, log: Callable[[str], None]
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
     `<destination>.provenance.json`, written before it, says which one, and why others did not.
-    Columns get the names of `query`. A `file` is fetched whole; `<destination>.partial/` keeps a
-    part of it for the next call. A second call waits for the first. `sleep` pauses between tries.
+    A `file` is fetched whole. A second call waits for the first.
 
     Raises:
         FetchError: no endpoint delivers.
-        OutputError: the files cannot be written.
-        ValueError: it is not called in the main thread, so that no time limit can be set.
+        OutputError: the table cannot be written.
     """
-    failures, kept, places = [], Path(f"{destination}.partial"), source.places
-    if destination.is_dir():
-        raise OutputError(f"cannot write {destination}: it is a folder; rename or remove it")
-    with locked(destination):
+    failures: list[str] = []
+    with locked(destination), atomic_path(destination) as table:
+        for endpoint in source.places:
+            log(f"fetching {endpoint.url}")
+            try:
+                delivered = _fetch(endpoint, query, table, source)
+            except FetchError as error:
+                failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
+                log(failures[-1])
+                continue
+            provenance = {
+                "url": str(endpoint.url),
+                "kind": endpoint.kind,
+                "version": endpoint.version,
+                "licence": endpoint.licence,
+                "failed_before": failures,
+                "query": query.soql if endpoint.kind == "socrata" else None,
+                "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "sha256": sha256(table),
+                "dpol": importlib.metadata.version("dpol"),
+                **asdict(delivered),
+            }
+            write_json(f"{destination}.provenance.json", provenance)
+            log(f"{delivered.rows:,} rows from {endpoint.url}")
+            return
+        raise FetchError(_advice(failures, query, destination))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Delivered:
+    """Facts about a whole table: its rows, and the final address and version that headers state."""
+
+    rows: int
+    final_url: str
+    etag: str
+    last_modified: str
+
+
+class _BrokenError(Exception):
+    """An answer that another try may mend; the text says what is wrong."""
+
+
+def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> _Delivered:
+    """The table of one endpoint; what may pass is tried again, with growing pauses."""
+    retries = urllib3.Retry(
+        total=source.attempts - 1,
+        status_forcelist=(202, 408, 429, *range(500, 600)),
+        backoff_factor=0.5,
+        backoff_jitter=1,
+        backoff_max=60,
+        retry_after_max=LONGEST_PAUSE,
+        raise_on_status=False,
+    )
+    with requests.Session() as session:
+        session.headers.update(_HEADERS)
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, HTTPAdapter(max_retries=retries))
+        for number in range(1, source.attempts + 1):
+            try:
+                return _fetch_once(session, endpoint, query, table, source.timeout_seconds)
+            except _BrokenError as error:
+                broken = f"{error} (tried {number}x)"
+    raise FetchError(broken)
+
+
+def _fetch_once(
+    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, silence: float
+) -> _Delivered:
+    """One try to download a CSV file, plain or gzip, and to find it whole.
+
+    Raises:
+        _BrokenError: something that may pass, such as a body cut short.
+        FetchError: the file does not come, or is not a table with the columns.
+    """
+    from dpol.data.table import read_table
+
+    url, parameters, total = str(endpoint.url), dict[str, str](), None
+    if endpoint.kind == "socrata":
+        to_count = {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
+        with _get(session, url, to_count, silence) as answer:
+            count = re.fullmatch(r'"?count"?\s+"?([0-9]{1,12})"?\s*', answer.text)
+        if not count:
+            raise _BrokenError(f"no row count: {answer.text[:80]!r}")
+        total = int(count[1])
+        if not total:
+            raise FetchError(f"no row matches {query.where or 'the query'}")
+        # With room for one row more than counted, a new row shows.
+        parameters = {**query.soql, "$limit": str(total + 1)}
+
+    digest, end = hashlib.sha256(), b""
+    with _get(session, url, parameters, silence) as answer:
+        chunks = answer.raw.stream(1 << 16, decode_content=False)
+        first = next(chunks, b"")
+        is_gzip = first.startswith(b"\x1f\x8b")
+        if not is_gzip and not {"Content-Length", "Transfer-Encoding"} & {*answer.headers}:
+            raise FetchError("states no length, so that a file cut short would look whole")
+        # A gzip file stays as it is, so that published checksums hold.
+        with table.open("wb") if is_gzip else packed_file(table) as stream:
+            for chunk in itertools.chain([first], chunks):
+                digest.update(chunk)
+                stream.write(chunk)
+                end = chunk[-1:]
+    if endpoint.sha256 not in (None, digest.hexdigest()):
+        raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {endpoint.sha256}")
+    if not is_gzip and end != b"\n":
+        raise _BrokenError("ends in the middle of a line")
+    try:
+        rows = len(read_table(table, query.columns).cells)
+    except DataError as error:
+        raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
+    if total not in (None, rows):
+        raise _BrokenError(f"{rows:,} rows instead of {total:,}")
+    return _Delivered(
+        rows=rows,
+        final_url=_plain(answer.url.partition("?")[0]),
+        etag=_plain(answer.headers.get("ETag", "")),
+        last_modified=_plain(answer.headers.get("Last-Modified", "")),
+    )
+
+
+@contextmanager
+def _get(
+    session: requests.Session, url: str, parameters: Mapping[str, str], silence: float
+) -> Iterator[requests.Response]:
+    """An answer with status 200, its body not yet read.
+
+    Raises:
+        _BrokenError: the body, which the caller reads, is cut short.
+        FetchError: no answer, another status, or a redirect that gives up encryption.
+    """
+    try:
+        answer = session.get(url, params=parameters, timeout=silence, stream=True)
+    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+        raise FetchError(f"no answer: {_innermost(error)}") from error
+    with answer:
+        if url.startswith("https:") and not answer.url.startswith("https:"):
+            raise FetchError(f"redirects to {answer.url}, which is not encrypted")
+        if answer.status_code != 200:
+            raise FetchError(f"status {answer.status_code} {answer.reason}")
         try:
-            kept.mkdir(exist_ok=True)
-            for number, endpoint in enumerate(places, 1):
-                log(f"fetching {endpoint.url} (place {number} of {len(places)})")
-                client = Client(source, str(endpoint.url), kept, sleep, log)
-                try:
-                    fetched = _ask(client, endpoint, query)
-                except FetchError as error:
-                    log(failure := f"{endpoint.kind} {endpoint.url}: {plain(str(error))}")
-                    failures.append(failure)
-                    continue
-                _publish(fetched, endpoint, query, destination, failures)
-                shutil.rmtree(kept)
-                log(f"wrote {destination}, {fetched.rows:,} rows from {endpoint.url}")
-                return
-        except OSError as error:
-            what = f"{error.filename or destination}: {error.strerror or error}"
-            raise OutputError(f"cannot write {what}; make room or choose another place") from error
-        finally:
-            if not resumable(kept):
-                shutil.rmtree(kept, ignore_errors=True)
-    raise FetchError(_advice(failures, query, destination, kept))
+            yield answer
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise _BrokenError(f"the answer was cut: {_innermost(error)}") from error
 
 
-def _ask(client: Client, endpoint: Endpoint, query: Query) -> Fetched:
-    """The table of one endpoint, its columns named as in the query."""
-    asked = query.at(endpoint)
-    tries = {
-        "socrata": partial(fetch_rows, client, asked),
-        "file": partial(fetch_file, client, asked, endpoint.sha256),
-        "epidata": partial(fetch_epidata, client, asked),
-    }
-    fetched = with_retries(client, tries[endpoint.kind])
-    if endpoint.columns is None:
-        return fetched
-    table = client.folder / "renamed.csv.gz"
-    rows = read_rows(client, fetched.file)
-    header = next(rows)
-    places = [header.index(name) for name in asked.columns]
-    with packed_file(table) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(query.columns)
-        writer.writerows([row[place] for place in places] for row in rows)
-    return replace(fetched, file=table)
+def _innermost(error: BaseException) -> str:
+    """The words of the deepest cause; the outer ones only repeat addresses and class names."""
+    inside = [getattr(error, "reason", None), *error.args, error.__cause__]
+    for deeper in inside:
+        if isinstance(deeper, BaseException):
+            return _innermost(deeper)
+    return getattr(error, "strerror", None) or str(error)
 
 
-def _publish(
-    fetched: Fetched,
-    endpoint: Endpoint,
-    query: Query,
-    destination: Path,
-    failures: Sequence[str],
-) -> None:
-    """Put the table and its provenance in place; never a table without provenance."""
-    whole = endpoint.kind == "file" and endpoint.columns is None
-    provenance = {
-        "url": str(endpoint.url),
-        "final_url": plain(fetched.address),
-        "kind": endpoint.kind,
-        "version": endpoint.version,
-        "licence": endpoint.licence,
-        "columns": endpoint.columns,
-        "failed_before": failures,
-        "query": None if whole else query.soql,
-        "rows": fetched.rows,
-        "etag": plain(fetched.version[0]),
-        "last_modified": plain(fetched.version[1]),
-        "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "sha256": sha256(fetched.file),
-        "dpol": importlib.metadata.version("dpol"),
-    }
-    with fetched.file.open("rb") as stream:
-        os.fsync(stream.fileno())
-    write_json(f"{destination}.provenance.json", provenance)
-    fetched.file.replace(destination)
+def _plain(text: str) -> str:
+    """Text from a server as one line without control characters, of at most 400 characters."""
+    return printable(" ".join(text.split()))[:400]
 
 
-def _advice(failures: list[str], query: Query, destination: Path, kept: Path) -> str:
+def _advice(failures: Sequence[str], query: Query, destination: Path) -> str:
     """The failure of each endpoint, and the user's ways out."""
-    again = f"; {kept} holds what has arrived so far" if kept.exists() else ""
     return "\n".join(
         [
             f"cannot fetch {destination}; no endpoint delivered:",
             *(f"  {failure}" for failure in failures),
             "This machine may be offline, or behind a proxy. Then either",
-            f"- run again when there is a connection{again}; or",
+            "- run again when there is a connection; or",
             f"- get the table on another machine and place it by hand as {destination}, "
             "a gzip-compressed CSV file",
             f"  with the columns {', '.join(query.columns)};",
             f"  the rows that matter: {query.where or 'all'}; or",
-            f"- work with simulated hospitals, without network: {_DEMO} (or: make demo)",
+            "- work with simulated hospitals, without network: dpol demo (or: make demo)",
         ]
     )

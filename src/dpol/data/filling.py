@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.cells import Flags
-from dpol.data.periods import Periods
 from dpol.data.settings import Cleaning
-from dpol.data.table import RawTable
 
+Flags = NDArray[np.bool_]
 Days = NDArray[np.datetime64]
 
 SHOWN = 5
@@ -36,16 +34,15 @@ class Filled:
     Args:
         table: by period and entity.
         cells: how many each rule touched.
-        clipped: rows of the raw table behind clipped cells.
     """
 
     table: pd.DataFrame
     cells: Mapping[str, int]
-    clipped: NDArray[np.int64]
 
 
-def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Filled:
+def fill(rows: pd.DataFrame, rules: Cleaning, days: int) -> Filled:
     """The full grid of periods by entities; `rows` has each pair at most once, by period."""
+    periods = np.sort(rows["period"].unique())
     latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
     pairs = pd.MultiIndex.from_product([periods, latest["entity"]], names=["period", "entity"])
     columns = ["suppressed_counts", "count", "capacity", "row"]
@@ -75,8 +72,7 @@ def fill(rows: pd.DataFrame, periods: Days, rules: Cleaning, days: int) -> Fille
         "backfilled_capacities": backward,
         "clipped_densities": density > 1,
     }
-    clipped = row[(density > 1) & ~np.isnan(row)].astype(np.int64)
-    return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()}, clipped)
+    return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()})
 
 
 def _sources(**cells: Flags) -> NDArray[np.str_]:
@@ -102,32 +98,31 @@ def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
     return forward.bfill().to_numpy(), carried, ~known & ~carried
 
 
-def refuse_clipped(
-    raw: RawTable, label: str, filled: Filled, most: float, columns: tuple[str, str]
-) -> None:
+def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
     """Refuse a stream in which many counts are above the capacity.
 
     Args:
-        raw: the table.
+        file: of the table.
         label: of the stream.
         filled: the stream's cells.
         most: share of the cells in which that may be.
-        columns: of the count and the capacity.
 
     Raises:
-        DataError: more cells than that are clipped; some of their rows are shown.
+        DataError: more cells than that are clipped; some of them are shown.
     """
     cells, number = len(filled.table), filled.cells["clipped_densities"]
     if number / cells <= most:
         return
+    above = filled.table[filled.table["count"] > filled.table["capacity"]]
     lines = [
-        f"{raw.file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count"
-        f" ({columns[0]}) is above the capacity ({columns[1]}); dataset.cleaning.max_clipped ="
-        f" {most:g} allows {int(most * cells + 1e-9):,}"
+        f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count is"
+        f" above the capacity; dataset.cleaning.max_clipped = {most:g} allows"
+        f" {int(most * cells + 1e-9):,}"
     ]
-    for row, line in raw.lines(filled.clipped[:SHOWN]).items():
-        held = (f"{name} {shortened(text)!r}" for name, text in raw.cells.iloc[row].items())
-        lines.append(f"  row {line}: {', '.join(held)}")
+    for cell in above[:SHOWN].itertuples():
+        lines.append(
+            f"  {shortened(cell.entity)}, {cell.period.date()}: {cell.count:g} of {cell.capacity:g}"
+        )
     lines.append(
         "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
         " dataset.columns.count and capacity the right columns? If such counts are real, or are"
@@ -136,7 +131,7 @@ def refuse_clipped(
     raise DataError("\n".join(lines))
 
 
-def refuse_swapped(raw: RawTable, label: str, rows: pd.DataFrame, periods: Periods) -> None:
+def refuse_swapped(file: str, label: str, rows: pd.DataFrame) -> None:
     """Refuse a period that dates with day and month swapped have made.
 
     At most half as many entities as usual share it, and every one of them lacks the period, known
@@ -144,32 +139,24 @@ def refuse_swapped(raw: RawTable, label: str, rows: pd.DataFrame, periods: Perio
     entity that is new, or reports seldom, does not meet both.
 
     Args:
-        raw: the table, for messages.
+        file: of the table, for messages.
         label: of the stream.
-        rows: that are played, with `start`, the date as it is written.
-        periods: says whether such dates are kept.
+        rows: that are played.
 
     Raises:
         DataError: such a date; the text names its row and the other date.
     """
-    if periods.swapped == "keep":
-        return
-    sizes = rows.groupby("period")["entity"].nunique()
-    usual, starts = float(sizes.median()), {*rows["start"]}
-    periods_of = rows.groupby("entity")["start"].agg(set)
-    for day, number in sizes[2 * sizes <= usual].items():
-        own = rows[rows["period"] == day]
-        start, row = own[["start", "row"]].iloc[0]
-        other = _swapped(start)
-        if other is None or other not in starts or own["start"].nunique() > 1:
-            continue
-        if not any(other in periods_of[entity] for entity in own["entity"]):
+    entities = rows.groupby("period")["entity"].agg(set)
+    sizes = entities.map(len)
+    for day in entities.index[2 * sizes <= sizes.median()]:
+        other = _swapped(day)
+        if other in entities.index and not entities[day] & entities[other]:
+            row = rows.loc[rows["period"] == day, "row"].iloc[0]
             raise DataError(
-                f"{raw.file}, row {raw.lines([row])[row]}: stream {label} has periods"
-                f" {start.date()}, with {counted(int(number), 'row')}, and {other.date()}: one date"
-                " with day and month swapped, and no entity has both. Fix the date that is wrong in"
-                " the table; or keep it as it is, in the config:\ndataset:\n  periods:\n"
-                "    swapped: keep"
+                f"{file}, row {row}: stream {label} has periods {day.date()}, with"
+                f" {counted(sizes[day], 'row')}, and {other.date()}: one date with day and month"
+                " swapped, and no entity has both. Fix the date that is wrong in the table; or"
+                " keep it as it is, in the config:\ndataset:\n  periods:\n    swapped: keep"
             )
 
 
@@ -181,7 +168,7 @@ def _swapped(day: pd.Timestamp) -> pd.Timestamp | None:
 
 
 def check_calendar(
-    raw: RawTable, label: str, rows: pd.DataFrame, days: int
+    file: str, label: str, rows: pd.DataFrame, days: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Gaps wider than a period, and periods in which almost no entity has a row, in words.
 
@@ -200,12 +187,10 @@ def check_calendar(
         if apart <= days / 2:
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
-            align = ", move weeks to one with dataset.periods.align" if days == 7 else ""
             raise DataError(
-                f"{raw.file}: stream {label} has periods {before} and {after}, less than a"
-                f" period of {days} days apart; {counted(number, 'row')} with {day},"
-                f" first in row {raw.lines([row])[row]}. Give all entities the same start of a"
-                f" period{align}, or change dataset.periods.days"
+                f"{file}: stream {label} has periods {before} and {after}, less than a period of"
+                f" {days} days apart; {counted(number, 'row')} with {day}, first in row {row}."
+                " Give all entities the same start of a period, or change dataset.periods.days"
             )
         if (lost := round(apart / days) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
@@ -213,7 +198,7 @@ def check_calendar(
         number, row = periods.loc[day, ["entities", "row"]].tolist()
         if number == 1 and n >= LONE_FROM:
             raise DataError(
-                f"{raw.file}, row {raw.lines([row])[row]}: is the only row of the period {day}, of"
+                f"{file}, row {row}: is the only row of the period {day}, of"
                 f" {n} entities of stream {label}. Fix its date, or leave the period out with"
                 f" dataset.periods.{key}"
             )

@@ -20,8 +20,7 @@ class Format(Settings):
     are."""
 
     delimiter: Literal[",", ";", "\t", "|"] = ","
-    """The separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma. A
-    table that dpol fetches must have commas."""
+    """The separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
     """The decimal sign. Without it and `thousands` a point; but a number such as 1.230 is refused,
     since it may be 1.23 or 1230, unless its column also holds one such as 1.25 or 0.125."""

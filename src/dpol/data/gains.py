@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.data.cells import BadCells, as_numbers, read_dates, refuse_cells
+from dpol.data.cells import BadCells, dates_of, numbers_of, refuse_cells, undated, which_sign
 from dpol.data.format import DEFAULT, Format
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.table import RawTable, read_table, refuse_columns
 
 _MEND_GAINS = (
-    "Fix the gains in the table, or change dataset.source.gain_range or dataset.source.experts."
-    " Write numbers with the decimal sign of dataset.format.decimal, a point by default."
+    "Fix the gains in the table, or change dataset.source.gain_range. Write numbers with the"
+    " decimal sign of dataset.format.decimal, a point by default."
 )
 _MEND_SENSITIVITY = "Fix the sensitivities in the table, or dataset.source.sensitivity."
 
@@ -35,28 +35,33 @@ def read_gains(
             not positive, dates that do not go forward, fewer than two rounds or experts.
     """
     raw = read_table(source.file, form=form)
-    experts, top, rounds = _experts(raw, source), source.gain_range, len(raw.cells)
-    gains, bad = _numbers(raw, experts, 0.0, top, f"a number in [0, {top:g}]", _MEND_GAINS)
+    experts, top, rounds = _experts(raw, source.others), source.gain_range, len(raw.cells)
+    bad = []
     periods = np.datetime64("2000-01-01") + np.arange(rounds)
     if source.period is not None:
-        texts, written = raw.cells[source.period].str.strip(), raw.dates_of(source.period)
-        dates, undated = read_dates(texts, "dataset.source.period", written)
-        periods, bad = dates.to_numpy().astype("datetime64[D]"), [undated, *bad]
+        texts, written = raw.cells[source.period], raw.formats[source.period]
+        bad.append(undated(texts, "dataset.source.period", written))
+        periods = dates_of(texts, written).to_numpy().astype("datetime64[D]")
+    wanted, gains = f"a number in [0, {top:g}]", []
+    for expert in experts:
+        numbers, worse = _numbers(raw, expert, 0.0, top, wanted, _MEND_GAINS)
+        gains.append(numbers)
+        bad.append(worse)
     if isinstance(source.sensitivity, str):
-        column, wanted = [source.sensitivity], "a number above 0"
-        sensitivity, worse = _numbers(raw, column, *POSITIVE, wanted, _MEND_SENSITIVITY)
-        bad += worse
+        wanted = "a number above 0"
+        sensitivity, worse = _numbers(raw, source.sensitivity, *POSITIVE, wanted, _MEND_SENSITIVITY)
+        bad.append(worse)
     else:
-        sensitivity = np.full((rounds, 1), source.sensitivity)
-    refuse_cells(raw, bad)
+        sensitivity = np.full(rounds, source.sensitivity)
+    refuse_cells(raw.file, bad)
     if rounds < 2:
         raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
     try:
         return GainStream(
             label=label,
-            gains=gains,
+            gains=np.column_stack(gains),
             capacity=None,
-            given_sensitivity=sensitivity[:, 0],
+            given_sensitivity=sensitivity,
             entities=tuple(experts),
             periods=periods,
             gain_range=top,
@@ -66,14 +71,13 @@ def read_gains(
         raise DataError(f"{raw.file}: {error}") from None
 
 
-def _experts(raw: RawTable, source: GainsSource) -> list[str]:
-    """The columns of gains."""
+def _experts(raw: RawTable, others: list[str]) -> list[str]:
+    """The columns of gains: all but the `others`."""
     present = list(raw.cells.columns)
-    wanted = [*source.others, *(source.experts or ())]
-    refuse_columns(raw.file, wanted, present, "dataset.source")
-    experts = source.experts or [name for name in present if name not in source.others]
+    refuse_columns(raw.file, others, present, "dataset.source")
+    experts = [name for name in present if name not in others]
     for number, name in enumerate(present, 1):
-        if name in experts and not name.strip():
+        if not name.strip():
             raise DataError(
                 f"{raw.file}: column {number} has no name; name the expert, or take the column"
                 " out if it only numbers the rows"
@@ -87,13 +91,10 @@ def _experts(raw: RawTable, source: GainsSource) -> list[str]:
 
 
 def _numbers(
-    raw: RawTable, columns: Sequence[str], low: float, high: float, wanted: str, remedy: str
-) -> tuple[Floats, list[BadCells]]:
-    """Columns of numbers, and those of their cells that are not a number from `low` to `high`."""
-    values, bad = [], []
-    for column in columns:
-        texts = raw.cells[column].str.strip()
-        numbers = as_numbers(texts, raw.format_of(column))
-        values.append(numbers)  # NaN is in no range
-        bad.append(BadCells(texts[~((numbers >= low) & (numbers <= high))], wanted, remedy))
-    return np.column_stack(values), bad
+    raw: RawTable, column: str, low: float, high: float, wanted: str, remedy: str
+) -> tuple[Floats, BadCells]:
+    """A column of numbers, and those of its cells that are not a number from `low` to `high`."""
+    texts, form = raw.cells[column], raw.formats[column]
+    numbers = numbers_of(texts, form)
+    bad = texts[~((numbers >= low) & (numbers <= high))]  # NaN is in no range
+    return numbers, BadCells(bad, wanted, (*which_sign(bad, form), remedy))

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 
 from dpol.core.errors import DataError
 from dpol.core.names import folded
-from dpol.core.refusals import nearest
 from dpol.core.words import counted, shortened
 from dpol.data.cells import BadCells, Texts
 from dpol.data.settings import Cleaning
-from dpol.data.table import RawTable
 
 SHOWN = 10
 """Identifiers that a message shows."""
@@ -29,12 +26,12 @@ def identified(texts: Texts, rules: Cleaning) -> Texts:
     return texts if rules.identifiers == "exact" else texts.replace(dict(rules.identifiers))
 
 
-def refuse_alike(raw: RawTable, entities: Texts, rules: Cleaning) -> None:
+def refuse_alike(file: str, entities: Texts, rules: Cleaning) -> None:
     """Refuse identifiers that differ only in what people and programs change by accident.
 
     Args:
-        raw: the table, for messages.
-        entities: `identified` cells, indexed by the row of the table.
+        file: of the table, for messages.
+        entities: `identified` cells.
         rules: whose `identifiers` say which spellings are known to be right.
 
     Raises:
@@ -51,70 +48,36 @@ def refuse_alike(raw: RawTable, entities: Texts, rules: Cleaning) -> None:
     ]
     if not alike:
         return
-    told = f"{raw.file}: column {entities.name}: {counted(len(alike), 'entity')} may have several"
-    raise DataError(f"{told} spellings{_asked(raw, alike)}")
-
-
-def _asked(raw: RawTable, alike: Sequence[Texts]) -> str:
-    """The spellings of entities, each with its first row, and the ways to decide."""
-    shown, stands_for = alike[:SHOWN], dict[str, str]()
-    line_of = raw.lines([row for names in shown for row in names.index])
-    lines = [", which differ in case, leading zeros, a final .0 or the like:"]
-    for names in shown:
-        each = [f"{shortened(name)!r} (row {line_of[row]})" for row, name in _items(names)]
+    lines, stands_for = [], dict[str, str]()
+    for names in alike[:SHOWN]:
+        each = [f"{shortened(name)!r} (row {row})" for row, name in names.items()]
         lines.append(f"  {' and '.join(each)}")
         # From the longest most likely nothing was lost.
         whole = max(names, key=len)
         stands_for |= {name: whole for name in names if name != whole}
     if len(alike) > SHOWN:
         lines.append(f"  and {len(alike) - SHOWN} more")
-    lines += [
-        "Write each entity in one way. Or say in the config for which entity each spelling stands;"
-        " a spelling that is an entity of its own stands for itself:",
-        "dataset:\n  cleaning:",
-        f"    identifiers: {json.dumps(stands_for, ensure_ascii=False)}",
-        "With identifiers: exact every spelling is an entity of its own.",
-    ]
-    return "\n".join(lines)
-
-
-def _items(names: Texts) -> list[tuple[int, str]]:
-    return list(zip(names.index.tolist(), names.tolist(), strict=True))
-
-
-def refuse_lost_groups(
-    raw: RawTable, label: str, lost: Sequence[str], known: Sequence[str]
-) -> None:
-    """Refuse the groups of a stream that have no row.
-
-    Args:
-        raw: the table, for messages.
-        label: of the stream.
-        lost: those groups.
-        known: groups with a row within the periods.
-
-    Raises:
-        DataError: each of them with the nearest one of the table.
-    """
-    shown = list(map(shortened, known[:60]))
-    each = "".join(f"\n  {group!r}{nearest(group, shown)}" for group in lost)
     raise DataError(
-        f"{raw.file}: stream {label} has no row within the periods of"
-        f" {counted(len(lost), 'group')}:{each}\nChange streams.{label}.groups or dataset.periods"
+        f"{file}: column {entities.name}: {counted(len(alike), 'entity')} may have several"
+        " spellings, which differ in case, leading zeros, a final .0 or the like:\n"
+        + "\n".join(lines)
+        + "\nWrite each entity in one way. Or say in the config for which entity each spelling"
+        " stands; a spelling that is an entity of its own stands for itself:\n"
+        f"dataset:\n  cleaning:\n    identifiers: {json.dumps(stands_for, ensure_ascii=False)}\n"
+        "With identifiers: exact every spelling is an entity of its own."
     )
 
 
-def garbled(texts: Texts, raw: RawTable) -> BadCells:
+def garbled(texts: Texts, encoding: str) -> BadCells:
     """Cells whose letters were lost because the table was read, or once saved, in a wrong encoding.
 
     They hold a sign that stands for a lost letter, a control character, or UTF-8 that was read as
     another encoding (`Ã¼` for `ü`).
 
     Args:
-        texts: stripped cells, indexed by the row of the table; named as the column.
-        raw: the table.
+        texts: the cells.
+        encoding: in which the table was read.
     """
-    encoding = raw.format.encoding
     values = [text for text in texts.unique() if not text.isascii()]
     misread = {text for text in values if _utf_8_read_as(text, encoding)}
     # In another encoding than UTF-8 a single text may look like UTF-8 by chance.
@@ -128,7 +91,7 @@ def garbled(texts: Texts, raw: RawTable) -> BadCells:
         else "The letters of a name are garbled: it was saved in a wrong encoding. Get a good copy"
         " of the table, or set the right dataset.format.encoding."
     )
-    return BadCells(bad, "text whose letters are whole", remedy)
+    return BadCells(bad, "text whose letters are whole", (remedy,))
 
 
 def _utf_8_read_as(text: str, encoding: str) -> bool:

@@ -5,36 +5,85 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import pandas as pd
+import yaml
 
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
-from dpol.core.schemas import Column, Schema, read_frame, write_frame
+from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import escape_markdown
-from dpol.data.cleaning import RULES, CleanPanel
-from dpol.data.selection import SELECTIONS
 from dpol.data.stream import MAX_CARRY, SELECTION
 
-PANEL = Schema(
-    "data/panel",
-    "The canonical panel: one row per stream, period and entity, without holes.",
-    {
-        "stream": Column("text", "label of the stream"),
-        "group": Column("text", "group of the entity in the raw table (state)"),
-        "entity": Column("text", "identifier of the entity (hospital)"),
-        "name": Column("text", "its name"),
-        "period": Column("date", "first day of the period (week)"),
-        "count": Column("number", "people counted"),
-        "capacity": Column("number", "capacity", "beds"),
-        "density": Column("number", "count / capacity, clipped to 1"),
-        "count_source": Column("text", "`reported`, `suppressed`, `carried` or `zero`"),
-        "capacity_source": Column("text", "`reported`, `carried` or `backfilled`"),
-    },
+if TYPE_CHECKING:
+    import pandas as pd
+
+PANEL = read_schemas(Path(__file__).with_name("results.yaml"))["data/panel"]
+"""The canonical panel."""
+
+RULES: Mapping[str, str] = yaml.safe_load(
+    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
 )
+"""Counters of the cleaning rules. Duplicates and cases are counted in all rows of the
+stream, everything else in the cells of the entities that play. Numbers of missing and of filled
+cells agree: absent, missing and negative counts are carried or 0; absent, missing, negative,
+suppressed and zero capacities are carried or backfilled."""
+
+Selection: TypeAlias = Literal["counts", "given", "all"]
+
+SELECTIONS: dict[Selection, str] = {
+    "counts": "the entities with at least dataset.cleaning.min_total_cases over all periods, so"
+    " the private counts decide who plays",
+    "given": "those that dataset.cleaning.entities lists, whatever their counts",
+    "all": "all entities, whatever their counts",
+}
+"""Origins of the list of entities. An entity without any capacity never plays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamReport:
+    """Report on the cleaning of one stream: cells by rule, entities dropped and why, and the rest.
+
+    Args:
+        stream: its label.
+        entities: that play.
+        periods: that are played.
+        cells: how many each of `RULES` touched.
+        dropped: entities that do not play: entity, name and reason.
+        selection: how the list of entities came about, see `SELECTIONS`.
+        max_carry: for how many periods a missing count repeats the last one, at most.
+        missing_periods: gaps of the calendar, in words.
+        sparse_periods: periods in which almost no entity has a row, in words.
+        smallest_capacity: of a cell.
+        largest_density: of a cell.
+    """
+
+    stream: str
+    entities: int
+    periods: int
+    cells: Mapping[str, int]
+    dropped: tuple[Mapping[str, str], ...]
+    selection: Selection
+    max_carry: int
+    missing_periods: tuple[str, ...]
+    sparse_periods: tuple[str, ...]
+    smallest_capacity: float
+    largest_density: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanPanel:
+    """The canonical panel and the reports of its streams.
+
+    `table` has the columns of `PANEL`.
+    """
+
+    table: pd.DataFrame
+    rows_read: int
+    rows_outside: int
+    reports: tuple[StreamReport, ...] = ()
 
 
 def write_panel(table: pd.DataFrame, path: Path | str) -> None:

@@ -12,7 +12,6 @@ from dpol.core.settings import Settings
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; one outside it is taken for a mistake."""
 
-Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
@@ -29,15 +28,9 @@ class Periods(Settings):
     """Treatment of a date that looks as if day and month were swapped: `error` stops the run,
     `keep` takes it as it is. Such a date makes a period of few entities, and all of them lack the
     period in which the date with day and month in the other order would put them."""
-    align: Weekday | None = None
-    """Day of the week, such as `monday`, on which all weeks shall begin: a week that begins on
-    another day is moved to the nearest such day, by 3 days at most. The cleaning report counts
-    them. Without it nothing is moved."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
-        if self.align and self.days != 7:
-            raise ValueError(f"align needs weeks: days must be 7, not {self.days}")
         if self.first and self.last and self.first > self.last:
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
         return self

@@ -13,10 +13,9 @@ from dpol.core.settings import (
     Label,
     Problem,
     Settings,
-    all_different,
 )
 from dpol.data.format import DEFAULT, Format
-from dpol.data.periods import Day, Periods
+from dpol.data.periods import Periods
 from dpol.data.sources import Endpoint, TableName, known_tables
 from dpol.data.values import (
     TableFile,
@@ -34,24 +33,20 @@ class WebSource(Settings):
     kind: Literal["web"]
     """Kind of source."""
     table: TableName | None = None
-    """A table that dpol knows, with all its places (`data/sources.yaml`)."""
+    """A table that dpol knows, with its endpoints (`data/sources.yaml`)."""
     endpoints: list[Endpoint] = []
-    """Places of your own, tried in this order, before those of `table`, until one delivers."""
+    """Endpoints of your own, tried in this order, before those of `table`, until one delivers."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """File that keeps the fetched table (`.csv.gz`). A file already there is used as it is."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
     """Longest silence of a server before a try counts as failed."""
-    time_limit_minutes: Annotated[float, Field(gt=0, le=10_080)] = 60.0
-    """Longest time one endpoint may take, with all its tries."""
-    size_limit_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4_000.0
-    """Megabytes (10^6 bytes) one endpoint may send, and the table may unpack to."""
 
     @property
     def places(self) -> list[Endpoint]:
-        """All places, in the order in which they are tried."""
-        return [*self.endpoints, *(known_tables()[self.table].endpoints if self.table else ())]
+        """All endpoints, in the order in which they are tried."""
+        return [*self.endpoints, *(known_tables()[self.table] if self.table else ())]
 
     @model_validator(mode="after")
     def _somewhere(self) -> WebSource:
@@ -72,21 +67,22 @@ class LocalSource(Settings):
 
 
 class GainsSource(Settings):
-    """A table of gains on this machine: a row per round, a column per expert, no capacities."""
+    """A table of gains on this machine: a row per round, a column per expert, no capacities.
+
+    Each column but those of the period and of the sensitivity is an expert.
+    """
 
     kind: Literal["gains"]
     """Kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
-    """Largest change of a round's gains, as an L2 norm: a number, or the column that holds one for
-    each round. Smaller changes are protected; sqrt(n) times `gain_range` protects any change."""
+    """Largest change of a round's gains that is protected, as an L2 norm: a number, or the column
+    that holds one for each round; sqrt(n) times `gain_range` protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     """Upper end of the gains, whose lower end is 0."""
     period: str | None = None
     """Column with the date of the round, see `format.date`; without it rounds have numbers."""
-    experts: Annotated[list[str], Field(min_length=2), AfterValidator(all_different)] | None = None
-    """Columns with the gains of the experts; without it all columns but those named above."""
     simulated: bool = False
     """True if the table is made up; tables and figures then say so."""
 
@@ -98,12 +94,8 @@ class GainsSource(Settings):
 
     @model_validator(mode="after")
     def _apart(self) -> GainsSource:
-        columns = [*self.others, *(self.experts or ())]
-        if twice := {name for name in columns if columns.count(name) > 1}:
-            raise ValueError(
-                f"column {', '.join(sorted(twice))} is named twice among period, sensitivity and"
-                " experts"
-            )
+        if self.period is not None and self.period == self.sensitivity:
+            raise ValueError(f"column {self.period} is named as both period and sensitivity")
         return self
 
 
@@ -143,15 +135,13 @@ class Columns(Settings):
     entity: str
     """Identifier of the entity (a hospital); each entity becomes an expert."""
     period: str
-    """Start of the period (week), a date such as 2021-01-31 or as `format.date` says; a time of
-    day is left out."""
+    """Start of the period (week), a date as `format.date` says; a time of day is left out."""
     count: str
     """Number of people counted in the period (COVID patients)."""
     capacity: str
     """Capacity of the entity in the period (beds)."""
     group: str | None = None
-    """Group of the entity (state); without it all entities form one group named `all`. A row
-    belongs to the group that it names, also where an entity moves from one group to another."""
+    """Group of the row (state); without it all rows form one group named `all`."""
     name: str | None = None
     """A name to show for an entity; without it the identifier is shown. The latest is taken."""
     cases: list[str] | None = None
@@ -181,12 +171,11 @@ class Cleaning(Settings):
     """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
     suppressed_markers: list[str] = ["-999999"]
-    """Values that stand for a number too small to publish; -999999 also finds -999999.0. A count
-    becomes `suppressed_value`; a capacity is taken as missing."""
+    """Values that stand for a number too small to publish; -999999 also finds -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that stand for a missing number; -2 also finds -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Value that replaces a suppressed count."""
+    """Value that replaces a suppressed count; a suppressed capacity is taken as missing."""
     negative_counts: Literal["error", "missing"] = "error"
     """Treatment of a count below 0: `error` stops the run, `missing` takes it as missing."""
     negative_capacities: Literal["missing", "error"] = "missing"
@@ -197,8 +186,7 @@ class Cleaning(Settings):
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods a missing count is carried forward; after that it becomes 0."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Share of a stream's cells in which the count may be above the capacity; more of them stop the
-    run. The usual cause is a number that is read wrongly: `format` names the wrong signs."""
+    """Share of a stream's cells in which the count may be above the capacity; more stop the run."""
     identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
     """Identifiers that differ only in case, leading zeros, a final `.0` or the like stop the run,
     since they may be one entity. Here each such spelling is given the entity for which it stands,
@@ -209,20 +197,8 @@ class Cleaning(Settings):
     min_total_cases: Annotated[float, Field(ge=0, le=1e12)] = 100.0
     """Entities with fewer cases over the whole period are dropped. Who plays then depends on the
     private counts, also on those of later periods; not together with `entities`."""
-    warm_up_last: Day | None = None
-    """Last period of the warm-up. The warm-up is not played: `min_total_cases` is applied to it
-    alone, and its counts are taken as public. Not together with `entities`."""
     case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """Factor of the case columns; 7 turns daily averages into weekly totals."""
-
-    @model_validator(mode="after")
-    def _one_way_to_choose(self) -> Cleaning:
-        if self.entities is not None and self.warm_up_last is not None:
-            raise ValueError(
-                "entities and warm_up_last must not be given together: entities says who plays"
-                " without looking at any count"
-            )
-        return self
 
 
 class Dataset(Settings):
@@ -232,9 +208,8 @@ class Dataset(Settings):
     """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset but
     `public` and `format`."""
     public: bool = False
-    """True if anyone may see the counts. If not, the report, its crate and the terminal warn that
-    the results hold them, and no run is replayed unless `report.replay` is true. Simulated data
-    are public."""
+    """True if anyone may see the counts, as with simulated data. If not, the results carry a
+    warning, and no run is replayed unless `report.replay` is true."""
     format: Format = DEFAULT
     columns: Columns | None = None
     """The names the table uses for what dpol needs; required, but not with `gains`."""
@@ -276,7 +251,7 @@ class Dataset(Settings):
 
     def problems(self, source: str) -> Iterator[Problem]:
         """Settings that contradict each other, or that do not fit a table of gains."""
-        rules, periods = self.cleaning, self.periods
+        rules = self.cleaning
         if source == "gains":
             for key in sorted(self.model_fields_set - {"source", "public", "format"}):
                 yield Problem(
@@ -291,14 +266,6 @@ class Dataset(Settings):
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
-        if day := rules.warm_up_last:
-            place = ("cleaning", "warm_up_last")
-            if periods.first and day < periods.first:
-                allowed = f"must not be before dataset.periods.first ({periods.first})"
-                yield Problem(place, str(day), allowed)
-            if periods.last and day >= periods.last:
-                allowed = f"must be before dataset.periods.last ({periods.last}), or nothing is"
-                yield Problem(place, str(day), allowed + " left to play")
 
 
 class Stream(Settings):

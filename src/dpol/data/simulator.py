@@ -16,12 +16,15 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from dpol.core.randomness import Floats, seed_sequence
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ints = npt.NDArray[np.int64]
 Cells = dict[str, Ints]
@@ -90,7 +93,7 @@ SWITCH_AT, SWITCH_DAYS = 2 / 3, 2  # Fridays become Sundays
 SILENT_EVERY, SILENT_MOST = 10, 20  # the silent hospital has a case in every 10th week, 20 times
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Plan:
     """The fixed part of a group: regular hospitals, then the silent one, then the bedless one."""
 
@@ -117,6 +120,8 @@ def simulate_hospitals(
     cells are strings.
     Raises ValueError for no group, fewer than 2 hospitals in a group, or fewer than 2 weeks.
     """
+    import pandas as pd
+
     if weeks < 2 or min(hospitals.values(), default=0) < 2:
         given = f"not {weeks=} and hospitals={dict(hospitals)}"
         raise ValueError(f"needed: 2 weeks or more, and groups of 2 hospitals or more, {given}")
@@ -141,6 +146,8 @@ def week_starts(weeks: int, first_week: datetime.date) -> list[str]:
 
 def _frame(label: str, plan: _Plan, cells: Cells, starts: list[str]) -> pd.DataFrame:
     """The rows of a group as strings."""
+    import pandas as pd
+
     week, which = np.nonzero(plan.reported)
     width = max(3, len(str(len(plan.beds))))
     numbers = [f"{i:0{width}}" for i in range(1, len(plan.beds) + 1)]
@@ -180,7 +187,13 @@ def _plan(number: int, weeks: int, rng: np.random.Generator) -> _Plan:
     names = [*types[:-1].tolist(), "Childrens Hospitals"]  # those often have no adult beds
     week = np.arange(weeks)[:, None]
     least = LEAST_CASES * min(1.0, weeks / LEAST_CASES_WEEKS)
-    return _Plan(beds, beds * child_share, (week >= first) & (week < stop), names, least)
+    return _Plan(
+        beds=beds,
+        child_beds=beds * child_share,
+        reported=(week >= first) & (week < stop),
+        subtypes=names,
+        least_cases=least,
+    )
 
 
 def _cells(plan: _Plan, rng: np.random.Generator) -> Cells:

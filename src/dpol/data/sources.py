@@ -1,4 +1,4 @@
-"""The places on the web that hold a table: the model of one, and those that dpol knows."""
+"""The endpoints on the web that serve a table: the model of one, and those that dpol knows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from dpol.core.yaml_files import read_yaml
 
 SOURCES = Path(__file__).with_name("sources.yaml")
 """The tables that dpol knows; `data/sources.yaml` of a checkout is a link to it."""
-_MANUAL = "config/README.md"
 
 
 def _digest(text: str) -> str:
@@ -26,19 +25,13 @@ def _digest(text: str) -> str:
 
 
 class Endpoint(Settings):
-    """One place on the web that serves the table."""
+    """One address on the web that serves the table as CSV."""
 
-    kind: Literal["socrata", "file", "epidata"]
+    kind: Literal["socrata", "file"]
     """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
-    columns are asked for. `file`: the whole table as one CSV file, plain or gzip. `epidata`: a
-    source of hospitals of Delphi's Epidata API, asked state by state."""
+    columns are asked for. `file`: the whole table as one CSV file, plain or gzip."""
     url: HttpUrl
     """Address of the endpoint."""
-    columns: Annotated[dict[str, str], Field(min_length=1)] | None = None
-    """The endpoint's name of each column that it holds, by the name in `dataset.columns`; the
-    fetched table has the latter. Without it all names are those of `dataset.columns`."""
-    groups: Annotated[list[str], Field(min_length=1)] | None = None
-    """The groups that the place holds; without it all. It is not asked for others."""
     sha256: Annotated[str, AfterValidator(_digest)] | None = None
     """SHA-256 of a `file` that never changes, as it travels; another file is refused."""
     version: str | None = None
@@ -47,62 +40,31 @@ class Endpoint(Settings):
     """Licence of the table there, for the record."""
 
     @model_validator(mode="after")
-    def _fit(self) -> Endpoint:
+    def _of_a_file(self) -> Endpoint:
         if self.sha256 and self.kind != "file":
             raise ValueError(f"sha256 belongs to a file; the answers of {self.kind} change")
-        names = list((self.columns or {}).values())
-        if twice := {name for name in names if names.count(name) > 1}:
-            raise ValueError(f"columns names {', '.join(sorted(twice))} twice")
-        return self
-
-
-class KnownTable(Settings):
-    """A table that dpol knows, and the places that hold it."""
-
-    title: str
-    """Title of the table."""
-    primary: Endpoint
-    """The publisher's endpoint, which is tried first."""
-    mirrors: tuple[Endpoint, ...] = ()
-    """Other servers that keep it; tried next."""
-    archive: tuple[Endpoint, ...] = ()
-    """Files that never change, with `sha256` and `version`; tried last."""
-
-    @property
-    def endpoints(self) -> list[Endpoint]:
-        """All places, in the order in which they are tried."""
-        return [self.primary, *self.mirrors, *self.archive]
-
-    @model_validator(mode="after")
-    def _archived(self) -> KnownTable:
-        if any(not (it.sha256 and it.version) for it in self.archive):
-            raise ValueError("archive: each file needs sha256 and version; or list it in mirrors")
         return self
 
 
 class _Tables(Settings):
     """A file of tables."""
 
-    tables: dict[Label, KnownTable]
-    """The tables by name."""
-
-
-def parse_sources(raw: object, place: str) -> Mapping[str, KnownTable]:
-    """Check a file of tables that was read from `place`; its tables by name.
-
-    Raises:
-        ConfigError: rules are broken; the text lists each key, its value and what is allowed.
-    """
-    try:
-        return _Tables.model_validate(raw).tables
-    except ValidationError as error:
-        raise refusal(place, problems_of(error, _Tables), _MANUAL) from None
+    tables: dict[Label, Annotated[list[Endpoint], Field(min_length=1)]]
+    """The endpoints of each table, in the order in which they are tried."""
 
 
 @cache
-def known_tables() -> Mapping[str, KnownTable]:
-    """The tables of `SOURCES`. Raises ConfigError if the file is damaged."""
-    return parse_sources(read_yaml(SOURCES), str(SOURCES))
+def known_tables() -> Mapping[str, list[Endpoint]]:
+    """The endpoints of each table of `SOURCES`.
+
+    Raises:
+        ConfigError: the file breaks rules; the text lists each key, its value and what is allowed.
+    """
+    try:
+        return _Tables.model_validate(read_yaml(SOURCES)).tables
+    except ValidationError as error:
+        problems = problems_of(error, _Tables)
+        raise refusal(str(SOURCES), problems, "config/README.md") from None
 
 
 def _known(name: str) -> str:

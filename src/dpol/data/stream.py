@@ -48,7 +48,7 @@ GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
 """Columns of a stream without capacities."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class GainStream:
     """Gains of n experts over T rounds.
 

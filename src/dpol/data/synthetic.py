@@ -16,7 +16,11 @@ def synthetic_stream(label: str, gains: Floats) -> GainStream:
     No stream of a config can have its label, so their noise is never the same.
     """
     rounds, n = gains.shape
-    label, experts = f"synthetic: {label}, n = {n}", tuple(f"expert {i}" for i in range(n))
-    periods = np.datetime64("2000-01-01") + np.arange(rounds)
-    sensitivity = np.full(rounds, math.sqrt(n))
-    return GainStream(label, gains, None, experts, periods, given_sensitivity=sensitivity)
+    return GainStream(
+        label=f"synthetic: {label}, n = {n}",
+        gains=gains,
+        capacity=None,
+        entities=tuple(f"expert {i}" for i in range(n)),
+        periods=np.datetime64("2000-01-01") + np.arange(rounds),
+        given_sensitivity=np.full(rounds, math.sqrt(n)),
+    )

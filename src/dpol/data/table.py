@@ -6,11 +6,10 @@ import codecs
 import csv
 import gzip
 import io
-import itertools
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -18,7 +17,6 @@ from typing import IO, cast
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from dpol.core.errors import DataError
@@ -26,60 +24,50 @@ from dpol.core.files import atomic_path, packed_file
 from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, PLAIN, Format
 
-_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, csv.Error)
-_MAGIC = {
+_KINDS = {
     ".gz": (b"\x1f\x8b", "packed with gzip", "pack it, or take .gz off its name"),
     ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
 }
 """The first bytes of a file by suffix, the name of its kind, and the remedy for plain CSV."""
-_DELIMITERS = (";", "\t", "|", ",")
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
-LARGEST_ROW = 1 << 24
-"""Bytes of a row; a file with a longer one is refused."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RawTable:
-    """A table whose cells are text.
+    """A table whose cells are text, without blanks around.
 
     Args:
         file: where it was read from.
-        cells: the wanted columns, rows numbered from 0.
-        format: how numbers and dates are written, and the file if it is a CSV file.
-        typed: columns that were numbers or dates in a Parquet file; they are written as in Python.
-        whole: those of them that were whole numbers.
+        cells: the wanted columns; the index is the line of the file on which a row ends, the header
+            on line 1, or the number of the row of a Parquet file.
+        formats: how the numbers and dates of each column are written.
+        encoding: of the file.
     """
 
     file: str
     cells: pd.DataFrame
-    format: Format = DEFAULT
-    typed: frozenset[str] = frozenset()
-    whole: frozenset[str] = frozenset()
+    formats: Mapping[str, Format]
+    encoding: str
 
-    def format_of(self, column: str) -> Format:
-        """The format of the cells of a column."""
-        if column in self.typed:
-            return PLAIN
-        return self.format.of_column(self.cells[column].str.strip().unique())
 
-    def dates_of(self, column: str) -> Format:
-        """The format of the dates of a column, which may be whole numbers such as 20210104."""
-        return self.format if column in self.whole else self.format_of(column)
+def raw_table(
+    file: str,
+    cells: pd.DataFrame,
+    form: Format = DEFAULT,
+    typed: Mapping[str, Format] | None = None,
+) -> RawTable:
+    """A table of text, whose columns may show more of their format than the config says.
 
-    def lines(self, rows: Iterable[int]) -> dict[int, int]:
-        """The lines of a CSV file, or the rows of a Parquet file, that hold rows of `cells`."""
-        path, wanted = Path(self.file), sorted({int(row) for row in rows})
-        if path.suffix == ".parquet":
-            return {row: row + 1 for row in wanted}
-        found = {row: row + 2 for row in wanted}
-        if wanted and path.is_file():
-            with _rows(path, self.format) as lines:
-                next(lines, None)  # the header is not a row
-                for row, (line, _) in enumerate(itertools.islice(lines, max(wanted) + 1)):
-                    if row in wanted:
-                        found[row] = line
-        return found
+    Args:
+        file: where it was read from.
+        cells: of text; the index is that of `RawTable`.
+        form: how the table is written.
+        typed: how the columns that were numbers or dates have been written.
+    """
+    cells = cells.apply(lambda column: column.str.strip())
+    formats = {name: form.of_column(column.unique()) for name, column in cells.items()}
+    formats |= typed or {}
+    return RawTable(file=file, cells=cells, formats=formats, encoding=form.encoding)
 
 
 def read_table(
@@ -98,52 +86,131 @@ def read_table(
     if not path.exists():
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
     wanted = None if columns is None else list(dict.fromkeys(columns))
-    read = _read_parquet if path.suffix == ".parquet" else _read_csv
     try:
-        raw = read(path, wanted, form)
+        if path.suffix == ".parquet":
+            table = _read_parquet(path, wanted, form)
+        else:
+            table = _read_csv(path, wanted, form)
     except UnicodeError:
         raise _undecoded(path, form) from None
-    except (*_DAMAGE, OSError) as error:
-        reason = getattr(error, "strerror", None)
-        told = f"{path}: cannot be read: {reason}" if reason else ""
-        raise DataError(told or _damaged(path, error, form)) from None
-    if raw.cells.empty:
+    except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as error:
+        raise DataError(f"{path}: {_damaged(path, error)}") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if table.cells.empty:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
-    return raw
+    return table
+
+
+def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
+    lines, kept = [], []
+    if path.suffix == ".gz":  # a damaged file is damaged, whatever its rows look like
+        with gzip.open(path) as packed:
+            while packed.read(1 << 20):
+                pass
+    with _csv_rows(path, form) as rows:
+        _, header = next(rows, (0, []))
+        if not header:
+            raise DataError(f"{path}: holds no table; {_again(path)}")
+        _refuse_delimiter(path, columns, header, form)
+        columns = header if columns is None else columns
+        refuse_columns(path, columns, header)
+        places = [header.index(name) for name in columns]
+        for line, row in rows:
+            if len(row) != len(header):
+                raise DataError(_odd_row(path, line, len(row), len(header), form.delimiter))
+            lines.append(line)
+            kept.append([row[place] for place in places])
+    return raw_table(str(path), pd.DataFrame(kept, lines, columns, dtype=str), form)
+
+
+@contextmanager
+def _csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """The rows of a CSV file with the lines they end on; blank lines are not rows."""
+    encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        with _open(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
+            reader = csv.reader(text, delimiter=form.delimiter, strict=True)
+            try:
+                yield ((reader.line_num, row) for row in reader if row)
+            except csv.Error as error:
+                told = f"{path}, row {reader.line_num}: is not CSV: {error}; {_again(path)}"
+                raise DataError(told) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def _read_parquet(path: Path, columns: list[str] | None, form: Format) -> RawTable:
+    schema = pq.read_schema(path)
+    columns = schema.names if columns is None else columns
+    refuse_columns(path, columns, schema.names)
+    typed, texts = {}, {}
+    for name, values in zip(columns, pq.read_table(path, columns=columns), strict=True):
+        kind = values.type
+        if pa.types.is_nested(kind):
+            raise DataError(
+                f"{path}: column {name} holds {kind}, not text, numbers or dates; write one value"
+                " into each cell"
+            )
+        if pa.types.is_integer(kind):  # which may be a date such as 20210104
+            typed[name] = PLAIN.model_copy(update={"date": form.date})
+        elif pa.types.is_primitive(kind) or pa.types.is_decimal(kind):
+            typed[name] = PLAIN
+        if pa.types.is_floating(kind):
+            values = pc.if_else(pc.is_nan(values), None, values)
+        texts[name] = values.cast(pa.string()).fill_null("")
+    cells = pa.table(texts).to_pandas().astype(str)
+    cells.index += 1
+    return raw_table(str(path), cells, form, typed)
 
 
 def _undecoded(path: Path, form: Format) -> DataError:
     """The refusal of another encoding; the first line may show another delimiter too."""
     with _open(path) as binary:
-        start = binary.readline(LARGEST_ROW)
-    was = form.encoding
-    likely = "cp1252" if was == "utf-8" else "utf-8"
-    keys = {"encoding": "utf-16" if start.startswith(_UTF_16) else likely}
+        start = binary.readline(1 << 24)
+    likely = "cp1252" if form.encoding == "utf-8" else "utf-8"
+    utf_16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    keys = {"encoding": "utf-16" if utf_16 else likely}
     semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
-    return _unlike(path, f"is not {was.upper()} text", keys | semicolons)
+    return _unlike(path, f"is not {form.encoding.upper()} text", keys | semicolons)
+
+
+def _refuse_delimiter(
+    path: Path, columns: Sequence[str] | None, header: list[str], form: Format
+) -> None:
+    """Refuse a table whose header has the wanted columns if it is cut at another sign."""
+    wanted = {*(columns or ())}
+    if wanted <= {*header} and (wanted or len(header) > 1):
+        return
+    line = form.delimiter.join(header)
+    for mark in (";", "\t", "|", ","):
+        if mark != form.delimiter and mark in line and wanted <= {*line.split(mark)}:
+            keys = _SEMICOLONS if mark == ";" else {"delimiter": mark}
+            excel = ", as Excel does where the decimal sign is a comma" if mark == ";" else ""
+            raise _unlike(path, f"its cells are separated by {mark!r}{excel}", keys)
 
 
 def _unlike(path: Path, what: str, keys: Mapping[str, str]) -> DataError:
     """The refusal of a table in another format, with the keys that read it."""
     lines = [f"    {key}: {json.dumps(value)}" for key, value in keys.items()]
     told = f"{path}: {what}. Save it as UTF-8 CSV with commas between cells and decimal points"
-    to_set = [f"{told}; or set in the config:", "dataset:", "  format:", *lines]
-    return DataError("\n".join(to_set))
+    return DataError("\n".join([f"{told}; or set in the config:", "dataset:", "  format:", *lines]))
 
 
-def _damaged(path: Path, error: Exception, form: Format) -> str:
+def _damaged(path: Path, error: Exception) -> str:
     """The reason why a file is not a table, and a remedy; the user may have no other copy of it."""
-    magic, kind, rename = _MAGIC.get(path.suffix, (b"", "", ""))
+    magic, kind, rename = _KINDS.get(path.suffix, (b"", "", ""))
     with path.open("rb") as stream:
         start = stream.read(len(magic))
     if not magic.startswith(start):
         remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {rename}"
-        return f"{path}: is not {kind}, though its name ends in {path.suffix}; {remedy}"
-    if isinstance(error, pa.ArrowException) and path.suffix != ".parquet":
-        with suppress(*_DAMAGE):  # the file may be damaged beyond that row
-            if message := _odd_row(path, form):
-                return message
-    return f"{path}: is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
+        return f"is not {kind}, though its name ends in {path.suffix}; {remedy}"
+    return f"is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
 
 
 def _fetched(path: Path) -> bool:
@@ -157,133 +224,31 @@ def _again(path: Path) -> str:
     return "get an intact copy of it"
 
 
-def _odd_row(path: Path, form: Format) -> str:
-    """The fault of the first row with more or fewer cells than the header; empty without one."""
-    with _rows(path, form) as lines:
-        _, header = next(lines)
-        odd = ((line, cells) for line, cells in lines if len(cells) != len(header))
-        line, cells = next(odd, (0, []))
-    if not cells:
-        return ""
-    if form.delimiter != ",":
-        cause = f"Put cells that hold {form.delimiter!r} or a line break in quotes, or fix the row"
-    elif len(cells) > len(header):
-        cause = (
-            "A comma within a cell is taken for the end of the cell: put the cell in quotes, or"
-            " write the number with a decimal point (16.8)"
-        )
-    else:
-        cause = (
-            "A cell or a comma is missing, or a cell with a line break or carriage return needs"
-            f" quotes, or the file is cut short here: {_again(path)}"
-        )
-    held = f"has {counted(len(cells), 'cell')}, but the header has {len(header)}"
-    return f"{path}, row {line}: {held}. {cause}"
-
-
-@contextmanager
-def _rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
-    """The rows of a CSV file with the lines they end on; blank lines are not rows."""
-    limit = csv.field_size_limit(2**31 - 1)  # Arrow, which reads the cells, knows none
-    try:
-        encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
-        with _open(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
-            reader = csv.reader(text, delimiter=form.delimiter)
-            yield ((reader.line_num, cells) for cells in reader if cells)
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _open(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
-
-
-def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
-    with _rows(path, form) as lines:
-        _, header = next(lines, (0, []))
-    if not header:
-        raise DataError(f"{path}: holds no table; {_again(path)}")
-    _refuse_delimiter(path, columns, header, form)
-    columns = header if columns is None else columns
-    refuse_columns(path, columns, header)
-    with _open(path) as binary:
-        table = pyarrow.csv.read_csv(
-            binary,
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False, block_size=LARGEST_ROW, encoding=form.encoding
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=form.delimiter, newlines_in_values=True
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
-            ),
-        )
-    return RawTable(str(path), _as_text(path, table, columns), form)
-
-
-def _refuse_delimiter(
-    path: Path, columns: Sequence[str] | None, header: list[str], form: Format
-) -> None:
-    """Refuse a table whose header has the wanted columns if it is cut at another sign."""
-    wanted, sign = {*(columns or ())}, form.delimiter
-    if wanted <= {*header} and (wanted or len(header) > 1):
-        return
-    line = sign.join(header)
-    for mark in _DELIMITERS:
-        if mark != sign and mark in line and (len(header) == 1 or wanted <= {*line.split(mark)}):
-            keys = _SEMICOLONS if mark == ";" else {"delimiter": mark}
-            excel = ", as Excel does where the decimal sign is a comma" if mark == ";" else ""
-            raise _unlike(path, f"its cells are separated by {mark!r}{excel}", keys)
-
-
-def _read_parquet(path: Path, columns: list[str] | None, form: Format) -> RawTable:
-    present = pq.read_schema(path).names
-    columns = present if columns is None else columns
-    refuse_columns(path, columns, present)
-    table = pq.read_table(path, columns=columns)
-    typed = frozenset(
-        column.name
-        for column in table.schema
-        if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type)
-    )
-    whole = frozenset(it.name for it in table.schema if pa.types.is_integer(it.type))
-    return RawTable(str(path), _as_text(path, table, columns), form, typed, whole)
-
-
-def _as_text(path: Path, table: pa.Table, columns: list[str]) -> pd.DataFrame:
-    texts = {}
-    for name in columns:
-        values = table.column(name)
-        if pa.types.is_nested(values.type):
-            raise DataError(
-                f"{path}: column {name} holds {values.type}, not text, numbers or dates; write"
-                " one value into each cell"
-            )
-        if pa.types.is_floating(values.type):
-            values = pc.if_else(pc.is_nan(values), None, values)
-        texts[name] = values.cast(pa.string()).fill_null("")
-    frame: pd.DataFrame = pa.table(texts).to_pandas().astype(str)
-    return frame
+def _odd_row(path: Path, line: int, cells: int, wanted: int, sign: str) -> str:
+    """The refusal of a row with more or fewer cells than the header."""
+    cause = f"Put cells that hold {sign!r} or a line break in quotes"
+    if cells < wanted:
+        cause += f"; or the file is cut short here: {_again(path)}"
+    elif sign == ",":
+        cause += ", or write the number with a decimal point (16.8)"
+    return f"{path}, row {line}: has {counted(cells, 'cell')}, but the header has {wanted}. {cause}"
 
 
 def refuse_columns(
-    path: Path | str, wanted: list[str], present: list[str], key: str = "dataset.columns"
+    path: Path | str, wanted: Sequence[str], present: Sequence[str], key: str = "dataset.columns"
 ) -> None:
     """Refuse a table that lacks wanted columns or has several of one name.
 
     Raises:
         DataError: those columns; `key` of the config names the right ones.
     """
-    missing = [name for name in wanted if name not in present]
-    if missing:
+    if missing := [name for name in wanted if name not in present]:
         held = ", ".join(map(shortened, present))
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has {held}."
             f" Name the right ones under {key} in the config"
         )
-    twice = [name for name in dict.fromkeys(wanted) if present.count(name) > 1]
-    if twice:
+    if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
 
 

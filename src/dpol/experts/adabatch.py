@@ -64,7 +64,14 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
     >>> import dpol
     >>> gains, days = np.zeros((100, 2)), np.datetime64("2000-01-01") + np.arange(100)
     >>> whole_round = np.full(100, np.sqrt(2))
-    >>> stream = dpol.GainStream("x", gains, None, ("a", "b"), days, given_sensitivity=whole_round)
+    >>> stream = dpol.GainStream(
+    ...     label="x",
+    ...     gains=gains,
+    ...     capacity=None,
+    ...     entities=("a", "b"),
+    ...     periods=days,
+    ...     given_sensitivity=whole_round,
+    ... )
     >>> noisy = dpol.privatize(stream, "isotropic-constant", mu=0.1, seed=1, replicates=5)
     >>> generators = noisy.seeds.algorithm("rw-adabatch")
     >>> actions, sizes = play_batches(RWAdaBatch(bound="reflection"), noisy, generators)

@@ -33,7 +33,13 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     >>> import numpy as np
     >>> gains, beds = np.array([[0.0, 1.0], [1.0, 0.5], [1.0, 0.0]]), np.full((3, 2), 50.0)
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(3)
-    >>> stream = dpol.GainStream("example", gains, beds, ("a", "b"), periods)
+    >>> stream = dpol.GainStream(
+    ...     label="example",
+    ...     gains=gains,
+    ...     capacity=beds,
+    ...     entities=("a", "b"),
+    ...     periods=periods,
+    ... )
     >>> noisy = dpol.privatize(stream, "isotropic", np.inf, seed=1, replicates=1)
     >>> dpol.play(RandomWalkFTPL(), noisy).actions.tolist()
     [[0, 1, 1]]

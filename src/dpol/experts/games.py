@@ -29,7 +29,13 @@ def play(algorithm: AnyAlgorithm, source: Source, *, label: str | None = None) -
     >>> import numpy as np
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> gains, beds = np.full((20, 3), 0.2), np.full((20, 3), 50.0)
-    >>> stream = dpol.GainStream("example", gains, beds, ("a", "b", "c"), periods)
+    >>> stream = dpol.GainStream(
+    ...     label="example",
+    ...     gains=gains,
+    ...     capacity=beds,
+    ...     entities=("a", "b", "c"),
+    ...     periods=periods,
+    ... )
     >>> noisy = dpol.privatize(stream, "isotropic", mu=1.0, seed=1, replicates=4)
     >>> games = dpol.play(dpol.RWMeta(), noisy)
     >>> games.label, games.actions.shape, round(games.guarantee.mu, 6)

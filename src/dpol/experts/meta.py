@@ -77,7 +77,13 @@ class RWMeta(LocalAlgorithm[MetaState]):
     >>> import dpol
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> gains, beds = np.linspace(0.1, 0.4, 3) * np.ones((20, 1)), np.full((20, 3), 50.0)
-    >>> stream = dpol.GainStream("example", gains, beds, ("a", "b", "c"), periods)
+    >>> stream = dpol.GainStream(
+    ...     label="example",
+    ...     gains=gains,
+    ...     capacity=beds,
+    ...     entities=("a", "b", "c"),
+    ...     periods=periods,
+    ... )
     >>> noisy = dpol.privatize(stream, "isotropic", mu=1.0, seed=1, replicates=4)
     >>> games = dpol.play(RWMeta(), noisy)
     >>> games.actions.shape, round(games.guarantee.mu, 6), RWMeta().n_learners

@@ -59,7 +59,13 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
     >>> import dpol
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(20)
     >>> beds = np.full((20, 2), 50.0)
-    >>> stream = dpol.GainStream("example", np.full((20, 2), 0.2), beds, ("a", "b"), periods)
+    >>> stream = dpol.GainStream(
+    ...     label="example",
+    ...     gains=np.full((20, 2), 0.2),
+    ...     capacity=beds,
+    ...     entities=("a", "b"),
+    ...     periods=periods,
+    ... )
     >>> games = dpol.play(TreeFTPL(), dpol.RawGains(stream, mu=0.5, replicates=4, seed=1))
     >>> games.actions.shape, round(games.guarantee.mu, 6), games.guarantee.model
     ((4, 20), 0.5, 'central')

@@ -71,7 +71,13 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     >>> from dpol.data.stream import GainStream
     >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
     >>> beds = np.full((100, 2), 50.0)
-    >>> stream = GainStream("example", np.full((100, 2), 0.2), beds, ("a", "b"), periods)
+    >>> stream = GainStream(
+    ...     label="example",
+    ...     gains=np.full((100, 2), 0.2),
+    ...     capacity=beds,
+    ...     entities=("a", "b"),
+    ...     periods=periods,
+    ... )
     >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
     >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # what mu = 0.5 has
     ('central', True)

@@ -16,8 +16,6 @@ from dpol.privacy.guarantee import (
 _CHOSEN_BY = {
     "counts": "the list of entities, computed from the counts of all periods, later ones included"
     " (cleaning.min_total_cases)",
-    "warm-up": "the counts of the warm-up periods, from which the list of entities was computed"
-    " (cleaning.warm_up_last)",
 }
 """Data taken as public, by the origin of the list of entities; nothing for other origins."""
 

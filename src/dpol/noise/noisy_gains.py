@@ -148,7 +148,13 @@ def privatize(
 
     >>> from dpol.data.stream import GainStream
     >>> gains, weeks = np.full((3, 2), 0.1), np.datetime64("2021-01-01") + 7 * np.arange(3)
-    >>> stream = GainStream("example", gains, 400 * gains, ("north", "south"), weeks)
+    >>> stream = GainStream(
+    ...     label="example",
+    ...     gains=gains,
+    ...     capacity=400 * gains,
+    ...     entities=("north", "south"),
+    ...     periods=weeks,
+    ... )
     >>> noisy = privatize(stream, "capacity", mu=0.5, seed=1, replicates=10)
     >>> noisy.gains.shape, noisy.noise_scale[0].round(4).tolist(), round(noisy.guarantee.mu, 6)
     ((10, 3, 2), [0.0707, 0.0707], 0.5)

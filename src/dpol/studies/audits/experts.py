@@ -150,11 +150,11 @@ def one_moved(
     moved[:stay, [FIRST, LAST]] -= 2 * half
     periods = np.datetime64("2000-01-01") + np.arange(len(gains))
     stream = GainStream(
-        label if stay == 1 else f"{label}, stays of {stay}",
-        gains,
-        beds,
-        tuple("abcdef"),
-        periods,
+        label=label if stay == 1 else f"{label}, stays of {stay}",
+        gains=gains,
+        capacity=beds,
+        entities=tuple("abcdef"),
+        periods=periods,
         count_sensitivity=persons,
         stay=stay,
     )

@@ -1,0 +1,117 @@
+"""The rows of a table of counts, with types: what all later steps of the cleaning see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.errors import DataError
+from dpol.core.refusals import did_you_mean
+from dpol.core.words import counted, shortened
+from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, remedies, undated
+from dpol.data.identifiers import garbled, identified, refuse_alike
+from dpol.data.periods import EARLIEST, LATEST
+from dpol.data.settings import Dataset
+from dpol.data.table import RawTable
+
+NO_GROUP = "all"
+KINDS = ("suppressed", "missing", "negative")
+"""What a cell without a number may hold."""
+
+
+def read_rows(
+    raw: RawTable, dataset: Dataset, streams: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """The rows of the groups of some streams, within the periods.
+
+    Args:
+        raw: the table.
+        dataset: how it is read.
+        streams: the groups of each.
+
+    Returns:
+        The rows by period and entity. Columns: group, entity, name, period, count, capacity, cases,
+        row (of the file), whether the entity has rows in several groups (`moved`), and for each
+        rule of rows and cells how many cells of the row it concerns.
+
+    Raises:
+        DataError: text where a number or date belongs, an entity without a name, a negative number
+            where the rules refuse it, an entity with several spellings, a garbled name, or a group
+            without a row.
+    """
+    columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
+    days, written = raw.cells[columns.period], raw.formats[columns.period]
+    period = dates_of(days, written)
+    first, last = periods.first or EARLIEST, periods.last or LATEST
+    inside = period.between(pd.Timestamp(first), pd.Timestamp(last))
+    group = raw.cells[columns.group] if columns.group else pd.Series(NO_GROUP, raw.cells.index)
+    ours = group.isin({group for groups in streams.values() for group in groups})
+    cells, group_of_row = raw.cells[ours & inside], group[ours & inside]
+    there = {*group_of_row}
+
+    names = [columns.count, columns.capacity, *(columns.cases or ())]
+    numbers = {
+        name: parse_numbers(
+            cells[name], rules, raw.formats[name], capacity=name == columns.capacity
+        )
+        for name in names
+    }
+    bad = [undated(days[ours], "dataset.columns.period", written)]
+    if columns.group and any(not there.issuperset(groups) for groups in streams.values()):
+        bad.append(garbled(group, raw.encoding))
+    entity = identified(cells[columns.entity], rules)
+    remedy = "Name the entity of each row."
+    bad.append(BadCells(entity[entity == ""], "the name of an entity", (remedy,)))
+    bad.append(garbled(cells[columns.entity], raw.encoding))
+    # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
+    if columns.name not in (None, columns.entity) and raw.encoding != "utf-8":
+        bad.append(garbled(cells[columns.name], raw.encoding))
+    bad += [column.bad for column in numbers.values()]
+    refuse_alike(raw.file, entity, rules)
+    refuse_cells(raw.file, bad, remedies([*numbers.values()], rules))
+
+    for label, groups in streams.items():
+        if lost := sorted({*groups} - there):
+            known = [shortened(name) for name in sorted(group[inside].unique()) if name][:60]
+            each = "".join(f"\n  {name!r}{did_you_mean(name, known)}" for name in lost)
+            raise DataError(
+                f"{raw.file}: stream {label} has no row within the periods of"
+                f" {counted(len(lost), 'group')}:{each}\nGroups within these periods:"
+                f" {', '.join(known) or 'none'}; the table's periods: {_span(period)}."
+                f" Change streams.{label}.groups or dataset.periods"
+            )
+
+    count, capacity = numbers[columns.count], numbers[columns.capacity]
+    cases = [numbers[name] for name in columns.cases or ()]
+    total = sum(
+        np.where(column.kinds == "suppressed", rules.suppressed_value, np.nan_to_num(column.values))
+        for column in cases or [count]
+    )
+    rows = pd.DataFrame(
+        {
+            "group": group_of_row,
+            "entity": entity,
+            "name": cells[columns.name or columns.entity],
+            "period": period[ours & inside],
+            "row": cells.index,
+            "count": count.values,
+            "capacity": capacity.values,
+            "cases": total * rules.case_factor,
+            "moved": group_of_row.groupby(entity).transform("nunique") > 1,
+            "identified_rows": entity != cells[columns.entity],
+            "zero_capacities": capacity.values == 0,
+        }
+    )
+    for kind in KINDS:
+        rows[f"{kind}_counts"] = count.kinds == kind
+        rows[f"{kind}_capacities"] = capacity.kinds == kind
+        rows[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in cases)
+    return rows.sort_values(["period", "entity", "group", "name"], kind="stable")
+
+
+def _span(periods: pd.Series[pd.Timestamp]) -> str:
+    """The first and the last date, in words."""
+    dates = periods.dropna()
+    return "none" if dates.empty else f"{dates.min().date()} to {dates.max().date()}"
