@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -46,18 +45,6 @@ def most_allowed(trials, probability):
 # ---- Clopper-Pearson -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "error"),
-    [(0, 1, 0.25), (9, 10, 0.05), (3, 50, 0.025), (40, 50, 1e-5), (700, 5000, 0.025)],
-)
-def test_clopper_pearson_solves_the_binomial_tail(k, n, error):
-    with mpmath.workdps(30):
-        p = mpmath.mpf(float(clopper_pearson_upper(k, n, error)))
-        tail = sum(mpmath.binomial(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
-        assert float(tail) == pytest.approx(error, rel=1e-9)
-    assert clopper_pearson_upper(n, n, error) == 1.0
-
-
 @pytest.mark.parametrize("n", [5, 40, 300])
 def test_clopper_pearson_covers_every_probability(n):
     """Exactly: the chance that the bound lies below p, by summation; and it is not idle."""
@@ -96,12 +83,6 @@ def test_runs_that_chose_the_statistic_do_not_count_for_it():
     assert (found[:, 1] > 0).sum() > 250
 
 
-def test_a_bound_of_low_confidence_is_larger():
-    low, high = (gaussian_bounds(1.0, 1000, 200, confidence=c) for c in (0.5, 0.999))
-    assert (low > high + 0.05).all()
-    assert 0 < (low > 1).mean() <= 0.5
-
-
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
 def test_the_bound_reaches_four_fifths_of_the_claim(mu):
     """The bound reaches it in 97% of audits with `runs_needed` (99% if the event were the best).
@@ -112,12 +93,6 @@ def test_the_bound_reaches_four_fifths_of_the_claim(mu):
     reached = (gaussian_bounds(mu, runs, 200) >= 0.8 * mu).sum()
     assert reached >= stats.binom.ppf(1e-4, 200, 0.97)
     assert (gaussian_bounds(mu, runs // 4, 200) >= 0.8 * mu).mean() < 0.8
-
-
-def test_more_privacy_needs_more_runs():
-    found = [runs_needed(mu) for mu in (0.5, 1.0, 2.0)]
-    assert found == sorted(found, reverse=True)
-    assert found[0] == pytest.approx(4 * found[1], rel=0.15)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
@@ -217,12 +192,6 @@ def test_an_exact_loss_is_compared_with_its_claim(loss, claimed, verdict):
 def test_arguments_out_of_range_are_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         audit(**{"first": np.zeros(9), "second": np.ones(9), **changed})
-
-
-@pytest.mark.parametrize("changed", [{"mu": 0.0}, {"share": 1.0}, {"power": 0.0}])
-def test_runs_needed_refuses_what_cannot_be(changed):
-    with pytest.raises(ValueError, match="mu must be above 0"):
-        runs_needed(**{"mu": 1.0, **changed})
 
 
 # ---- covariance ----------------------------------------------------------------------------------

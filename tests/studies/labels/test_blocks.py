@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from conftest import ERROR
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.core.randomness import ReplicateGenerators
 from dpol.studies.labels import blocks
 from dpol.studies.labels import game as module
 from dpol.studies.labels.clipping import Clipping
@@ -105,19 +105,6 @@ def test_the_number_of_messages_about_a_hypothesis_is_random():
     assert not of_one_law(one, other)
 
 
-@pytest.mark.parametrize("many", [0.0, math.inf])
-def test_a_block_without_rounds_adds_nothing(many, monkeypatch):
-    monkeypatch.setattr(blocks, "_MANY", many)
-    for name, rule in MEMBERS:
-        learner = make_learner(name, CLASS, Terms(300, 1.0), rule)
-        generators = replicate_generators(1, ("blocks",), range(2), "sums")
-        laws = np.stack([law_for(name)] * 2)
-        found = learner.sums(laws, FEATURE, np.array([0, 3, 0]), generators)
-        assert found.shape == (2, 3, 3)
-        assert not found[:, [0, 2]].any()
-        assert found[:, 1].any(axis=1).all()
-
-
 @pytest.mark.parametrize("feature", [0, 1])
 def test_masses_of_blocks_are_sums_over_their_cells(feature):
     F, T = CLASS.masses[feature].tolist(), 3
@@ -137,12 +124,6 @@ def long_game(T, R, feature=0):
 def play(name, game, epsilon=1.0, rule="exact", seed=1):
     learner = make_learner(name, game.hypotheses, Terms(game.n_rounds, epsilon), rule)
     return play_labels(learner, game, label_generators(seed, ("long",), game.n_replicates, name))
-
-
-def test_blocks_by_hand():
-    middles, rounds = module._blocks(np.array([4, 4, 4, 4, 4, 1, 1, 1, 4]), 3)
-    assert rounds.tolist() == [3, 2, 3, 1]
-    assert middles.tolist() == [1, 4, 6, 8]
 
 
 def test_blocks_are_as_long_as_log_weights_may_move():

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.hypotheses import random_class
 from studies.labels import plain
 
 # ---- blocks and cells ----------------------------------------------------------------------------
@@ -107,26 +105,6 @@ def test_the_counterexample_to_the_published_sensitivity():
     assert published.sensitivity.tolist() == [[math.log(20)] * 2]
     assert published.bound == math.log(20) < clipping.ranges.max()
     assert published.excess == pytest.approx(math.log(22) / math.log(20), rel=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("concentration", "low", "high"), [(0.05, 0.27, 0.37), (0.2, 0.12, 0.20), (1.0, 0.0, 0.005)]
-)
-def test_how_many_random_classes_violate_the_published_sensitivity(concentration, low, high):
-    """K in 2..5, M in 2..11, T < 50: 15% of all kinds together, the more the sparser.
-
-    1,000 classes of a kind; the bands are three standard errors or more.
-    """
-    rng = np.random.default_rng(0)
-    violations = 0
-    for seed in range(1000):
-        K, M, T = int(rng.integers(2, 6)), int(rng.integers(2, 12)), int(rng.integers(2, 50))
-        hypotheses = random_class(K, M, seed=seed, concentration=concentration)
-        clipping = Clipping(hypotheses, T, "published")
-        violated = clipping.ranges.max() > math.log(K * T) + 1e-12
-        assert violated == (clipping.excess > 1 + 1e-13)
-        violations += violated
-    assert low <= violations / 1000 <= high
 
 
 @given(plain.cases())

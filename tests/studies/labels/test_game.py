@@ -17,7 +17,6 @@ from dpol.studies.labels.game import (
     play_labels,
     realisable,
     round_risks,
-    total_variation,
 )
 from studies.labels import plain
 
@@ -155,21 +154,7 @@ def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
     assert tv[0, 0] == pytest.approx(0.1)
 
 
-def test_total_variation_by_hand():
-    one = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
-    assert total_variation(one, np.array([0.0, 0.5, 0.5])).tolist() == [0.5, 1.0]
-    assert total_variation(one, one).tolist() == [0.0, 0.0]
-
-
 # ---- selection ----------------------------------------------------------------------------------
-
-
-def test_the_centre_is_chosen_by_hand():
-    """Distances on two labels are the differences of the first masses."""
-    first = np.array([[0.0, 0.5, 0.6, 0.7, 1.0], [0.9, 0.1, 0.2, 0.15, 0.95]])
-    estimates = np.stack([first, 1 - first], axis=2)
-    # Median distances: 0.6, 0.2, 0.1, 0.2, 0.4 and 0.75, 0.1, 0.1, 0.05, 0.8.
-    np.testing.assert_array_equal(median_estimate(estimates)[:, 0], [0.6, 0.15])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(2, 5), st.sampled_from([0.2, 1.0]))

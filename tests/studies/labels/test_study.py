@@ -245,17 +245,6 @@ def test_a_seed_matters():
     assert (other["mean_kl_risk"] != again["mean_kl_risk"]).all()
 
 
-def test_the_published_sensitivity_of_exp3_says_what_it_guarantees():
-    """A class of few labels with mass: the true range is above log(KT)."""
-    study = config(concentration=0.05, replicates=2)
-    setting = Setting("labels", "random", 3, 10, 40, 1.0)
-    found = rows_of(study, setting, 1).set_index(["algorithm", "sensitivity_rule"])
-    guaranteed = found["guaranteed_epsilon"].to_dict()
-    assert 1 < guaranteed.pop(("exp3", "published")) < 1.2
-    assert guaranteed.pop(("bayes", "exact")) == math.inf
-    assert set(guaranteed.values()) == {1.0}
-
-
 # ---- hospitals -----------------------------------------------------------------------------------
 
 
@@ -290,12 +279,6 @@ def test_hospitals_of_a_seed_are_reproducible(make_stream):
     for changed in ({"seed": 6}, {"equal": True}):
         risks = hospitals(make_stream, **changed)[1].frame["mean_kl_risk"]
         assert (np.isfinite(risks) & (risks != found["mean_kl_risk"])).all()
-
-
-def test_without_a_sweep_the_base_is_studied(make_stream):
-    stream, _ = hospitals(make_stream)
-    table = rows_of(config(patients_per_week=2, epsilon=3.0), {"stream": "beds"}, 5, stream)
-    assert (table[["epsilon", "T"]] == [3.0, 14]).all(axis=None)
 
 
 def test_hospitals_need_patients(make_stream):

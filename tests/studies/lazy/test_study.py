@@ -17,7 +17,7 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.core.intervals import half_width
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.lazy import LazyParameters, advance, play, start
+from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
 from dpol.lazy.parameters import theorem_3_10
@@ -46,22 +46,6 @@ def matrix(losses: Losses) -> np.ndarray:
 
 
 # ---- L2P -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("losses", ADVERSARIES)
-@pytest.mark.parametrize("normaliser", ["published", "tight"])
-@pytest.mark.parametrize(("B", "p", "eta"), [(1, 0.1, 0.2), (5, 0.3, 0.1), (60, 0.5, 0.1)])
-def test_l2p_is_that_of_the_library_played_by_hand(losses, normaliser, B, p, eta):
-    parameters, measure = LazyParameters(B, eta, p, normaliser), WeightsMeasure(4, eta)
-    found, redraws = play(measure, parameters, losses, generators(20))
-    own, rounds = generators(20), matrix(losses)
-    state, total = start(measure, own), np.zeros(20)
-    for t, loss in enumerate(rounds):
-        if t and t % B == 0:
-            state = advance(measure, parameters, state, rounds[t - B : t].sum(axis=0), own)
-        total += [loss[expert] for expert in state.played]
-    np.testing.assert_allclose(found, total, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(redraws, state.redraws)
 
 
 # ---- multiplicative weights ----------------------------------------------------------------------
