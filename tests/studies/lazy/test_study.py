@@ -137,10 +137,9 @@ def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
     """
     levels, mu, replicates = math.ceil(math.log2(T)), 0.2, 20_000
     deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
-    for at in range(2, T + 1):
-        losses = Probe(T, at, height=deviation)
-        ((found, _),) = play_leaders(TREE, [(losses, mu)], many(replicates, at))
-        chosen = int((found % deviation > 0.25).sum())
+    games = [(Probe(T, at, height=deviation), mu) for at in range(2, T + 1)]
+    for total, _ in play_leaders(TREE, games, many(replicates, T)):
+        chosen = int((total % deviation > 0.25).sum())
         assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
         # A tenth more or less noise would be seen.
         for factor in (0.9, 1.1):

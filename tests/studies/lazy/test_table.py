@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-import pytest
 
 from dpol.show.table import Entry, Table
 from dpol.studies.lazy import STUDY
-from dpol.studies.lazy.shown import CHANCE, GAMES, TITLES, regret_table
+from dpol.studies.lazy.shown import CHANCE, TITLES, regret_table
 from dpol.studies.study import Facts
 
 Cell = tuple[str, int, int, float, str, float, float, float]
@@ -100,20 +99,6 @@ def test_convex_regrets_have_one_kind_of_losses() -> None:
         (*key, SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
         (*key, NONE): Entry("37 exact"),
     }
-
-
-@pytest.mark.parametrize(("study", "other"), [("lazy", "convex"), ("convex", "lazy")])
-def test_footers(study: str, other: str) -> None:
-    table, game = build(frame(), study), GAMES[study]
-    assert game.name in table.caption
-    assert game.name in table.name
-    text = " ".join(table.footers)
-    facts = "17 runs", "δ = 1e-05", "not other losses", "Bonferroni-corrected over 1,234"
-    assert all(it in text for it in (*facts, "90% confidence interval (Student's t)"))
-    for rate in game.rates:
-        (footer,) = [footer for footer in table.footers if rate in footer]
-        assert "not measured" in footer.lower()
-    assert not any(rate in text for rate in GAMES[other].rates)
 
 
 def test_a_random_expert_has_a_column_without_an_interval() -> None:
