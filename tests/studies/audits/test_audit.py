@@ -6,12 +6,13 @@ import pytest
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.studies.audits import STUDY, experts
-from dpol.studies.audits.bounds import audit_loss, runs_needed
+from dpol.studies.audits.bounds import audit_loss
 from dpol.studies.audits.core import Audited, Subject
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of
+from studies.audits.test_bounds import runs_needed
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -19,8 +20,8 @@ EACH = 1 - 0.05 / SAMPLED
 
 @pytest.fixture(scope="module")
 def study():
-    """Audits with the seed of the shipped configs."""
-    return compute(STUDY, Audits(), seed=20200809)["audits"]
+    """Audits with the seed of the shipped configs, and as many runs as their bounds need."""
+    return compute(STUDY, Audits(runs=13_000), seed=20200809)["audits"]
 
 
 # ---- the study -----------------------------------------------------------------------------------
