@@ -453,15 +453,3 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
         "sound accountant",
         "published accountant",
     ]
-
-
-@pytest.mark.parametrize(
-    ("rounds", "loss", "error", "verdict"),
-    [(300, 1.0200, 1e-4, "violated"), (10, 0.920, 1e-3, "consistent")],
-)
-def test_the_excess_of_the_published_sensitivity_is_found_exactly(rounds, loss, error, verdict):
-    """1.020 eps at T = 300, but not at T = 10, where mixing hides it (0.920)."""
-    client = SampledClient(Clipping(CLASS, rounds, "published"), 1.0)
-    found = labels.audit_sampled_loss(client).result
-    assert (found.method, found.verdict) == ("exact", verdict)
-    assert found.lower_bound == pytest.approx(loss, abs=error)

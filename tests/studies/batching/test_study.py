@@ -183,16 +183,6 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2():
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_a_synthetic_stream_has_sensitivity_root_n(n):
-    for label, gains in synthetic_gains(11, n).items():
-        stream = synthetic_stream(label, gains)
-        assert stream.label == f"synthetic: {label}, n = {n}"
-        assert stream.sensitivity == pytest.approx(np.full(11, math.sqrt(n)))
-        assert stream.gains.shape == (11, n)
-        assert stream.largest_change == 1.0
-
-
-@pytest.mark.parametrize("n", [2, 10])
 def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
     """The noise is, bit by bit, that of capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))

@@ -53,13 +53,6 @@ def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
     return one.self_compose(n_coordinates).get_delta_for_epsilon(epsilon)
 
 
-def test_the_message_of_sixteen_hypotheses():
-    """46.1 published, 15.2 exact; basic composition gives 16."""
-    published, exact = (scale_factor(16, 1.0, 1e-6, rule) for rule in ("published", "exact"))
-    assert published == 2 * math.sqrt(32 * math.log(1e6)) + 4
-    assert exact == pytest.approx(15.17, abs=0.01)
-
-
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3, 0.9])
 def test_one_coordinate_has_a_closed_form(epsilon, delta):
@@ -95,7 +88,7 @@ def test_the_published_factor_is_private_but_larger_than_needed(n):
         assert published > 1.5 * scale_factor(n, epsilon, delta, "exact")
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(sizes, epsilons, deltas)
 def test_exact_never_needs_more_than_basic(n, epsilon, delta):
     exact, basic = scale_factor(n, epsilon, delta, "exact"), n / epsilon
@@ -103,7 +96,7 @@ def test_exact_never_needs_more_than_basic(n, epsilon, delta):
     assert exact == basic or composed_delta(n, exact, epsilon) <= delta
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(sizes, epsilons, deltas, st.integers(1, 20), st.floats(1, 3), st.floats(1, 100))
 def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, more, times, less):
     for rule in ("published", "exact"):

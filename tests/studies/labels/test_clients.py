@@ -255,13 +255,6 @@ def test_the_record_covers_the_exact_loss_of_a_sampled_message(case, epsilon):
     assert (guaranteed > epsilon) == over
 
 
-def test_the_published_scale_of_a_vector_is_generous_enough():
-    """The range exceeds log(KT) too, but far less noise would do."""
-    client = vector("published", rounds=300, masses=plain.COUNTEREXAMPLE)
-    assert client.clipping.excess > 1.02
-    assert client.guarantee.epsilon_delta == (1.0, 1e-6)
-
-
 class LessNoise(VectorClient):
     factor = 1.5
 

@@ -239,12 +239,6 @@ def test_all_learners_meet_the_same_labels_with_their_own_coins():
     assert len(set(coins)) == len(coins) == 4 * len(MEMBERS)
 
 
-def test_a_seed_matters():
-    again, other = (rows_of(config(), LABELS, seed) for seed in (5, 6))
-    pd.testing.assert_frame_equal(again, played(LABELS).frame)
-    assert (other["mean_kl_risk"] != again["mean_kl_risk"]).all()
-
-
 # ---- hospitals -----------------------------------------------------------------------------------
 
 

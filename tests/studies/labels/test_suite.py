@@ -22,8 +22,8 @@ from dpol.studies.labels.game import (
     realisable,
 )
 from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import LabelLearner, Terms
-from dpol.studies.labels.registry import LEARNERS, make_learner, title_of, variants
+from dpol.studies.labels.learners import Terms
+from dpol.studies.labels.registry import make_learner, variants
 from studies.labels import plain
 
 T, R = 150, 6
@@ -66,31 +66,6 @@ def part(messages, rounds):
     """The messages of some rounds."""
     fields = {name: values[:, rounds] for name, values in vars(messages).items()}
     return dataclasses.replace(messages, **fields)
-
-
-PAPERS = ("wma", "exp3")
-
-
-def test_the_registered_learners():
-    assert all(issubclass(kind, LabelLearner) for kind in LEARNERS.values())
-    origins = {name: kind.origin for name, kind in LEARNERS.items()}
-    assert set(origins.values()) == {"paper", "standard", "ours"}
-    assert {name for name, origin in origins.items() if origin == "paper"} == set(PAPERS)
-    for name, kind in LEARNERS.items():
-        assert kind.rules == (("exact", "published") if name in PAPERS else ("exact",))
-    ours = {name for name, origin in origins.items() if origin == "ours"}
-    assert {name for name in LEARNERS if title_of(name).endswith(" †")} == ours
-
-
-@pytest.mark.parametrize("rule", ["exact", "published"])
-def test_terms_and_rule_reach_the_client(rule):
-    terms = Terms(300, 1.0, 1e-5)
-    clients = [make_learner(name, plain.HYPOTHESES, terms, rule).client for name in PAPERS]
-    for client in clients:
-        clipping = client.clipping
-        assert (client.epsilon, clipping.rule, clipping.n_rounds) == (1.0, rule, 300)
-        assert clipping.hypotheses is plain.HYPOTHESES
-    assert clients[0].guarantee.epsilon_delta == (1.0, 1e-5)
 
 
 @pytest.mark.parametrize(

@@ -186,15 +186,6 @@ def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -
     assert found.objective <= 1.1 * best
 
 
-def test_the_choice_does_not_depend_on_units() -> None:
-    """D = 2a and L = 1/a^2: losses in units of 1/a, lengths of a."""
-    one, other = (
-        np.array([*point_of(it), it.epsilon, it.objective])
-        for it in (chosen(3, 1, 0.2)[1], chosen(3, 1, 0.2, 2.0)[1])
-    )
-    np.testing.assert_allclose(other / one, [1, 1, 1, 2, 1 / 8, 1, 1 / 2], rtol=1e-9)
-
-
 def test_more_privacy_costs_regret() -> None:
     values = [chosen(1, 2, epsilon)[1].objective for epsilon in (0.2, 1.0, 5.0)]
     assert values[0] > 1.2 * values[1] > 1.2 * values[2]
