@@ -91,7 +91,16 @@ def test_a_study_depends_on_its_seed_only():
 def test_the_claim_is_what_was_asked_or_less_where_the_record_promises_less(
     asked, recorded, loss, claimed, verdict
 ):
-    subject = Subject("m", "v", "c", "i", "a", "u", asked, recorded)
+    subject = Subject(
+        mechanism="m",
+        variant="v",
+        code="c",
+        inputs="i",
+        adjacency="a",
+        unit="u",
+        asked=asked,
+        recorded=recorded,
+    )
     result = audit_loss(loss, parameter="mu", claimed=subject.claimed)
     row = Audited(subject, "s", result).as_row()
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)

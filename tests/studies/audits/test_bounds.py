@@ -118,7 +118,14 @@ def test_epsilon_bound_by_hand():
     found = audit(first, second)
     expected = special.ndtri(1 - rate[0]) - special.ndtri(rate[1])
     assert found.lower_bound == pytest.approx(expected, rel=1e-9)
-    assert found == AuditResult("mu", 1.0, found.lower_bound, 0.95, 200, "event")
+    assert found == AuditResult(
+        parameter="mu",
+        claimed=1.0,
+        lower_bound=found.lower_bound,
+        confidence=0.95,
+        runs=200,
+        method="event",
+    )
 
 
 @pytest.mark.parametrize("parameter", ["mu", "epsilon"])

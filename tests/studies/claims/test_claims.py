@@ -205,11 +205,11 @@ def test_intervals_cover_with_their_confidence(monkeypatch):
     assert shared(1) == CONFIDENCE
     assert 1 - shared(10) == pytest.approx((1 - CONFIDENCE) / 10)
     monkeypatch.setattr("dpol.studies.claims.core.CONFIDENCE", 0.9)
-    found = [of_mean(1.0, rng.exponential(size=400)) for _ in range(5000)]
+    found = [of_mean("x", 1.0, rng.exponential(size=400)) for _ in range(5000)]
     covered = np.mean([it.bounds[0] <= 1 <= it.bounds[1] for it in found])
     assert abs(covered - 0.9) < error + 0.01  # exponentials are skewed
     assert {it.confidence for it in found} == {shared(1)}
-    assert of_mean(1.0, np.zeros(5)).confidence == 1.0
+    assert of_mean("x", 1.0, np.zeros(5)).confidence == 1.0
 
 
 # ---- statements ----------------------------------------------------------------------------------
@@ -477,7 +477,7 @@ def test_another_computation_gets_another_verdict(monkeypatch, names, attribute,
 )
 def test_the_parameters_of_theorem_3_10_are_right_far_away(name, T, epsilon, delta):
     for d in (10, 300, 10_000):
-        found = dict(lazy_presets.of_theorem_3_10(T, epsilon, d, delta))
+        found = {it.name: it for it in lazy_presets.of_theorem_3_10(T, epsilon, d, delta)}
         assert verdict(name, [found[name]]) in HELD
 
 

@@ -216,7 +216,12 @@ def test_a_posterior_that_has_settled_stays(name, monkeypatch):
 
 def test_without_a_true_hypothesis_no_posterior_settles(monkeypatch):
     """Nor with several features."""
-    wrong = LabelGame(CLASS, np.zeros(10_000, int), np.array([[LAW, LAW]]), np.zeros(2, int))
+    wrong = LabelGame(
+        hypotheses=CLASS,
+        features=np.zeros(10_000, int),
+        laws=np.array([[LAW, LAW]]),
+        law=np.zeros(2, int),
+    )
     several = realisable(CLASS, np.arange(10_000) % 2, 2)
     for game in (wrong, several):
         assert rounds_played("bayes", game, monkeypatch)[1] == 10_000

@@ -51,7 +51,7 @@ def test_a_game_is_that_of_plain_python():
     """Labels by inversion from the law of the replicate and the feature of the round."""
     T, truth = 300, np.array([0, 1, 1, 0])
     features = np.random.default_rng(0).integers(2, size=T)
-    game = LabelGame(plain.HYPOTHESES, features, LAWS, truth)
+    game = LabelGame(hypotheses=plain.HYPOTHESES, features=features, laws=LAWS, law=truth)
     recorder = Recorder()
     run = play_labels(recorder, game, label_generators(5, ("k",), 4, "r"))
     np.testing.assert_array_equal(recorder.features, features)
@@ -106,15 +106,19 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
 )
 def test_games_that_do_not_fit_are_refused(laws, message):
     with pytest.raises(ValueError, match=message):
-        LabelGame(plain.HYPOTHESES, np.array([0, 1]), laws, np.array([0, 1]))
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0, 1])
+        )
 
 
 def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
-    LabelGame(plain.HYPOTHESES, np.array([0, 0]), laws, np.array([0]))
+    LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
     with pytest.raises(ValueError, match="masses of a law must be"):
-        LabelGame(plain.HYPOTHESES, np.array([0, 1]), laws, np.array([0]))
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
+        )
 
 
 # ---- risks ---------------------------------------------------------------------------------------

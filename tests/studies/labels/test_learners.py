@@ -133,7 +133,7 @@ def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
     learner = kind(hypotheses.masses, T, 1.0)
     laws = hypotheses.masses.transpose(1, 0, 2)
     truth = np.ones(replicates, dtype=int)
-    game = LabelGame(hypotheses, np.zeros(T, dtype=int), laws, truth)
+    game = LabelGame(hypotheses=hypotheses, features=np.zeros(T, dtype=int), laws=laws, law=truth)
 
     def weight(algorithm):
         run = play_labels(algorithm, game, label_generators(1, ("bias",), replicates, "c"))

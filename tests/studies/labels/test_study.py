@@ -25,9 +25,9 @@ from dpol.studies.study import Facts, Inputs
 from studies.labels import plain
 
 MEMBERS = tuple(variants())
-RANDOM = Setting("rounds", "random", 4, 6, 90, 1.0)
-HARD = Setting("rounds", "hard", 4, 4, 90, 1.0)
-LABELS = Setting("labels", "random", 3, 9, 60, 2.0)
+RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
+HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
+LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
 SETTINGS = (RANDOM, HARD, LABELS)
 
 

@@ -268,7 +268,9 @@ def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothi
     """The message is like any other, weights stay numbers, and the risk says what is wrong."""
     wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
     law = np.array([[[0.3, 0.3, 0.4]]])
-    game = LabelGame(wrong, np.zeros(T, dtype=int), law, np.zeros(R, dtype=int))
+    game = LabelGame(
+        hypotheses=wrong, features=np.zeros(T, dtype=int), laws=law, law=np.zeros(R, dtype=int)
+    )
     run = play_labels(make_learner(name, wrong, Terms(T, 1.0), rule), game, coins())
     assert (run.kl == math.inf).all()
     assert ((run.tv >= 0.4 * T * (1 - 1e-12)) & (run.tv <= T)).all()

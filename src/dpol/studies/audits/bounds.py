@@ -41,7 +41,7 @@ _RIDGE = 1e-9
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditResult:
     """The result of an audit.
 
@@ -128,7 +128,15 @@ def audit_runs(
     counted = _seen_from(side, first[len(first) // 2 :], second[len(second) // 2 :])
     lower = float(bound(_errors(*counted, threshold), error=error))
     runs = min(len(first), len(second))
-    return AuditResult(parameter, claimed, lower, confidence, runs, "event", delta)
+    return AuditResult(
+        parameter=parameter,
+        claimed=claimed,
+        lower_bound=lower,
+        confidence=confidence,
+        runs=runs,
+        method="event",
+        delta=delta,
+    )
 
 
 def audit_loss(
@@ -139,7 +147,15 @@ def audit_loss(
     >>> audit_loss(1.05, parameter="epsilon", claimed=1.0).verdict
     'violated'
     """
-    return AuditResult(parameter, claimed, float(loss), 1.0, 0, "exact", delta)
+    return AuditResult(
+        parameter=parameter,
+        claimed=claimed,
+        lower_bound=float(loss),
+        confidence=1.0,
+        runs=0,
+        method="exact",
+        delta=delta,
+    )
 
 
 def selection_half(outputs: Floats) -> Floats:

@@ -21,7 +21,7 @@ from dpol.studies.audits.laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """The subject of an audit.
 

@@ -188,12 +188,15 @@ def subject_of(
     mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
 ) -> Subject:
     """The subject of an audit whose mechanism played the streams of `one_moved`."""
-    when, more = "round 1", ""
-    if stream.stay > 1:
-        when, more = f"rounds 1 to {stream.stay}", f", stays of {stream.stay} rounds"
-    inputs = (
-        f"6 hospitals, {stream.n_rounds} rounds; one person moves from the first to the last in"
-        f" {when}"
+    when = "round 1" if stream.stay == 1 else f"rounds 1 to {stream.stay}"
+    return Subject(
+        mechanism=mechanism,
+        variant=variant if stream.stay == 1 else f"{variant}, stays of {stream.stay} rounds",
+        code=code,
+        inputs=f"6 hospitals, {stream.n_rounds} rounds; one person moves from the first to the"
+        f" last in {when}",
+        adjacency=made.adjacency,
+        unit=made.unit,
+        asked=settings.mu,
+        recorded=made.mu,
     )
-    between = made.adjacency, made.unit
-    return Subject(mechanism, variant + more, code, inputs, *between, settings.mu, made.mu)

@@ -16,7 +16,7 @@ from dpol.lazy.accounting import LazyGame
 from dpol.lazy.parameters import OBJECTIVES, choose_parameters
 from dpol.privacy.factorizations import least_row_norm, prefix_sums
 from dpol.privacy.tree_noise import tree_levels
-from dpol.studies.claims.core import Finding, Findings, of_mean
+from dpol.studies.claims.core import Finding, Findings, of_mean, of_number
 from dpol.studies.claims.local_experts import game_streams
 from dpol.studies.hospitals.reported import PAPER_NOISE
 
@@ -30,7 +30,7 @@ def factorised_noise(_: int) -> Findings:
         least = least_row_norm(np.tril(np.ones((T, T))))
         facts = {"T": T, "factor": factor, "least": least}
         largest, tree = float(prefix_sums(T).row_norms.max()), float(tree_levels(T))
-        yield f"factorised-{T}", Finding(factor * least, largest, facts=facts, trivial=tree)
+        yield of_number(f"factorised-{T}", factor * least, largest, facts=facts, trivial=tree)
 
 
 _ROUNDS, _REPLICATES = 1000, 100
@@ -50,8 +50,9 @@ def matrix_regrets(seed: int) -> Findings:
             random = float(gains.sum(axis=0).max() - gains.sum(axis=0).mean())
             case = f"{label}, n = {n}, μ = {mu:g}; a random expert has {random:.0f}"
             facts = {"R": _REPLICATES, "T": _ROUNDS}
-            more = {"trivial": random, "case": case, "facts": facts}
-            yield "regret-of-mf-ftpl", of_mean(bound, regret, 16, **more)
+            yield of_mean(
+                "regret-of-mf-ftpl", bound, regret, 16, case=case, facts=facts, trivial=random
+            )
 
 
 def _regret_bound(scales: Floats, n: int) -> float:
@@ -78,7 +79,7 @@ def objectives(_: int) -> Findings:
             "sound_batch": sound.batch_size,
         }
         case = f"T = {T:,}, ε = {epsilon:g}, d = {d}"
-        yield "published-objective", Finding(1.0, reached / sound.objective, case, facts)
+        yield of_number("published-objective", 1.0, reached / sound.objective, case, facts=facts)
 
 
 def headline(ranking: pd.DataFrame) -> Findings:
@@ -89,11 +90,12 @@ def headline(ranking: pd.DataFrame) -> Findings:
     """
     rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
     for row in rows.to_dict("records"):
-        case = f"{row['stream']}, μ = {row['mu']:g}, {row['other_algorithm']}"
-        ends = row["ratio_lower"], min(row["ratio_upper"], 1e6)
-        facts = {"gain": row["mean_gain"], "other": row["other_mean_gain"]}
-        name = f"headline-{row['rival'].replace(' ', '-')}"
-        yield (
-            name,
-            Finding(1.5, row["ratio"], case, facts, interval=ends, confidence=row["confidence"]),
+        yield Finding(
+            name=f"headline-{row['rival'].replace(' ', '-')}",
+            claimed=1.5,
+            measured=row["ratio"],
+            case=f"{row['stream']}, μ = {row['mu']:g}, {row['other_algorithm']}",
+            facts={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
+            interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
+            confidence=row["confidence"],
         )

@@ -138,11 +138,12 @@ class Statement(BaseModel):
     ours: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """The numbers that a computation found for a claim in one setting.
 
     Args:
+        name: id of the statement that it is about.
         claimed: the number that the statement gives.
         measured: the number that was found.
         case: the setting in words.
@@ -158,6 +159,7 @@ class Finding:
             confidence do not fit.
     """
 
+    name: str
     claimed: float
     measured: float
     case: str = ""
@@ -182,8 +184,7 @@ class Finding:
         return self.interval or (self.measured, self.measured)
 
 
-Findings = Iterator[tuple[str, Finding]]
-"""Findings, each with the id of the statement that it is about."""
+Findings = Iterator[Finding]
 Check = Callable[[int], Findings]
 """A function that computes the findings of one or several statements from the root seed."""
 
@@ -293,23 +294,36 @@ def shared(comparisons: int) -> float:
     return 1 - (1 - CONFIDENCE) / comparisons
 
 
-def of_mean(claimed: float, sample: Floats, comparisons: int = 1, **more: Any) -> Finding:
-    """The mean of a sample (R,), with Student's interval unless all of it is 0.
+def of_number(name: str, claimed: float, measured: float, case: str = "", **about: Any) -> Finding:
+    """A number that was computed.
 
     Args:
+        name: id of the statement.
         claimed: the number that the statement gives.
-        sample: what is averaged.
-        comparisons: the number of intervals that hold together.
-        more: further arguments of `Finding`.
+        measured: the number that was found.
+        case: the setting in words.
+        about: further arguments of `Finding`.
+    """
+    return Finding(name=name, claimed=claimed, measured=measured, case=case, **about)
+
+
+def of_mean(
+    name: str, claimed: float, sample: Floats, comparisons: int = 1, **about: Any
+) -> Finding:
+    """The mean of a sample (R,), with Student's interval unless all of it is 0; see `of_number`.
+
+    All of the `comparisons` intervals hold together.
     """
     if sample.any():
         confidence = shared(comparisons)
-        more |= {"interval": mean_interval(sample, confidence), "confidence": confidence}
-    return Finding(claimed, float(sample.mean()), **more)
+        about |= {"interval": mean_interval(sample, confidence), "confidence": confidence}
+    return of_number(name, claimed, float(sample.mean()), **about)
 
 
-def of_share(claimed: float, count: int, runs: int, comparisons: int, **more: Any) -> Finding:
+def of_share(
+    name: str, claimed: float, count: int, runs: int, comparisons: int, **about: Any
+) -> Finding:
     """A probability from `count` of `runs`, with its Clopper-Pearson interval; see `of_mean`."""
     confidence = shared(comparisons)
     interval = share_interval(count, runs, confidence)
-    return Finding(claimed, count / runs, interval=interval, confidence=confidence, **more)
+    return of_number(name, claimed, count / runs, interval=interval, confidence=confidence, **about)

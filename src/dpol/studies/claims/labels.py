@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from dpol.studies.claims.core import Finding, Findings
+from dpol.studies.claims.core import Findings, of_number
 from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
 from dpol.studies.labels.clients import ResponseClient, SampledClient
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
@@ -32,9 +32,9 @@ def clipping(_: int) -> Findings:
     case = f"K = {K}, M = {M}, T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
     facts = {"inverse": math.exp(-least), "odds": math.exp(spread)}
     facts |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
-    yield "cells", Finding(K * M, int(clipped.n_cells[0]), case, facts)
-    yield "smallest-mass", Finding(1 / (T * K * M), float(np.exp(least)), case, facts)
-    yield "likelihood-range", Finding(math.log(K * T), spread, case, facts)
+    yield of_number("cells", K * M, int(clipped.n_cells[0]), case, facts=facts)
+    yield of_number("smallest-mass", 1 / (T * K * M), float(np.exp(least)), case, facts=facts)
+    yield of_number("likelihood-range", math.log(K * T), spread, case, facts=facts)
 
 
 def sensitivity_bound(K: int, T: int) -> float:
@@ -51,9 +51,9 @@ def clipping_of_random_classes(seed: int) -> Findings:
         clipped = Clipping(classes, T)
         case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
         largest = M * math.exp(float(clipped.log_cells.max()))
-        yield "largest-mass", Finding(1.0, largest, case, facts)
+        yield of_number("largest-mass", 1.0, largest, case, facts=facts)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
-        yield "likelihood-range-ours", Finding(1.0, share, case, facts)
+        yield of_number("likelihood-range-ours", 1.0, share, case, facts=facts)
 
 
 # ---- messages --------------------------------------------------------------------------------
@@ -64,7 +64,9 @@ def message_loss(_: int) -> Findings:
     T, hypotheses = 300, HypothesisClass(np.array(APART))
     facts = {"T": T, "K": hypotheses.n_hypotheses, "M": hypotheses.n_labels}
     case = f"T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
-    yield "exp3-message", Finding(1.0, loss_of_message(hypotheses, T, "published"), case, facts)
+    yield of_number(
+        "exp3-message", 1.0, loss_of_message(hypotheses, T, "published"), case, facts=facts
+    )
 
 
 def message_loss_repaired(seed: int) -> Findings:
@@ -76,7 +78,7 @@ def message_loss_repaired(seed: int) -> Findings:
     many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
     classes += [HypothesisClass(masses) for masses in many.masses]
     losses = [loss_of_message(it, T, "exact") for it in classes for T in (10, 300, 1000)]
-    yield "exp3-message-repaired", Finding(1.0, max(losses), facts={"pairs": len(losses)})
+    yield of_number("exp3-message-repaired", 1.0, max(losses), facts={"pairs": len(losses)})
 
 
 def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
@@ -94,7 +96,7 @@ def composition(_: int) -> Findings:
     K, epsilon, delta = 16, 1.0, 1e-6
     claimed = scale_factor(K, epsilon, delta, "published")
     needed = scale_factor(K, epsilon, delta, "exact")
-    yield "wma-scale", Finding(claimed, needed, facts={"basic": K / epsilon})
+    yield of_number("wma-scale", claimed, needed, facts={"basic": K / epsilon})
 
 
 def strong_composition(K: int, each: float, delta: float) -> float:
@@ -107,7 +109,7 @@ def composition_theorem(_: int) -> Findings:
     K, each, delta = 400, 0.05, 1e-6
     together = strong_composition(K, each, delta)
     found = composed_delta(K, 1 / each, together)
-    yield "composition", Finding(delta, found, facts={"epsilon": together})
+    yield of_number("composition", delta, found, facts={"epsilon": together})
 
 
 def response(_: int) -> Findings:
@@ -115,4 +117,4 @@ def response(_: int) -> Findings:
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
         keep = ResponseClient(M, epsilon).keep
         loss = math.log(keep * (M - 1) / (1 - keep))
-        yield "randomised-response", Finding(epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
+        yield of_number("randomised-response", epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")

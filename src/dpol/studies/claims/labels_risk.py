@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.claims.core import Finding, Findings, generator, of_mean
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number
 from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.studies.labels.game import LabelRun, label_generators, play_labels, realisable
 from dpol.studies.labels.hypotheses import HypothesisClass, hard_class, random_class
@@ -30,7 +30,7 @@ def majority(seed: int) -> Findings:
         for label, losses in _loss_sequences(rng, T, K).items():
             regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
             case = f"{label}, K = {K}, T = {T}"
-            yield "majority", Finding(math.sqrt(2 * T * math.log(K)), regret, case)
+            yield of_number("majority", math.sqrt(2 * T * math.log(K)), regret, case)
     K, T, R = 4, 1000, 20
     learner = make_learner("wma", random_class(K, 20, seed=seed), Terms(T, 1.0))
     assert isinstance(learner, PrivateWMA)
@@ -42,7 +42,7 @@ def majority(seed: int) -> Findings:
     largest = float(_regret(seen[within], learner.rate).max())
     idle = float(_regret(seen[within], 0.0).max())
     bound, facts = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
-    yield "majority-of-messages", Finding(bound, largest, facts=facts, trivial=idle)
+    yield of_number("majority-of-messages", bound, largest, facts=facts, trivial=idle)
 
 
 def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
@@ -69,7 +69,7 @@ def sampled_majority(seed: int) -> Findings:
         for label, losses in _loss_sequences(rng, T, K).items():
             regret = enumerated_regret(losses, math.sqrt(2 * K * math.log(K) / T))
             case = f"{label}, K = {K}, T = {T}"
-            yield "majority-of-samples", Finding(math.sqrt(2 * T * K * math.log(K)), regret, case)
+            yield of_number("majority-of-samples", math.sqrt(2 * T * K * math.log(K)), regret, case)
 
 
 def enumerated_regret(losses: Floats, rate: float) -> float:
@@ -102,10 +102,12 @@ def upper_bounds(seed: int) -> Findings:
     facts = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
     runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
     for name, bound in bounds.items():
-        yield f"{name}-risk", of_mean(bound, runs[name].kl, trivial=facts["idle"], facts=facts)
+        yield of_mean(f"{name}-risk", bound, runs[name].kl, trivial=facts["idle"], facts=facts)
     tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
     at = int((tv / limit).argmax())
-    yield "pinsker", Finding(float(limit[at]), float(tv[at]), f"run {at}", facts, trivial=1.0)
+    yield of_number(
+        "pinsker", float(limit[at]), float(tv[at]), f"run {at}", facts=facts, trivial=1.0
+    )
 
 
 # ---- the lower bound -------------------------------------------------------------------------
@@ -124,7 +126,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     for name in pure:
         # Cutting large risks only makes the mean smaller, and its interval sound.
         risk = np.minimum(_play(name, hypotheses, seed, terms).kl, cut)
-        yield "hard-class", of_mean(claimed, risk, trivial=first, case=name, facts=facts)
+        yield of_mean("hard-class", claimed, risk, trivial=first, case=name, facts=facts)
 
 
 def first_round(masses: Floats) -> float:
@@ -150,7 +152,7 @@ def construction(_: int) -> Findings:
         first = np.where(columns < 0, 2 / N, 0.0)
         both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
         off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
-    yield "pairs-are-laws", Finding(0.0, off, f"a = {LARGEST_DISTANCE:g}")
+    yield of_number("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}")
 
 
 def separation(_: int) -> Findings:
@@ -161,7 +163,7 @@ def separation(_: int) -> Findings:
         # The worse of two divergences is least at a mixture of the two.
         middle = (1 - mix) * one + mix * other
         least = np.maximum(_divergence(one, middle), _divergence(other, middle)).min()
-        yield "pairs-are-apart", Finding(a / 16, float(least), f"K = {K}, a = {a:g}")
+        yield of_number("pairs-are-apart", a / 16, float(least), f"K = {K}, a = {a:g}")
 
 
 def _divergence(law: Floats, predictions: Floats) -> Floats:
@@ -186,7 +188,7 @@ def contraction(seed: int) -> Findings:
             first, second = masses[::2] @ channel, masses[1::2] @ channel
             total = float((first * np.log(first / second)).sum())
             case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
-            yield "pairs-under-privacy", Finding(a**2 / 2 * growth, total, case)
+            yield of_number("pairs-under-privacy", a**2 / 2 * growth, total, case)
 
 
 def _membership(sets: np.ndarray, epsilon: float) -> Floats:

@@ -19,7 +19,7 @@ from dpol.lazy.exact import LazyLaw, output_laws, worst_epsilon
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.claims.core import Finding, Findings, generator
+from dpol.studies.claims.core import Findings, generator, of_number
 
 _DELTA = 1e-6
 
@@ -29,7 +29,7 @@ def zcdp_conversion(_: int) -> Findings:
     for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
         claimed = 3 * math.sqrt(rho * math.log(1 / delta))
         exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
-        yield "zcdp-conversion", Finding(claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
+        yield of_number("zcdp-conversion", claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
 
 
 # ---- multiplicative weights ------------------------------------------------------------------
@@ -45,10 +45,10 @@ def log_ratios(seed: int) -> Findings:
         laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
         step = max(step, float(np.abs(laws - np.log(measure.probabilities(state))).max()))
         neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
-    yield "one-more-loss", Finding(eta, step)
-    yield "another-loss", Finding(2 * eta, neighbour)
+    yield of_number("one-more-loss", eta, step)
+    yield of_number("another-loss", 2 * eta, neighbour)
     facts = {"eta": eta, "each": neighbour}
-    yield "later-batches", Finding(eta, 2 * neighbour, facts=facts)
+    yield of_number("later-batches", eta, 2 * neighbour, facts=facts)
 
 
 def indicator(_: int) -> Findings:
@@ -61,7 +61,7 @@ def indicator(_: int) -> Findings:
         allowed = np.abs(gap[:, None] - gap[None]) <= 2
         loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
         case = f"η = {eta:g}, p = {p:g}, B = {B}"
-        yield "differing-batch", Finding(2 * eta / p, float(loss[allowed].max()), case)
+        yield of_number("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
 
 
 def redraw(seed: int) -> Findings:
@@ -75,7 +75,7 @@ def redraw(seed: int) -> Findings:
     orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
     moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
     found = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
-    yield "redraw", Finding(eta**2 / 2, float(found.max()), f"η = {eta}")
+    yield of_number("redraw", eta**2 / 2, float(found.max()), f"η = {eta}")
 
 
 # ---- the transformation ----------------------------------------------------------------------
@@ -95,11 +95,11 @@ def marginals(_: int) -> Findings:
         nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
     facts = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
-    yield "marginal", Finding(0.0, off, facts=facts)
+    yield of_number("marginal", 0.0, off, facts=facts)
     B, eta = law.batch_size, law.eta
     gap = float((batches[:, :, None] - batches[:, None]).max())
     facts |= {"gap": gap / B}
-    yield "keep-ratio", Finding(law.normaliser, gap * eta / (B * eta), facts=facts)
+    yield of_number("keep-ratio", law.normaliser, gap * eta / (B * eta), facts=facts)
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def published_over_sound(_: int) -> Findings:
                 case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
                 ratios[case] = found / sound
     case = min(ratios, key=lambda it: ratios[it])
-    yield "published-over-sound", Finding(1.0, ratios[case], case, {"points": len(ratios)})
+    yield of_number("published-over-sound", 1.0, ratios[case], case, facts={"points": len(ratios)})
 
 
 def exact_privacy(_: int) -> Findings:
@@ -137,7 +137,9 @@ def exact_privacy(_: int) -> Findings:
             exact = worst_epsilon(d, batches - 1, law, whole, delta=_DELTA)
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             claimed = ACCOUNTANTS[name](game, B, eta, p)
-            yield f"{name}-games", Finding(claimed, exact, case, {"settings": len(settings)})
+            yield of_number(
+                f"{name}-games", claimed, exact, case, facts={"settings": len(settings)}
+            )
 
 
 # ---- batches ---------------------------------------------------------------------------------
@@ -166,7 +168,7 @@ def batching(_: int) -> Findings:
     over = added / (T * (B * etas) ** 2)
     facts = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
     facts |= {"first_eta": etas[0], "first_over": over[0]}
-    yield "cost-of-batches", Finding(2.0, float(exponents.min()), facts=facts)
+    yield of_number("cost-of-batches", 2.0, float(exponents.min()), facts=facts)
 
 
 def batched_bound(seed: int) -> Findings:
@@ -184,7 +186,7 @@ def batched_bound(seed: int) -> Findings:
         for label, losses in games.items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
-            yield "batched-regret", Finding(bound, regret, case, {"T": T})
+            yield of_number("batched-regret", bound, regret, case, facts={"T": T})
 
 
 def rate_of_experts(_: int) -> Findings:
@@ -202,7 +204,7 @@ def rate_of_experts(_: int) -> Findings:
         ratios.append(T / 2 * behind / rate)
     exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
     growth = ", ".join(f"{r:.2g} at T = {T:g}" for r, T in zip(ratios, horizons, strict=True))
-    yield "rate-of-experts", Finding(0.0, exponent, growth)
+    yield of_number("rate-of-experts", 0.0, exponent, growth)
 
 
 # ---- lower bound -----------------------------------------------------------------------------
@@ -220,7 +222,7 @@ def rate_of_lower_bound(_: int) -> Findings:
         advantages.append(T / epochs * _mean_lead(epochs, d))
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
-    yield "rate-of-lower-bound", Finding(1 / 3 + 1 / 3, float(slope), facts={"over": ratio})
+    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), facts={"over": ratio})
 
 
 def _mean_lead(epochs: int, d: int) -> float:
@@ -246,4 +248,4 @@ def repeated_loss(_: int) -> Findings:
         lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
         gain = T / 2 - T * float(chance @ lost)
         case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
-        yield "repeated-loss", Finding(T * T * epsilon / 2, gain, case, trivial=T / 2)
+        yield of_number("repeated-loss", T * T * epsilon / 2, gain, case, trivial=T / 2)

@@ -11,9 +11,9 @@ import scipy
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import LazyGame
 from dpol.lazy.exact import exact_epsilon
-from dpol.lazy.parameters import theorem_3_10
+from dpol.lazy.parameters import AccountedParameters, theorem_3_10
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.claims.core import Finding, Findings, generator
+from dpol.studies.claims.core import Findings, generator, of_number
 from dpol.studies.lazy.convex.accounting import ConvexGame, theorem_3_12
 
 EPSILONS, DELTA = (0.1, 0.25, 1.0), 1e-6
@@ -27,14 +27,15 @@ def formula(T: int, delta: float, B: int, eta: float, p: float) -> float:
 
 
 def by_theorem_3_2(
-    name: str, T: int, delta: float, B: int, eta: float, p: float, epsilon: float, case: str
+    name: str, parameters: AccountedParameters, T: int, delta: float, epsilon: float, case: str
 ) -> Findings:
     """Findings of Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
+    B, eta, p = parameters.batch_size, parameters.eta, parameters.fake_switch
     needed = eta * B * math.log(2 * T / delta) / p
     own, first = formula(T, delta, B, eta, p), 2 * eta / p
-    yield f"{name}-precondition", Finding(1.0, needed, case)
+    yield of_number(f"{name}-precondition", 1.0, needed, case)
     facts = {"own": own, "first": first / epsilon}
-    yield f"{name}-value", Finding(1.0, own / epsilon, case, facts)
+    yield of_number(f"{name}-value", 1.0, own / epsilon, case, facts=facts)
 
 
 # ---- experts ---------------------------------------------------------------------------------
@@ -50,10 +51,9 @@ def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     """Theorem 3.2's precondition and value for the parameters of Theorem 3.10, and our own."""
     found = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
     case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
-    terms = T, delta, found.batch_size, found.eta, found.fake_switch
-    yield from by_theorem_3_2("experts", *terms, epsilon, case)
+    yield from by_theorem_3_2("experts", found, T, delta, epsilon, case)
     facts = {"own": found.epsilon}
-    yield "experts-privacy", Finding(1.0, found.epsilon / epsilon, case, facts)
+    yield of_number("experts-privacy", 1.0, found.epsilon / epsilon, case, facts=facts)
 
 
 # Probabilities p of a fake switch; 0 is what small p come near to.
@@ -83,7 +83,7 @@ def experts_as_stated(_: int) -> Findings:
             "at_proof": f"{lowers[of_proof]:.3g} at p = 10η/ε = {of_proof:.3f}",
         }
         case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
-        yield "experts-as-stated", Finding(1.0, lowers[p] / epsilon, case, facts)
+        yield of_number("experts-as-stated", 1.0, lowers[p] / epsilon, case, facts=facts)
 
 
 def _of_plays(T: int, B: int, eta: float, p: float, delta: float) -> float:
@@ -118,21 +118,26 @@ def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floa
 def preset_of_convex(_: int) -> Findings:
     """The parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11."""
     for T, epsilon in itertools.product((10**3, 10**4, 10**6), (0.01, 0.1, 1.0)):
-        found = theorem_3_12(ConvexGame(T, 3, 1.0, 1.0, DELTA), epsilon=epsilon)
+        found = theorem_3_12(
+            ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA),
+            epsilon=epsilon,
+        )
         case = f"T = {T:,}, ε = {epsilon:g}"
-        terms = T, DELTA, found.batch_size, found.eta, found.fake_switch
-        yield from by_theorem_3_2("convex", *terms, epsilon, case)
+        yield from by_theorem_3_2("convex", found, T, DELTA, epsilon, case)
         rate = found.beta / found.regulariser
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
         smallest = 2 * math.exp(-(max(found.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
-        yield "convex-temperature", Finding(DELTA, smallest, case)
+        yield of_number("convex-temperature", DELTA, smallest, case)
 
 
 def accounting_of_convex(_: int) -> Findings:
     """Theorem 3.12 by our own accounting, in two dimensions of the ball."""
     for d, T in itertools.product((10, 50), (10**3, 10**4, 10**5)):
-        found = theorem_3_12(ConvexGame(T, d, 1.0, 1.0, DELTA), epsilon=1.0)
-        yield f"convex-privacy-{d}", Finding(1.0, found.epsilon, f"T = {T:,}")
+        found = theorem_3_12(
+            ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
+            epsilon=1.0,
+        )
+        yield of_number(f"convex-privacy-{d}", 1.0, found.epsilon, f"T = {T:,}")
 
 
 def redraw_of_convex(seed: int) -> Findings:
@@ -151,10 +156,10 @@ def redraw_of_convex(seed: int) -> Findings:
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
             added = _distance(laws[:1].repeat(3, axis=0), laws[1:], delta)
-            yield "convex-one-more-loss", Finding(limit, added, f"{case}, δ0 = {delta:g}")
+            yield of_number("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
             replaced = _distance(laws[[1, 2]], laws[[2, 3]], delta)
             mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
-            yield "convex-redraw", Finding(math.sqrt(2 * rate), mu, case)
+            yield of_number("convex-redraw", math.sqrt(2 * rate), mu, case)
 
 
 def _convex(rng: np.random.Generator, x: Floats) -> Floats:

@@ -16,7 +16,7 @@ from dpol.experts.switching import BOUNDS
 from dpol.privacy.gaussian_dp import delta_of_epsilon
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching.study import analytic_mixture, noisy_game
-from dpol.studies.claims.core import Finding, Findings, generator, of_share
+from dpol.studies.claims.core import Findings, generator, of_number, of_share
 
 # ---- switching -------------------------------------------------------------------------------
 
@@ -27,14 +27,22 @@ _RUNS = 10_000
 
 def switching(seed: int) -> Findings:
     """Bounds on the probability that a leader changes, compared with simulated walks."""
-    more = {"trivial": 1.0, "facts": {"R": _RUNS, "settings": len(_WALKS)}}
+    facts = {"R": _RUNS, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         count = _switches(generator(seed, "walk", i), gap, n, steps, eta)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
         case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
         for name, bound in BOUNDS.items():
-            found = of_share(float(bound.tail(z, n)), count, _RUNS, len(_WALKS), case=case, **more)
-            yield f"switching-{name}", found
+            yield of_share(
+                f"switching-{name}",
+                float(bound.tail(z, n)),
+                count,
+                _RUNS,
+                len(_WALKS),
+                case=case,
+                facts=facts,
+                trivial=1.0,
+            )
 
 
 def _switches(rng: np.random.Generator, gap: float, n: int, steps: int, eta: float) -> int:
@@ -63,7 +71,7 @@ def reflection_against_borell_tis(_: int) -> Findings:
     facts = {"below": below, "largest": max(NUMBERS_OF_EXPERTS), "gaps": len(z)}
     facts |= {"sizes": len(NUMBERS_OF_EXPERTS), "beyond": ratio(10**8)}
     for n in NUMBERS_OF_EXPERTS:
-        yield "reflection-below-borell-tis", Finding(1.0, ratio(n), f"n = {n:,}", facts)
+        yield of_number("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", facts=facts)
 
 
 # ---- gaps ------------------------------------------------------------------------------------
@@ -78,7 +86,9 @@ def gaps(seed: int) -> Findings:
         least = int(found.argmin())
         equal = float(survival(np.zeros((1, n)), x)[0])
         facts = {"means": np.round(means[least], 3).tolist()}
-        yield "smallest-gap", Finding(equal, float(found[least]), f"n = {n}, x = {x:g}", facts)
+        yield of_number(
+            "smallest-gap", equal, float(found[least]), f"n = {n}, x = {x:g}", facts=facts
+        )
 
 
 def survival(means: Floats, x: float) -> Floats:
@@ -101,8 +111,8 @@ def gap_law(seed: int) -> Findings:
     sample = two[:, 1] - two[:, 0]
     for x in points:
         count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
-        more = {"case": f"x = {x:g}", "facts": {"R": runs, "n": n}}
-        yield "gap-law", of_share(claimed, count, runs, len(points), **more)
+        case, facts = f"x = {x:g}", {"R": runs, "n": n}
+        yield of_share("gap-law", claimed, count, runs, len(points), case=case, facts=facts)
 
 
 # ---- amplification ---------------------------------------------------------------------------
@@ -121,8 +131,7 @@ def containing_batches(seed: int) -> Findings:
             if claimed > 0.02:
                 count = int((sizes[:, t - 1] > b).sum())
                 case = f"n = {n}, t = {t}: P(batch > {b})"
-                found = of_share(claimed, count, runs, 24, case=case, facts=facts)
-                yield "containing-batch", found
+                yield of_share("containing-batch", claimed, count, runs, 24, case=case, facts=facts)
 
 
 def smaller_batches(seed: int) -> Findings:
@@ -135,7 +144,7 @@ def smaller_batches(seed: int) -> Findings:
     small = np.einsum("rb,rbc->rc", large, kernel / kernel.sum(axis=2, keepdims=True))
     ratio = (small @ each.T) / (large @ each.T)
     r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
-    yield "smaller-batch", Finding(1.0, float(ratio[r, e]), f"ε = {epsilon[e]:.2f}")
+    yield of_number("smaller-batch", 1.0, float(ratio[r, e]), f"ε = {epsilon[e]:.2f}")
 
 
 def conversion(_: int) -> Findings:
@@ -145,4 +154,6 @@ def conversion(_: int) -> Findings:
     curve = mixture.trade_off_at(np.linspace(-8, 8, 40_001))
     found, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
     at = int(np.abs(found / formula - 1).argmax())
-    yield "trade-off-curve", Finding(float(formula[at]), float(found[at]), f"ε = {epsilon[at]:.1f}")
+    yield of_number(
+        "trade-off-curve", float(formula[at]), float(found[at]), f"ε = {epsilon[at]:.1f}"
+    )

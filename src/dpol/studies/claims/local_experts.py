@@ -25,7 +25,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.batching.study import NOISE, noisy_game, synthetic_gains
-from dpol.studies.claims.core import Finding, Findings, generator, of_mean
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_number
 
 # ---- the local mechanism ---------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ def local_noise(seed: int) -> Findings:
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         largest = float(moves.max())
         facts = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds, "shift": largest}
-        yield f"{name}-noise", Finding(mu, _mu_of_shift(largest), facts=facts)
+        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), facts=facts)
 
 
 def _hospitals(seed: int) -> GainStream:
@@ -81,8 +81,10 @@ def regrets(seed: int) -> Findings:
                 ("batches", _ALPHA / 2, other - own, random - float(own.mean())),
             ):
                 case = f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}"
-                more = {"trivial": trivial, "case": case, "facts": facts}
-                yield f"regret-of-{name}", of_mean(factor * bound, sample, 16, **more)
+                of_name = f"regret-of-{name}"
+                yield of_mean(
+                    of_name, factor * bound, sample, 16, case=case, facts=facts, trivial=trivial
+                )
 
 
 @lru_cache(maxsize=2)
@@ -114,7 +116,7 @@ def expected_maximum(_: int) -> Findings:
     for N in (2, 3, 10, 100, 10**4, 10**6):
         below = np.exp(N * scipy.special.log_ndtr(z))
         mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
-        yield "expected-maximum", Finding(math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
+        yield of_number("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
 
 
 # ---- the central baseline --------------------------------------------------------------------
@@ -130,7 +132,7 @@ def tree(_: int) -> Findings:
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
         measured = sensitivity * math.sqrt(entered.max()) / scale
-        yield "tree-noise", Finding(mu, measured, f"T = {T}", {"nodes": entered.max()})
+        yield of_number("tree-noise", mu, measured, f"T = {T}", facts={"nodes": entered.max()})
 
 
 # ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
@@ -163,12 +165,21 @@ class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
         return (gains, actions), actions
 
 
-def _play(algorithm: RWMeta, label: str, raw: Floats, mu: float, seed: int, name: str) -> Finding:
+def _play(
+    name: str,
+    algorithm: RWMeta,
+    raw: Floats,
+    mu: float,
+    seed: int,
+    *,
+    stream: str,
+    learners_are: str,
+) -> Finding:
     """Play RW-Meta on gains (T, n) and follow what the bound of Theorem 3 depends on."""
     T, n = raw.shape
-    stream = synthetic_stream(f"claims: {label}", raw)
-    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=range(_RUNS))
-    generators = replicate_generators(seed, ("claims", name), range(_RUNS), "RW-Meta")
+    made = synthetic_stream(f"claims: {stream}", raw)
+    noisy = privatize(made, NOISE, mu, seed=seed, replicates=range(_RUNS))
+    generators = replicate_generators(seed, ("claims", learners_are), range(_RUNS), "RW-Meta")
     own, largest = np.zeros((2, _RUNS))
     learners = np.zeros((_RUNS, algorithm.n_learners))
     state: MetaState
@@ -185,7 +196,7 @@ def _play(algorithm: RWMeta, label: str, raw: Floats, mu: float, seed: int, name
     # Without learning: who follows a random learner.
     random = float((best - learners.mean(axis=1)).mean())
     facts = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
-    return of_mean(float(bound.mean()), best - own, trivial=random, facts=facts)
+    return of_mean(name, float(bound.mean()), best - own, trivial=random, facts=facts)
 
 
 def meta_of_two(seed: int) -> Findings:
@@ -194,12 +205,12 @@ def meta_of_two(seed: int) -> Findings:
     The proof needs learners who are independent of the noise.
     """
     raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
-    for about, blind, name in (
+    for name, blind, bank in (
         ("meta-of-turncoats", False, "TurncoatBank"),
         ("meta-of-constants", True, "ConstantBank"),
     ):
         algorithm = RWMeta(learners=(TurncoatBank(blind),))
-        yield about, _play(algorithm, name, raw, mu, seed, name)
+        yield _play(name, algorithm, raw, mu, seed, stream=bank, learners_are=bank)
 
 
 def meta_of_thirteen(seed: int) -> Findings:
@@ -208,4 +219,5 @@ def meta_of_thirteen(seed: int) -> Findings:
     phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
     raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
     algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
-    yield "meta-of-thirteen", _play(algorithm, "drifting gains", raw, 0.5, seed, "ridge")
+    name, stream = "meta-of-thirteen", "drifting gains"
+    yield _play(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")

@@ -62,8 +62,8 @@ def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
 
 def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
-    for name, finding in findings:
-        found.setdefault(name, []).append(finding)
+    for finding in findings:
+        found.setdefault(finding.name, []).append(finding)
     return found
 
 

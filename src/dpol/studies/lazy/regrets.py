@@ -23,8 +23,17 @@ def central_guarantee(
     epsilon_delta: tuple[float, float] | None = None,
 ) -> Guarantee:
     """A guarantee of what is played, for a change of one round's whole losses."""
-    whole = WHOLE_LOSSES, ONE_ROUND, sensitivity, sensitivity_unit
-    return Guarantee(mechanism, *whole, mu, "central", "seeded", epsilon_delta)
+    return Guarantee(
+        mechanism=mechanism,
+        adjacency=WHOLE_LOSSES,
+        unit=ONE_ROUND,
+        sensitivity=sensitivity,
+        sensitivity_unit=sensitivity_unit,
+        mu=mu,
+        model="central",
+        sampler="seeded",
+        epsilon_delta=epsilon_delta,
+    )
 
 
 def regret_row(

@@ -50,7 +50,13 @@ def point_of(found: ConvexParameters) -> Point:
 def chosen(
     n_rounds: int, dimension: int, epsilon: float, scale: float = 1.0
 ) -> tuple[ConvexGame, ConvexParameters]:
-    game = ConvexGame(n_rounds, dimension, 2.0 * scale, 1.0 / scale**2, DELTA)
+    game = ConvexGame(
+        n_rounds=n_rounds,
+        dimension=dimension,
+        diameter=2.0 * scale,
+        lipschitz=1.0 / scale**2,
+        delta=DELTA,
+    )
     return game, choose_convex_parameters(game, epsilon=epsilon)
 
 
@@ -154,7 +160,7 @@ def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, P
 @pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
 def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
     """The search finds exactly the best; one that demands a beta larger by a tenth does not."""
-    game = ConvexGame(T, d, 2.0, 1.0, DELTA)
+    game = ConvexGame(n_rounds=T, dimension=d, diameter=2.0, lipschitz=1.0, delta=DELTA)
     every = list(every_candidate(game, epsilon))
     bound, point = min(every, key=lambda it: it[0])
     found = choose_convex_parameters(game, epsilon=epsilon, largest_batch=1)
@@ -212,4 +218,10 @@ def test_theorem_3_12_by_hand() -> None:
     sizes = [theorem_3_12(game, epsilon=epsilon).batch_size for epsilon in (1, 0.05, 0.02, 0.005)]
     assert sizes == [1, 1, 2, 10]
     # A probability.
-    assert theorem_3_12(ConvexGame(2, 1, 2.0, 1.0, 0.9), epsilon=0.01).fake_switch == 1.0
+    assert (
+        theorem_3_12(
+            ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=0.9),
+            epsilon=0.01,
+        ).fake_switch
+        == 1.0
+    )
