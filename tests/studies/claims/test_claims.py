@@ -17,7 +17,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.claims import STUDY, comparators, labels, labels_risk, lazy, lazy_presets
+from dpol.studies.claims import STUDY, experts, labels, lazy
 from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import (
     CONFIDENCE,
@@ -37,7 +37,7 @@ FAILS, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SILENT = Verdict
 HELD = {HOLDS, LOOSE}
 EXPERTS, LAZY, LABELS = ledger.PAPERS.values()
 STATEMENTS = ledger.statements()
-OF_A_RUN = comparators.headline
+OF_A_RUN = experts.headline
 CHECKS = {ledger.check_of(it) for it in STATEMENTS.values()} - {OF_A_RUN}
 NOT_HELD = {
     FAILS: {
@@ -271,7 +271,7 @@ def test_what_fails_what_says_nothing_and_what_is_not_proved(study):
 )
 def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expected):
     """Numbers by hand; the last: KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2."""
-    assert labels_risk.first_round(np.array(masses)) == pytest.approx(expected)
+    assert labels.first_round(np.array(masses)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ def test_another_computation_gets_another_verdict(monkeypatch, names, attribute,
 )
 def test_the_parameters_of_theorem_3_10_are_right_far_away(name, T, epsilon, delta):
     for d in (10, 300, 10_000):
-        found = {it.name: it for it in lazy_presets.of_theorem_3_10(T, epsilon, d, delta)}
+        found = {it.name: it for it in lazy.of_theorem_3_10(T, epsilon, d, delta)}
         assert verdict(name, [found[name]]) in HELD
 
 
@@ -488,7 +488,7 @@ def test_the_parameters_of_theorem_3_10_are_right_far_away(name, T, epsilon, del
 def test_the_formula_of_theorem_3_2_is_the_published_accountant_within_its_preconditions(point):
     T, delta, B, eta, p = point
     expected = published_epsilon(LazyGame(T, delta), B, eta, p)
-    assert lazy_presets.formula(*point) == pytest.approx(expected, rel=1e-12)
+    assert lazy.formula(*point) == pytest.approx(expected, rel=1e-12)
 
 
 def test_times_played_by_enumeration():
@@ -500,9 +500,9 @@ def test_times_played_by_enumeration():
     expected = np.zeros(5)
     for outputs, chance in np.ndenumerate(laws):
         expected[sum(outputs[1:])] += chance
-    found = lazy_presets.times_played(5, B, eta, p, 0)
+    found = lazy.times_played(5, B, eta, p, 0)
     np.testing.assert_allclose(found, expected, atol=1e-14)
-    np.testing.assert_allclose(lazy_presets.times_played(5, B, eta, p, 1), found[::-1], atol=1e-14)
+    np.testing.assert_allclose(lazy.times_played(5, B, eta, p, 1), found[::-1], atol=1e-14)
 
 
 def test_expected_losses_by_hand():
@@ -521,5 +521,5 @@ def test_enumerated_regret_by_hand():
     """
     losses, rate = np.array([[1.0, 0.0], [1.0, 0.0]]), 0.7
     second = (1 / 2 + math.exp(-rate) / (1 + math.exp(-rate))) / 2
-    found = labels_risk.enumerated_regret(losses, rate)
+    found = labels.enumerated_regret(losses, rate)
     assert found == pytest.approx(1 / 2 + second)
