@@ -23,7 +23,7 @@ from dpol.privacy.chains import Chains
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.matrix_mechanism import MatrixMechanism
 from dpol.privacy.stays import stay_norm
-from dpol.studies.audits import adabatch, experts, labels, lazy, sums
+from dpol.studies.audits import adabatch, experts, labels, lazy
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.batching import study as batching
@@ -310,13 +310,13 @@ AUDITS = {
         *(noise_of("capacity-prefix-sums"), privatize),
         {"x 0.9": NOISE_FAULTS["x 0.9"]},
     ),
-    "sums": (*(partial(sums.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
+    "sums": (*(partial(experts.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
     "sums, stays of 3 rounds": (
-        *(partial(sums.audit_released, SMALL, stay=3), MatrixFTPL()),
+        *(partial(experts.audit_released, SMALL, stay=3), MatrixFTPL()),
         {"noise for one round": sums_with(for_one_round)},
     ),
     "sums without a curator": (
-        *(partial(sums.audit_silos, SMALL), MatrixFTPL()),
+        *(partial(experts.audit_silos, SMALL), MatrixFTPL()),
         {it: SUM_FAULTS[it] for it in ("columns of norm 1.1", "noise x 0.9")},
     ),
     "tree": (
