@@ -95,7 +95,9 @@ class SwappedFactors(MatrixMechanism):
     def noise(self, generators):
         sound = self.factorization
         swapped = Factorization(sound.name, sound.right, sound.left)
-        return MatrixMechanism(swapped, self.changes, self.scale).noise(generators)
+        return MatrixMechanism(factorization=swapped, changes=self.changes, scale=self.scale).noise(
+            generators
+        )
 
 
 def as_kind(kind):
@@ -285,7 +287,7 @@ audit_batches = partial(adabatch.audit_adabatch, SMALL)
 
 
 def audit_l2p(seed):
-    return lazy.audit_law(LARGER, seed, LazyParameters(2, 0.7, 0.5, "tight"))
+    return lazy.audit_law(LARGER, seed, LazyParameters(2, 0.7, 0.5, normaliser="tight"))
 
 
 NOISE_FAULTS = {
@@ -433,7 +435,7 @@ def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
 )
 def test_l2p_with_too_few_fake_switches_loses_its_exact_claim(p, least, verdict, monkeypatch):
     """A claim for p = 0.001. Without fake switches the exact epsilon is beyond 50."""
-    monkeypatch.setattr(lazy, "LazyLaw", lambda B, eta, _, c: LazyLaw(B, eta, p, c))
+    monkeypatch.setattr(lazy, "LazyLaw", lambda **law: LazyLaw(**law | {"fake_switch": p}))
     found = lazy.audit_lazy(SMALL, "sound", LazyParameters(2, 0.01, 0.001)).result
     assert (found.verdict, found.method) == (verdict, "exact")
     assert found.lower_bound >= least

@@ -60,3 +60,15 @@ def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits):
     assert figure.get_suptitle().endswith(f"{violated.sum()} refuted")
     clean = draw_audit(audits[~violated])
     assert clean.get_suptitle().endswith("no claim is refuted")
+
+
+def test_names_and_numbers_are_told(audits):
+    figure = draw_audit(audits)
+    axes = figure.axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names[0] == "Gaussian noise on gains (isotropic)"
+    texts = [text.get_text() for text in axes.texts]
+    row = audits[audits.method == "exact"].iloc[0]
+    assert f"ε = {row.lower_bound:.3g}; {row.claimed:.3g} claimed" in texts
+    title = figure.legends[0].get_title().get_text()
+    assert title == "all bounds hold together with 95% confidence"

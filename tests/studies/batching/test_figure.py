@@ -48,6 +48,11 @@ def drawing(frame: pd.DataFrame) -> Figure:
     return draw({"amplification": frame}, None, None)
 
 
+def legend_texts(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
 def lines(ax: Axes) -> dict[str, list[Line2D]]:
     found: dict[str, list[Line2D]] = {}
     for line in ax.lines:
@@ -97,7 +102,22 @@ def test_two_levels_have_no_line() -> None:
     assert all(line.get_linestyle() == "None" for line in lines(right)["reflection 2"])
 
 
+def test_title_and_legend_say_what_is_shown() -> None:
+    figure = drawing(curves())
+    title = figure.get_suptitle().replace("\xa0", " ").replace("\n", " ")
+    assert title.startswith("Central privacy of round t = 7 of T = 9 · α = 0.1, all-zero gains")
+    assert "Monte Carlo: an estimate, no guarantee" in title
+    assert legend_texts(figure) == [
+        "perfect privacy",
+        "not amplified",
+        "Borell-TIS bound (paper)",
+        "reflection bound (ours)",
+        "Monte Carlo estimate (dashed; open markers)",
+    ]
+
+
 def test_a_bound_that_was_not_studied_is_not_in_the_legend() -> None:
     figure = drawing(curves(bounds=("reflection",)))
+    assert not any("Borell" in text for text in legend_texts(figure))
     for ax in figure.axes:
         assert not any("borell" in name for name in lines(ax))

@@ -190,7 +190,9 @@ def test_a_row_is_what_its_parameters_give():
         if row.algorithm.startswith("l2p"):
             ours = row.algorithm in ("l2p-sound", ONE_ROUND)
             normaliser = "tight" if ours else "published"
-            parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
+            parameters = LazyParameters(
+                int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
+            )
             total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
         elif row.algorithm in LEADERS:
             own = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
@@ -214,7 +216,7 @@ def test_accounted_epsilons_are_those_of_the_parameters():
     assert table.loc[~lazy, [*own, "eta", "fake_switch"]].isna().all(axis=None)
     for row in table[lazy].itertuples():
         ours = row.algorithm in ("l2p-sound", ONE_ROUND)
-        game = LazyGame(row.T, 1e-6, 1.0, 1.0 if ours else 2.0)
+        game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if ours else 2.0)
         account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
         found = int(row.batch_size), row.eta, row.fake_switch
         assert row.accounted_epsilon == account(game, *found)

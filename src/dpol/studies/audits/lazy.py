@@ -31,12 +31,14 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
     """L2P for experts: as each accountant claims it, as it is calibrated, and as it runs."""
     yield audit_lazy(settings, "sound", LazyParameters(2, 0.01, 0.001))
     eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # At the edge of its preconditions.
-    yield audit_lazy(settings, "published", LazyParameters(1, 0.999 * eta, 0.5, "published"))
+    yield audit_lazy(
+        settings, "published", LazyParameters(1, 0.999 * eta, 0.5, normaliser="published")
+    )
     # At a large delta, a small mu has an epsilon of 0, which no parameters reach.
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
     for normaliser in NORMALISERS:
-        yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser))
+        yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser=normaliser))
 
 
 def audit_lazy(
@@ -121,4 +123,9 @@ def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.nd
 
 
 def _law_of(it: LazyParameters) -> LazyLaw:
-    return LazyLaw(it.batch_size, it.eta, it.fake_switch, NORMALISERS[it.normaliser])
+    return LazyLaw(
+        batch_size=it.batch_size,
+        eta=it.eta,
+        fake_switch=it.fake_switch,
+        normaliser=NORMALISERS[it.normaliser],
+    )

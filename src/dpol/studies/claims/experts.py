@@ -156,7 +156,15 @@ def tree(_: int) -> Findings:
     """The binary tree: what one round can tell by all nodes that it enters."""
     mu, sensitivity = 0.5, math.sqrt(2.0)
     for T in (2, 3, 5, 8, 9, 100, 148, 500):
-        setup = CuratorSetup(1, T, 2, 1.0, sensitivity, 1.0, mu)
+        setup = CuratorSetup(
+            n_replicates=1,
+            n_rounds=T,
+            n_experts=2,
+            gain_range=1.0,
+            sensitivity=sensitivity,
+            largest_change=1.0,
+            mu=mu,
+        )
         scale = TreeFTPL("min-noise").init(setup).node_scale
         entered = np.zeros(T + 1, dtype=int)
         for t in range(1, T):  # the node that round t closes

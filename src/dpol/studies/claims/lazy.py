@@ -84,7 +84,7 @@ def redraw(seed: int) -> Findings:
 
 def marginals(_: int) -> Findings:
     """The law of x_s by enumeration, against the measure; and the keep probability."""
-    d, rest, law = 3, 3, LazyLaw(2, 0.3, 0.2, 2.0)
+    d, rest, law = 3, 3, LazyLaw(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
     batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
     index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
     sums = batches[index]
@@ -134,7 +134,7 @@ def exact_privacy(_: int) -> Findings:
         for (d, B), eta, p in settings:
             batches, whole = (4, range(B + 1)) if d == 2 else (3, (0, B))
             game = LazyGame(batches * B, DELTA, normaliser=2.0 if name == "published" else 1.0)
-            law = LazyLaw(B, eta, p, game.normaliser)
+            law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
             exact = worst_epsilon(d, batches - 1, law, whole, delta=DELTA)
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             claimed = ACCOUNTANTS[name](game, B, eta, p)

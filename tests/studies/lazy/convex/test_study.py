@@ -107,7 +107,9 @@ def test_a_row_is_what_its_parameters_give():
         own = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
         if row.algorithm.startswith("l2p"):
             normaliser = "published" if row.algorithm == "l2p-theorem-3.12" else "tight"
-            parameters = LazyParameters(int(row.batch_size), row.eta, row.fake_switch, normaliser)
+            parameters = LazyParameters(
+                int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
+            )
             measure = RegularisedWeights(
                 dimension=2, diameter=3.0, beta=row.beta, regulariser=row.regulariser
             )

@@ -200,5 +200,13 @@ def _accounted(
 ) -> ConvexParameters:
     c = NORMALISERS[normaliser]
     epsilon = convex_epsilon(game, batch_size, eta, p, beta, regulariser, c)
-    own = {"beta": beta, "regulariser": regulariser, "objective": objective}
-    return ConvexParameters(batch_size, eta, p, normaliser, epsilon=epsilon, **own)
+    return ConvexParameters(
+        batch_size,
+        eta,
+        fake_switch=p,
+        normaliser=normaliser,
+        epsilon=epsilon,
+        beta=beta,
+        regulariser=regulariser,
+        objective=objective,
+    )
