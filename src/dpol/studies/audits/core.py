@@ -89,8 +89,14 @@ def by_event(
 ) -> Audited:
     """The audit by an event of statistics, (R,) or (R, k) of the outputs on each of two inputs."""
     first, second = (np.column_stack(it) for it in zip(*statistics, strict=True))
-    claim: dict[str, Any] = {"parameter": parameter, "claimed": subject.claimed, "delta": delta}
-    result = audit_runs(first, second, **claim, confidence=settings.confidence)
+    result = audit_runs(
+        first,
+        second,
+        parameter=parameter,
+        claimed=subject.claimed,
+        confidence=settings.confidence,
+        delta=delta,
+    )
     return Audited(subject, event, result)
 
 

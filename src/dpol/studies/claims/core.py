@@ -25,8 +25,8 @@ MeasuredIs = Literal["number", "upper bound", "lower bound"]
 class Verdict(StrEnum):
     """Verdict on a claim, worst first; a claim in several settings gets its worst one.
 
-    Each has its `text`, its `mark`, how one and several claims with it are counted (`one`,
-    `several`), and its `meaning`.
+    Each has its `mark`, its `meaning`, and how one and several claims with it are counted (`one`,
+    `several`). Its text is `one` without "is".
     """
 
     mark: Mark
@@ -34,54 +34,47 @@ class Verdict(StrEnum):
     several: str
     meaning: str
 
-    def __new__(cls, text: str, mark: Mark, one: str, several: str, meaning: str) -> Verdict:
-        verdict = str.__new__(cls, text)
-        verdict._value_ = text
-        verdict.mark, verdict.one, verdict.several = mark, one, several
-        verdict.meaning = meaning
+    def __new__(cls, one: str, several: str, mark: Mark, meaning: str) -> Verdict:
+        verdict = str.__new__(cls, one.removeprefix("is "))
+        verdict._value_ = str(verdict)
+        verdict.one, verdict.several, verdict.mark, verdict.meaning = one, several, mark, meaning
         return verdict
 
     FAILS = (
         "does not hold as stated",
-        Mark("does not hold", "bad"),
-        "does not hold as stated",
         "do not hold as stated",
+        Mark("does not hold", "bad"),
         "the number, with the whole of its interval where it was sampled, is on the wrong side.",
     )
     NOT_PROVED = (
-        "not proved",
-        Mark("open", "open"),
         "is not proved",
         "are not proved",
+        Mark("open", "open"),
         "only a bound on the number was computed, and it is on the wrong side. That neither proves"
         " nor refutes the claim.",
     )
     UNDECIDED = (
-        "undecided",
-        Mark("open", "open"),
         "is undecided",
         "are undecided",
+        Mark("open", "open"),
         "a part of the interval is on the wrong side.",
     )
     HOLDS = (
         "holds",
-        Mark("holds", "good"),
-        "holds",
         "hold",
+        Mark("holds", "good"),
         "the measured number compares with the claimed one as the claim says.",
     )
     LOOSE = (
         "holds loosely",
-        Mark("holds", "good"),
-        "holds loosely",
         "hold loosely",
+        Mark("holds", "good"),
         "it holds, and the two differ by a factor of 2 or more.",
     )
     SILENT = (
         "says nothing here",
-        Mark("says nothing", "open"),
-        "says nothing here",
         "say nothing here",
+        Mark("says nothing", "open"),
         "the claim is no better than what is reached without it (last line of the claimed number).",
     )
 
