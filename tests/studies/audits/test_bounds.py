@@ -11,7 +11,6 @@ from scipy import special, stats
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.studies.audits.bounds import (
     AuditResult,
-    audit_loss,
     audit_runs,
     selection_half,
     with_fitted_direction,
@@ -169,21 +168,6 @@ def test_the_fitted_direction_finds_noise_that_cancels():
 
 
 # ---- results -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("loss", "claimed", "verdict"),
-    [
-        (0.0, 1.0, "consistent"),
-        (1.0 + 1e-12, 1.0, "consistent"),
-        (1.0001, 1.0, "violated"),
-        (math.inf, 1.0, "violated"),
-        (math.inf, math.inf, "consistent"),
-    ],
-)
-def test_an_exact_loss_is_compared_with_its_claim(loss, claimed, verdict):
-    found = audit_loss(loss, parameter="epsilon", claimed=claimed, delta=1e-6)
-    assert (found.verdict, found.method, found.confidence, found.runs) == (verdict, "exact", 1.0, 0)
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,7 @@ from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.claims import STUDY, experts, labels, lazy
 from dpol.studies.claims import study as ledger
-from dpol.studies.claims.core import (
-    CONFIDENCE,
-    Claim,
-    Finding,
-    Verdict,
-    of_mean,
-    shared,
-    worst,
-)
+from dpol.studies.claims.core import CONFIDENCE, Claim, Finding, Verdict, of_mean, shared, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of

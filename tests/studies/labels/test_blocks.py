@@ -166,26 +166,6 @@ def test_the_middle_of_a_block_stands_for_its_rounds(feature, monkeypatch):
     np.testing.assert_allclose(short.final_weights, exact.final_weights, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "epsilon", "factor"),
-    [("wma", 8.0, 10), ("exp3", 8.0, 10), ("membership", 0.05, 0.1)],
-)
-def test_risks_of_blocks_have_the_law_of_those_of_single_rounds(name, epsilon, factor, monkeypatch):
-    """200 replicates each way; at ten times or a tenth of the rate they are rejected."""
-    game = long_game(4000, 200, FEATURE)
-    exact = play(name, game, epsilon, seed=2)
-    monkeypatch.setattr(module, "_LEAST", 400)
-    blocked = play(name, game, epsilon)
-    kind = LEARNERS[name]
-    sums = kind.sums
-    monkeypatch.setattr(kind, "sums", lambda *facts: factor * sums(*facts))
-    other = play(name, game, epsilon)
-    for field in ("kl", "tv"):
-        found, want, wrong = (getattr(run, field) for run in (blocked, exact, other))
-        assert ks_2samp(found, want).pvalue > ERROR / 2
-        assert ks_2samp(wrong, want).pvalue < ERROR / 2
-
-
 def rounds_played(name, game, monkeypatch, settles=True):
     """A run, and how many rounds it drew messages of, those of the pilot apart."""
     played, kind = [], LEARNERS[name]

@@ -100,10 +100,7 @@ def test_points_change_one_number_each():
         "rounds-1": [("rounds", "random", 4, 6, 20, 2.0), ("rounds", "hard", 4, 4, 20, 2.0)],
         "labels": [("labels", "random", 4, 7, 60, 2.0)],
         "hypotheses": [("hypotheses", "random", 8, 6, 60, 2.0)],
-        "epsilons": [
-            ("epsilons", "random", 4, 6, 60, 0.5),
-            ("epsilons", "random", 4, 6, 60, 4.0),
-        ],
+        "epsilons": [("epsilons", "random", 4, 6, 60, 0.5), ("epsilons", "random", 4, 6, 60, 4.0)],
     }
     assert not points(config(), ["PA"])
 

@@ -19,7 +19,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
-from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
+from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.factorizations import prefix_sums
@@ -60,17 +60,6 @@ def test_expected_loss_of_weights_is_that_of_brute_force(losses):
         expected += sum(w * x for w, x in zip(weights, loss, strict=True))
         totals = [total + x for total, x in zip(totals, loss, strict=True)]
     assert weights_loss(losses) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("d", [2, 10, 100])
-@pytest.mark.parametrize("seed", range(3))
-def test_regret_of_weights_is_below_its_bound(d, seed):
-    """sqrt(T log(d) / 2), for all sequences of losses in [0, 1]."""
-    T = 1000
-    epochs = (EpochLosses(T, d, epsilon, seed) for epsilon in (0.05, 1e-3))
-    for losses in (GapLosses(T, d, 0.02, seed), *epochs):
-        regret = weights_loss(losses) - total_losses(losses).min()
-        assert -1e-9 <= regret <= math.sqrt(T * math.log(d) / 2)
 
 
 # ---- the tree ------------------------------------------------------------------------------------
@@ -249,9 +238,7 @@ def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
     assert len(package.points(settings, [])) == 2 + 1
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
-    assert list(keys) == [
-        *itertools.product((24, 12), (4.0, 1.0), ("stochastic", "lower-bound")),
-    ]
+    assert list(keys) == [*itertools.product((24, 12), (4.0, 1.0), ("stochastic", "lower-bound"))]
     assert whole["algorithm"].tolist()[:2] == ["l2p-published", "l2p-sound"]
 
 

@@ -107,11 +107,7 @@ def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 def audit_tree(
-    settings: Audits,
-    seed: int,
-    algorithm: TreeFTPL,
-    noise: str = ISOTROPIC.name,
-    stay: int = 1,
+    settings: Audits, seed: int, algorithm: TreeFTPL, noise: str = ISOTROPIC.name, stay: int = 1
 ) -> Iterator[Audited]:
     """The noisy nodes of a tree and its actions, of two streams that differ in one person.
 

@@ -41,11 +41,7 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
         yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser=normaliser))
 
 
-def audit_lazy(
-    settings: Audits,
-    accountant: Accountant,
-    parameters: LazyParameters,
-) -> Audited:
+def audit_lazy(settings: Audits, accountant: Accountant, parameters: LazyParameters) -> Audited:
     """An audit of an accountant's claim, against two experts and four batches."""
     B, normaliser = parameters.batch_size, NORMALISERS[parameters.normaliser]
     game = LazyGame(_BATCHES * B, settings.delta, normaliser=normaliser)

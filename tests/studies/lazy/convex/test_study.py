@@ -130,9 +130,7 @@ def test_a_row_is_what_its_parameters_give():
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(
-    monkeypatch,
-):
+def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
     """The intervals alone differ: all rows of a table share their error."""
 
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
