@@ -15,7 +15,7 @@ from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
 from dpol.core.imports import load
 from dpol.data.simulator import simulate_hospitals
-from dpol.studies.claims import lazy_presets
+from dpol.studies.claims import lazy
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.jobs import compute
 
@@ -125,7 +125,7 @@ def recorded(experiment, make_stream, random_stream):
         load(study.run)  # What it imports is there before it is watched.
         with recording(uses, study.name), pytest.MonkeyPatch.context() as patch:
             # A calibration of seconds that draws nothing.
-            patch.setattr(lazy_presets, "_of_plays", lambda *_: 1.0)
+            patch.setattr(lazy, "_of_plays", lambda *_: 1.0)
             settings = changed(block, SMALL[study.name])
             compute(study, settings, seed=config.seed, streams=streams)
     return uses

@@ -22,7 +22,7 @@ from dpol.experts.spectrum import (
     largest_eigenvalues,
 )
 from dpol.noise import privatize
-from dpol.studies.claims.local_experts import TurncoatBank
+from dpol.studies.claims.experts import TurncoatBank
 from steps import FixedBank, bank_actions, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,36 +13,26 @@ from slurm.projects import CONFIG, TARGETS, Project
 
 
 @pytest.fixture(scope="session")
-def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("slurm")
-
-
-@pytest.fixture(scope="session")
-def cluster(temporary: Path) -> Iterator[Path]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of a running cluster; it ends with this process, however that ends."""
-    folder = temporary / "cluster"
+    folder = tmp_path_factory.mktemp("slurm")
     with one_node.guarded(folder):
         yield folder
     assert one_node.processes(folder) == []
 
 
 @pytest.fixture(scope="session")
-def prepared(temporary: Path, cluster: Path) -> Project:
+def prepared(tmp_path_factory: pytest.TempPathFactory, cluster: Path) -> Project:
     """One stream made on this machine; the jobs that play on it (three) are still to be done."""
-    folder = temporary / "prepared"
-    folder.mkdir()
-    suites = {
-        "local": {"algorithms": ["rw-ftpl", {"algorithm": "ridge", "windows": [4]}]},
-        "non-private": {"algorithms": ["follow-the-leader"]},
-    }
+    project = Project(tmp_path_factory.mktemp("prepared"), cluster)
+    local = {"algorithms": ["rw-ftpl", {"algorithm": "ridge", "windows": [4]}]}
     write_config(
-        folder,
+        project.folder,
         CONFIG,
-        suites=suites,
+        suites={"local": local, "non-private": {"algorithms": ["follow-the-leader"]}},
         streams={"A": {"groups": ["A"]}},
         report={"algorithms": ["rw-ftpl"]},
     )
-    project = Project(folder, cluster)
     project.run("streams", slurm=False)
     return project
 
@@ -51,14 +40,12 @@ def prepared(temporary: Path, cluster: Path) -> Project:
 @pytest.fixture
 def project(prepared: Project, tmp_path: Path) -> Project:
     """A copy of the prepared folder."""
-    shutil.copytree(prepared.folder, tmp_path / "project")
-    return Project(tmp_path / "project", prepared.cluster)
+    return prepared.copy(tmp_path / "project")
 
 
 @pytest.fixture(scope="session")
-def expected(prepared: Project, temporary: Path) -> dict[str, bytes]:
+def expected(prepared: Project, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The results of the prepared folder when nothing goes wrong and there is no cluster."""
-    shutil.copytree(prepared.folder, temporary / "expected")
-    local = Project(temporary / "expected", prepared.cluster)
+    local = prepared.copy(tmp_path_factory.mktemp("expected") / "project")
     local.run(*TARGETS, slurm=False)
     return local.results()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from dpol.studies.registry import STUDIES
 from pipeline import ROOT, SMALL, command
@@ -17,16 +20,13 @@ CONFIG = {
     for key, value in SMALL.items()
     if key not in {"comparison", *STUDIES} or key == "batching"
 }
-TARGETS = [
-    f"results/small/{name}"
-    for name in ("summary.parquet", "tables/average-gain.csv", "batching.parquet")
-]
+NAMES = ("summary.parquet", "tables/average-gain.csv", "batching.parquet")
+TARGETS = [f"results/small/{name}" for name in NAMES]
+SCRIPT = "study_point"
+"""The script of the jobs that tests disturb."""
 # Ask often, because this cluster is nobody else's; everything else is as users have it.
-QUICK = [
-    *("--slurm-init-seconds-before-status-checks", "2"),
-    *("--seconds-between-status-checks", "2"),
-    *("--max-status-checks-per-second", "10"),
-]
+QUICK = ["--slurm-init-seconds-before-status-checks=2", "--seconds-between-status-checks=2"]
+QUICK += ["--max-status-checks-per-second=10"]
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,16 @@ class Project:
     folder: Path
     cluster: Path
 
+    def copy(self, folder: Path) -> Project:
+        """The same in another folder."""
+        return Project(shutil.copytree(self.folder, folder), self.cluster)
+
     def start(self, *options: str, slurm: bool = True) -> subprocess.Popen[str]:
         """A snakemake that runs during the test; its output goes to snakemake.log."""
         profile = ["--profile", str(ROOT / "profiles/slurm"), *QUICK]
-        where = profile if slurm else ["--cores", "2"]
         with self.log.open("w") as log:
             return subprocess.Popen(
-                command(self.folder, *where, *options),
+                command(self.folder, *(profile if slurm else ["--cores", "2"]), *options),
                 cwd=self.folder,
                 env=one_node.environment(self.cluster),
                 stdout=log,
@@ -64,8 +67,12 @@ class Project:
     def fail(self, *options: str, slurm: bool = True) -> str:
         """Run snakemake to an early end, which must be no success; returns what it said."""
         assert self.start(*options, slurm=slurm).wait(timeout=60) != 0
-        assert not (self.base / "summary.parquet").exists()
+        assert not (self.base / NAMES[0]).exists()
         return self.log.read_text()
+
+    def jobs(self) -> list[psutil.Process]:
+        """Processes of jobs that are in the middle of `SCRIPT`; waits for the first."""
+        return one_node.wait_until(lambda: one_node.job_processes(self.cluster, SCRIPT), SCRIPT)
 
     @property
     def log(self) -> Path:

@@ -12,19 +12,15 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from code_blocks import Reader, copy_project, run_page
 from pipeline import ROOT, write_config
 from slurm import one_node
-from slurm.projects import CONFIG, QUICK, TARGETS, Project
+from slurm.projects import CONFIG, QUICK, SCRIPT, TARGETS, Project
 
 pytestmark = pytest.mark.slurm
-
-
-def wait_for_script(project: Project, script: str = "run_suite") -> list[int]:
-    """Wait until a job is in the middle of a script; returns the processes."""
-    return one_node.wait_until(lambda: one_node.job_processes(project.cluster, script), script)
 
 
 def state(project: Project, job: str) -> str:
@@ -34,32 +30,30 @@ def state(project: Project, job: str) -> str:
 
 
 def test_results_are_those_of_a_run_on_one_machine(cluster: Path, tmp_path: Path) -> None:
-    projects = {}
-    for name in ("local", "slurm"):
-        (tmp_path / name).mkdir()
-        write_config(tmp_path / name, CONFIG, streams={"both": {"groups": ["A", "B"]}})
-        projects[name] = Project(tmp_path / name, cluster)
-    projects["local"].run(slurm=False)
-    text = projects["slurm"].run()
-    assert projects["slurm"].results() == projects["local"].results()
+    local, remote = (Project(tmp_path / name, cluster) for name in ("local", "remote"))
+    for project in (local, remote):
+        project.folder.mkdir()
+        write_config(project.folder, CONFIG, streams={"both": {"groups": ["A", "B"]}})
+    local.run(slurm=False)
+    text = remote.run()
+    assert remote.results() == local.results()
     jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    assert jobs["run_suite"] == 7
+    assert jobs["hospitals_point"] == 7
     # All on the cluster and none twice; only `all` is done by snakemake itself.
     assert text.count("submitted with SLURM jobid") == jobs["total"] - 1
-    assert "Nothing to be done" in projects["slurm"].run()
+    assert "Nothing to be done" in remote.run()
 
 
 def test_killed_and_cancelled_jobs_are_run_again(
     project: Project, expected: dict[str, bytes]
 ) -> None:
     started = project.start(*TARGETS)
-    killed = wait_for_script(project)[0]
+    killed = project.jobs()[0]
     failed = one_node.job_of(killed)
     one_node.kill([killed])
 
     def other_jobs() -> list[str]:
-        pids = one_node.job_processes(project.cluster, "run_suite")
-        return [job for job in map(one_node.job_of, pids) if job not in ("", failed)]
+        return [job for job in map(one_node.job_of, project.jobs()) if job not in ("", failed)]
 
     cancelled = one_node.wait_until(other_jobs, "another job")[0]
     one_node.run(project.cluster, "scancel", cancelled)
@@ -85,20 +79,20 @@ def test_a_scheduler_killed_for_long_comes_back(
     project: Project, expected: dict[str, bytes]
 ) -> None:
     started = project.start(*TARGETS, "--slurm-status-attempts", "1")
-    wait_for_script(project)
+    project.jobs()
     # The scheduler writes down what it knows every 5 s; what is younger dies with it. So hold the
     # jobs in the middle of their scripts until it has.
-    held: set[int] = set()
+    held: set[psutil.Process] = set()
     for _ in range(20):
-        held.update(one_node.job_processes(project.cluster, "run_suite"))
-        one_node.kill([*held], signal.SIGSTOP)
+        held.update(one_node.job_processes(project.cluster, SCRIPT))
+        one_node.kill(held, signal.SIGSTOP)
         time.sleep(0.5)
     one_node.kill(one_node.processes(project.cluster, "slurmctld"))
     assert one_node.node_state(project.cluster) == ""
     # Away until Snakemake has asked in vain: now it waits for ever (docs/how-to/slurm.md).
     one_node.wait_until(lambda: "Falling back to 'sacct'" in project.log.read_text(), "a question")
-    one_node.start_daemon(project.cluster, "slurmctld")
-    one_node.kill([*held], signal.SIGCONT)
+    one_node.run(project.cluster, "/usr/sbin/slurmctld")
+    one_node.kill(held, signal.SIGCONT)
     one_node.wait_until(lambda: len(list(project.base.glob("runs/**/*.parquet"))) == 3, "the runs")
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=60) != 0
@@ -109,12 +103,10 @@ def test_a_scheduler_killed_for_long_comes_back(
 
 def test_a_node_that_dies_comes_back(project: Project, expected: dict[str, bytes]) -> None:
     started = project.start(*TARGETS)
-    wait_for_script(project)
+    project.jobs()
     one_node.kill_node(project.cluster)
-    one_node.wait_until(
-        lambda: one_node.node_state(project.cluster).startswith("down"), "a dead node", 120
-    )
-    one_node.start_daemon(project.cluster, "slurmd")
+    one_node.wait_until(lambda: "down" in one_node.node_state(project.cluster), "its death", 120)
+    one_node.run(project.cluster, "/usr/sbin/slurmd")
     text = project.finish(started)
     assert project.results() == expected
     assert "Trying to restart" in text
@@ -122,7 +114,7 @@ def test_a_node_that_dies_comes_back(project: Project, expected: dict[str, bytes
 
 def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]) -> None:
     started = project.start(*TARGETS)
-    wait_for_script(project)
+    project.jobs()
     started.kill()
     started.wait()
     # What was submitted runs on: end it, as docs/how-to/slurm.md says.
@@ -139,9 +131,8 @@ def test_a_truncated_file_is_never_taken_for_a_result(
 ) -> None:
     project.run(*TARGETS, slurm=False)
     assert project.results() == expected
-    for path, share in zip(
-        sorted(project.base.glob("runs/**/*.parquet")), (0, 0.5, 0.99), strict=True
-    ):
+    runs = sorted(project.base.glob("runs/**/*.parquet"))
+    for path, share in zip(runs, (0, 0.5, 0.99), strict=True):
         whole = path.read_bytes()
         path.write_bytes(whole[: int(share * len(whole))])
         project.fail(*TARGETS, slurm=False)
@@ -165,19 +156,10 @@ def traces() -> dict[Path, float]:
 def test_a_killed_test_leaves_nothing(tmp_path: Path) -> None:
     before = traces()
     folder = tmp_path / "cluster"
-    program = f"""
-import pathlib, sys, time
-sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from pipeline import ROOT, write_config
-from slurm import one_node
-with one_node.guarded(pathlib.Path({str(folder)!r})):
-    one_node.run(pathlib.Path({str(folder)!r}), "sbatch", "--wrap=sleep 600")
-    print("up", flush=True)
-    time.sleep(600)
-"""
-    user = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=tmp_path)
+    user = subprocess.Popen([sys.executable, one_node.__file__, folder], stdout=subprocess.PIPE)
     assert user.stdout is not None
-    assert user.stdout.readline() == b"up\n"
+    assert user.stdout.readline()  # it is up
+    one_node.run(folder, "sbatch", f"--chdir={tmp_path}", "--wrap=sleep 600")
     assert len(one_node.processes(folder, "munged", "slurmctld", "slurmd")) == 3
     user.kill()
     user.communicate()

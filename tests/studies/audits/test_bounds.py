@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -12,9 +11,7 @@ from scipy import special, stats
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.studies.audits.bounds import (
     AuditResult,
-    audit_loss,
     audit_runs,
-    runs_needed,
     selection_half,
     with_fitted_direction,
 )
@@ -38,6 +35,21 @@ def gaussian_bounds(mu, runs, repetitions, **changed):
     return np.array([it.lower_bound for it in found])
 
 
+def runs_needed(mu, confidence=0.95):
+    """Runs on each input after which the Gaussian mechanism's bound reaches 80% of its mu.
+
+    With probability 0.99, for the event halfway between the two means; both halves together.
+    """
+    counted, reached = 50, 0.0
+    while reached < 0.8 * mu:
+        counted = math.ceil(1.05 * counted)
+        # Each count stays below this with the square root of the probability.
+        most = stats.binom.ppf(math.sqrt(0.99), counted, special.ndtr(-mu / 2))
+        rate = clopper_pearson_upper(most, counted, (1 - confidence) / 2)
+        reached = -2 * float(special.ndtri(rate))
+    return 2 * counted
+
+
 def most_allowed(trials, probability):
     """Number that a count of events of this probability exceeds with probability `ERROR`."""
     return stats.binom.isf(ERROR, trials, probability)
@@ -46,60 +58,30 @@ def most_allowed(trials, probability):
 # ---- Clopper-Pearson -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "error"),
-    [(0, 1, 0.25), (9, 10, 0.05), (3, 50, 0.025), (40, 50, 1e-5), (700, 5000, 0.025)],
-)
-def test_clopper_pearson_solves_the_binomial_tail(k, n, error):
-    with mpmath.workdps(30):
-        p = mpmath.mpf(float(clopper_pearson_upper(k, n, error)))
-        tail = sum(mpmath.binomial(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
-        assert float(tail) == pytest.approx(error, rel=1e-9)
-    assert clopper_pearson_upper(n, n, error) == 1.0
-
-
-@pytest.mark.parametrize("n", [5, 40, 300])
-def test_clopper_pearson_covers_every_probability(n):
-    """Exactly: the chance that the bound lies below p, by summation; and it is not idle."""
-    counts = np.arange(n + 1)
-    upper = clopper_pearson_upper(counts, n, 0.025)
-    missed = [
-        stats.binom.pmf(counts, n, p)[upper < p].sum() for p in np.linspace(0.001, 0.999, 500)
-    ]
-    assert max(missed) <= 0.025 + 1e-12
-    assert max(missed) > 0.02
-
-
 # ---- audits by runs ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("runs", [200, 2000])
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_the_bound_exceeds_the_truth_in_at_most_five_percent(mu, runs):
-    """1,000 audits of the exact mechanism; the split of the error makes it far less than 5%."""
-    found = gaussian_bounds(mu, runs, 1000)
-    assert (found > mu).sum() <= most_allowed(1000, 0.05)
+    """400 audits of the exact mechanism; the split of the error makes it far less than 5%."""
+    found = gaussian_bounds(mu, runs, 400)
+    assert (found > mu).sum() <= most_allowed(400, 0.05)
 
 
 def test_runs_that_chose_the_statistic_do_not_count_for_it():
-    """60 outputs of pure noise: 300 audits must find a mu above 0 in at most 5%.
+    """60 outputs of pure noise: 100 audits must find a mu above 0 in at most 5%.
 
     If every run is used for both, they find it nearly always.
     """
     rng = np.random.default_rng(1)
-    found = np.zeros((300, 2))
+    found = np.zeros((100, 2))
     for row in found:
         outputs = rng.standard_normal((2, 400, 60))
         reused = [np.tile(selection_half(it), (2, 1)) for it in outputs]
         row[:] = [audit(*with_fitted_direction(*it)).lower_bound for it in (outputs, reused)]
-    assert (found[:, 0] > 0).sum() <= most_allowed(300, 0.05)
-    assert (found[:, 1] > 0).sum() > 250
-
-
-def test_a_bound_of_low_confidence_is_larger():
-    low, high = (gaussian_bounds(1.0, 1000, 200, confidence=c) for c in (0.5, 0.999))
-    assert (low > high + 0.05).all()
-    assert 0 < (low > 1).mean() <= 0.5
+    assert (found[:, 0] > 0).sum() <= most_allowed(100, 0.05)
+    assert (found[:, 1] > 0).sum() > 80
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
@@ -109,15 +91,9 @@ def test_the_bound_reaches_four_fifths_of_the_claim(mu):
     A quarter of these runs is not enough.
     """
     runs = runs_needed(mu)
-    reached = (gaussian_bounds(mu, runs, 200) >= 0.8 * mu).sum()
-    assert reached >= stats.binom.ppf(1e-4, 200, 0.97)
-    assert (gaussian_bounds(mu, runs // 4, 200) >= 0.8 * mu).mean() < 0.8
-
-
-def test_more_privacy_needs_more_runs():
-    found = [runs_needed(mu) for mu in (0.5, 1.0, 2.0)]
-    assert found == sorted(found, reverse=True)
-    assert found[0] == pytest.approx(4 * found[1], rel=0.15)
+    reached = (gaussian_bounds(mu, runs, 100) >= 0.8 * mu).sum()
+    assert reached >= stats.binom.ppf(1e-4, 100, 0.97)
+    assert (gaussian_bounds(mu, runs // 4, 100) >= 0.8 * mu).mean() < 0.8
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
@@ -141,7 +117,14 @@ def test_epsilon_bound_by_hand():
     found = audit(first, second)
     expected = special.ndtri(1 - rate[0]) - special.ndtri(rate[1])
     assert found.lower_bound == pytest.approx(expected, rel=1e-9)
-    assert found == AuditResult("mu", 1.0, found.lower_bound, 0.95, 200, "event")
+    assert found == AuditResult(
+        parameter="mu",
+        claimed=1.0,
+        lower_bound=found.lower_bound,
+        confidence=0.95,
+        runs=200,
+        method="event",
+    )
 
 
 @pytest.mark.parametrize("parameter", ["mu", "epsilon"])
@@ -188,21 +171,6 @@ def test_the_fitted_direction_finds_noise_that_cancels():
 
 
 @pytest.mark.parametrize(
-    ("loss", "claimed", "verdict"),
-    [
-        (0.0, 1.0, "consistent"),
-        (1.0 + 1e-12, 1.0, "consistent"),
-        (1.0001, 1.0, "violated"),
-        (math.inf, 1.0, "violated"),
-        (math.inf, math.inf, "consistent"),
-    ],
-)
-def test_an_exact_loss_is_compared_with_its_claim(loss, claimed, verdict):
-    found = audit_loss(loss, parameter="epsilon", claimed=claimed, delta=1e-6)
-    assert (found.verdict, found.method, found.confidence, found.runs) == (verdict, "exact", 1.0, 0)
-
-
-@pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"first": np.zeros(3)}, "at least 4 runs"),
@@ -217,12 +185,6 @@ def test_an_exact_loss_is_compared_with_its_claim(loss, claimed, verdict):
 def test_arguments_out_of_range_are_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         audit(**{"first": np.zeros(9), "second": np.ones(9), **changed})
-
-
-@pytest.mark.parametrize("changed", [{"mu": 0.0}, {"share": 1.0}, {"power": 0.0}])
-def test_runs_needed_refuses_what_cannot_be(changed):
-    with pytest.raises(ValueError, match="mu must be above 0"):
-        runs_needed(**{"mu": 1.0, **changed})
 
 
 # ---- covariance ----------------------------------------------------------------------------------

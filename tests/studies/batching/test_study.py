@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpol.config.experiment import parse_experiment
-from dpol.core.errors import ConfigError
 from dpol.core.intervals import half_width
-from dpol.core.yaml_files import read_yaml
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.ftpl import RandomWalkFTPL
@@ -187,16 +183,6 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2():
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_a_synthetic_stream_has_sensitivity_root_n(n):
-    for label, gains in synthetic_gains(11, n).items():
-        stream = synthetic_stream(label, gains)
-        assert stream.label == f"synthetic: {label}, n = {n}"
-        assert stream.sensitivity == pytest.approx(np.full(11, math.sqrt(n)))
-        assert stream.gains.shape == (11, n)
-        assert stream.largest_change == 1.0
-
-
-@pytest.mark.parametrize("n", [2, 10])
 def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
     """The noise is, bit by bit, that of capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))
@@ -218,26 +204,3 @@ def test_synthetic_gains_are_what_their_names_say():
         "two-rivals": [3, 2, 0],
     }
     assert streams["two-rivals"].sum(axis=1).tolist() == [1, 1, 1, 1, 1]
-
-
-def test_a_suite_with_batches_is_accepted_with_constant_noise_only():
-    mine = {"algorithm": "rw-adabatch", "label": "mine", "bound": "reflection"}
-    told = "must be [isotropic-constant], because rw-adabatch, mine needs constant noise"
-    config = read_yaml(Path(__file__).parents[3] / "config/demo.yaml")
-    for noises in (
-        ["isotropic"],
-        ["isotropic-constant", "capacity"],
-        ["isotropic-worst-case"],
-        ["isotropic-constant"],
-    ):
-        suite = {"noises": noises, "algorithms": ["rw-ftpl", "rw-adabatch", mine]}
-        suites = {"batches": suite, "open": {"algorithms": ["follow-the-leader"]}}
-        report = {"algorithms": ["rw-adabatch"], "envelope": "rw-adabatch", "noise": noises[0]}
-        asked = config | {"suites": suites, "report": report}
-        if noises == ["isotropic-constant"]:
-            members = parse_experiment(asked, "demo").members["batches"]
-            assert {it.label for it in members} == {"rw-ftpl", "rw-adabatch", "mine"}
-            continue
-        with pytest.raises(ConfigError) as caught:
-            parse_experiment(asked, "demo")
-        assert f"suites.batches.noises = {noises!r}: {told}" in str(caught.value)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 import pytest
 
 from claims_by_hand import claim_by_hand, ledger_of
-from dpol.show.table import Entry, Table, to_latex
+from dpol.show.table import Entry, Table
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
-from dpol.studies.claims.table import build, build_open, count_verdicts
+from dpol.studies.claims.table import build, build_open
 from dpol.studies.study import Facts
 
 FAILS, HOLDS = Verdict.FAILS.mark, Verdict.HOLDS.mark
@@ -135,30 +133,3 @@ def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
     assert third[-1].text == "says nothing here"
     counts = "1 is not proved, 1 is undecided, 1 says nothing here"
     assert table.sections[0].note == f"3 of the paper: {counts}"
-
-
-def test_verdicts_of_several_are_counted_in_the_plural() -> None:
-    rows = pd.DataFrame({"verdict": [it for it in Verdict for _ in range(2)]})
-    assert count_verdicts(rows) == (
-        "4 hold (2 loosely), 2 do not hold as stated, 2 are not proved, 2 are undecided,"
-        " 2 say nothing here"
-    )
-
-
-def test_latex_is_a_long_table_whose_rows_have_all_cells() -> None:
-    text = to_latex(table_of(*CLAIMS))
-    assert r"\begin{longtable}" in text
-    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
-    rows = [line for line in text.splitlines() if line.endswith(r"\\") and " & " in line]
-    cells = re.compile(r"(?<!\\) & ")
-    assert {len(cells.findall(row)) for row in rows} == {5}
-    assert len(rows) == 1 + len(CLAIMS)
-    wrapped = r">{\raggedright\arraybackslash}p{0.31\linewidth}"
-    assert rf"p{{0.12\linewidth}}{wrapped}rrr{wrapped}@{{}}}}" in text
-    assert r"\multicolumn{6}{@{}l}{\textbf{``One''" in text
-    assert r"a \& b\_\textless{}c\textgreater{}\% {[}d{]} \#1" in text
-    assert r"$\leq$ 127.1" in text
-
-
-def test_every_letter_of_the_ledger_has_a_latex_form() -> None:
-    assert to_latex(table_of(claim_by_hand(statement="μδεαβγηλρφΔΦΩ≤≥²"))).isascii()

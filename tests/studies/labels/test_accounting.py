@@ -53,13 +53,6 @@ def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
     return one.self_compose(n_coordinates).get_delta_for_epsilon(epsilon)
 
 
-def test_the_message_of_sixteen_hypotheses():
-    """46.1 published, 15.2 exact; basic composition gives 16."""
-    published, exact = (scale_factor(16, 1.0, 1e-6, rule) for rule in ("published", "exact"))
-    assert published == 2 * math.sqrt(32 * math.log(1e6)) + 4
-    assert exact == pytest.approx(15.17, abs=0.01)
-
-
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3, 0.9])
 def test_one_coordinate_has_a_closed_form(epsilon, delta):
@@ -74,12 +67,6 @@ def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
     assert composed_delta(1, factor, epsilon) == pytest.approx(of_one, rel=1e-5)
     expected = delta_of_two(factor, epsilon)
     assert expected <= composed_delta(2, factor, epsilon) <= expected * 1.0002
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 0.05), (1.0, 0.01), (1.0, 0.4), (4.0, 0.1)])
-def test_two_coordinates_agree_with_a_numerical_convolution(epsilon, delta):
-    found = scale_factor(2, epsilon, delta, "exact")
-    assert delta_of_two(found, epsilon) <= delta < delta_of_two(found * 0.999, epsilon)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +88,7 @@ def test_the_published_factor_is_private_but_larger_than_needed(n):
         assert published > 1.5 * scale_factor(n, epsilon, delta, "exact")
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(sizes, epsilons, deltas)
 def test_exact_never_needs_more_than_basic(n, epsilon, delta):
     exact, basic = scale_factor(n, epsilon, delta, "exact"), n / epsilon
@@ -109,7 +96,7 @@ def test_exact_never_needs_more_than_basic(n, epsilon, delta):
     assert exact == basic or composed_delta(n, exact, epsilon) <= delta
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(sizes, epsilons, deltas, st.integers(1, 20), st.floats(1, 3), st.floats(1, 100))
 def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, more, times, less):
     for rule in ("published", "exact"):
@@ -226,13 +213,3 @@ def test_a_hypothesis_that_tells_no_cells_apart_needs_no_noise():
     logs = np.array([[-1.0, -1.0, np.nan], [-1.0, -2.0, np.nan]])
     found = laplace_message_loss(logs, np.array([1, 2, 0]), keep=0.9, scales=np.zeros(2))
     assert found.tolist() == [0, math.inf]
-
-
-def test_many_labels():
-    F = np.random.default_rng(1).dirichlet(np.full(1000, 0.1), size=16)
-    logs, c, ranges = clipped(F, 10**4)
-    found = laplace_message_loss(logs, c, keep=1 - 1e-4, scales=ranges)
-    assert ((found > 0.9) & (found <= 1)).all()
-    near = np.exp(-np.abs(logs[0][:, None] - logs[0]) / ranges[0])
-    densities = np.log((1 - 1e-4) * near + 1e-4 * (c / c.sum()) @ near)
-    assert found[0] == pytest.approx(np.ptp(densities, axis=0).max(), rel=1e-9)

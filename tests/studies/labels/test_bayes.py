@@ -26,13 +26,6 @@ def make(kind, epsilon, hypotheses=plain.HYPOTHESES, rounds=ROUNDS):
     return KINDS[kind](hypotheses, Terms(rounds, epsilon))
 
 
-def messages_of(learner, truth, size=60_000):
-    """About labels from one hypothesis, at feature 0."""
-    law = plain.TWO_FEATURES[0][truth]
-    labels = np.random.default_rng(truth).choice(4, p=law, size=(1, size))
-    return learner.client.privatize(labels, np.zeros(size, int), plain.Tapes(1, seed=truth))
-
-
 def up_to_a_constant(logs):
     logs = np.asarray(logs)
     return logs - logs.max(axis=-1, keepdims=True)
@@ -64,41 +57,6 @@ def test_densities_of_messages_are_those_of_the_mixture(case, seed, epsilon):
         np.testing.assert_allclose(
             up_to_a_constant(found[t]), up_to_a_constant(direct), rtol=1e-8, atol=1e-8
         )
-
-
-BINS = np.linspace(-8.0, 2.0, 13)
-
-
-@pytest.mark.parametrize("truth", [0, 1, 2])
-def test_densities_of_messages_are_those_of_a_histogram(checks, truth):
-    """Labels from one hypothesis; frequencies from the scores, by the ratios to another one.
-
-    P_truth(bin) = the integral over the bin of p_other exp(score_truth - score_other), by the
-    midpoint rule on 400 points a bin; p_other is a plain mixture.
-    """
-    learner, F = make("messages", 1.0), plain.TWO_FEATURES[0]
-    client, messages = learner.client, messages_of(learner, truth)
-    other, points = (truth + 1) % 3, 400
-    width = (BINS[1] - BINS[0]) / points
-    grid = BINS[0] + width * (np.arange(points * (len(BINS) - 1)) + 0.5)
-
-    def law(J, ahead):
-        pbar = plain.clipped(F, ROUNDS)[other]
-        direct = [plain.message_density(v, F, ROUNDS, J, client.scales[0, J], pbar) for v in grid]
-        at = Messages(grid[None], np.full((1, len(grid)), J))
-        scores = learner.scores(at, np.zeros(len(grid), dtype=int))[0]
-        dense = np.array(direct) * np.exp(scores[:, ahead] - scores[:, other])
-        inside = dense.reshape(-1, points).sum(axis=1) * width
-        return np.append(inside, 1 - inside.sum())
-
-    rejected = []
-    for J in range(3):
-        values = messages.values[messages.index == J]
-        counts = np.histogram(values, BINS)[0]
-        counts = np.append(counts, len(values) - counts.sum())
-        assert checks.frequencies(counts, law(J, truth))
-        rejected.append(not checks.frequencies(counts, law(J, other)))
-    assert any(rejected)
 
 
 def test_a_message_that_is_always_the_same_says_nothing():
@@ -138,20 +96,6 @@ def test_likelihoods_of_answers_by_hand(epsilon):
             true = sets[x, index[0, t]] == answer
             chance = sum(plain.TWO_FEATURES[x][j] * np.where(true, keep, 1 - keep))
             assert found[t, j] == pytest.approx(math.log(chance), rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["response", "membership"])
-def test_likelihoods_of_finite_messages_are_frequencies(checks, kind):
-    """Simulated messages of labels from each hypothesis; those of another one are rejected."""
-    learner = make(kind, 1.0)
-    n, J = (4, 1) if kind == "response" else (2, 3)
-    every = Messages(np.tile(np.arange(n), J)[None], np.repeat(np.arange(J), n)[None])
-    laws = np.exp(learner.scores(every, np.zeros(n * J, dtype=int))[0]) / J
-    for truth in range(3):
-        messages = messages_of(learner, truth)
-        counts = np.bincount(n * messages.index[0] + messages.values[0], minlength=n * J)
-        for j in range(3):
-            assert checks.frequencies(counts, laws[:, j]) == (j == truth)
 
 
 # ---- posteriors ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from conftest import ERROR
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.core.randomness import ReplicateGenerators
 from dpol.studies.labels import blocks
 from dpol.studies.labels import game as module
 from dpol.studies.labels.clipping import Clipping
@@ -105,19 +105,6 @@ def test_the_number_of_messages_about_a_hypothesis_is_random():
     assert not of_one_law(one, other)
 
 
-@pytest.mark.parametrize("many", [0.0, math.inf])
-def test_a_block_without_rounds_adds_nothing(many, monkeypatch):
-    monkeypatch.setattr(blocks, "_MANY", many)
-    for name, rule in MEMBERS:
-        learner = make_learner(name, CLASS, Terms(300, 1.0), rule)
-        generators = replicate_generators(1, ("blocks",), range(2), "sums")
-        laws = np.stack([law_for(name)] * 2)
-        found = learner.sums(laws, FEATURE, np.array([0, 3, 0]), generators)
-        assert found.shape == (2, 3, 3)
-        assert not found[:, [0, 2]].any()
-        assert found[:, 1].any(axis=1).all()
-
-
 @pytest.mark.parametrize("feature", [0, 1])
 def test_masses_of_blocks_are_sums_over_their_cells(feature):
     F, T = CLASS.masses[feature].tolist(), 3
@@ -137,12 +124,6 @@ def long_game(T, R, feature=0):
 def play(name, game, epsilon=1.0, rule="exact", seed=1):
     learner = make_learner(name, game.hypotheses, Terms(game.n_rounds, epsilon), rule)
     return play_labels(learner, game, label_generators(seed, ("long",), game.n_replicates, name))
-
-
-def test_blocks_by_hand():
-    middles, rounds = module._blocks(np.array([4, 4, 4, 4, 4, 1, 1, 1, 4]), 3)
-    assert rounds.tolist() == [3, 2, 3, 1]
-    assert middles.tolist() == [1, 4, 6, 8]
 
 
 def test_blocks_are_as_long_as_log_weights_may_move():
@@ -185,26 +166,6 @@ def test_the_middle_of_a_block_stands_for_its_rounds(feature, monkeypatch):
     np.testing.assert_allclose(short.final_weights, exact.final_weights, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "epsilon", "factor"),
-    [("wma", 8.0, 10), ("exp3", 8.0, 10), ("membership", 0.05, 0.1)],
-)
-def test_risks_of_blocks_have_the_law_of_those_of_single_rounds(name, epsilon, factor, monkeypatch):
-    """200 replicates each way; at ten times or a tenth of the rate they are rejected."""
-    game = long_game(4000, 200, FEATURE)
-    exact = play(name, game, epsilon, seed=2)
-    monkeypatch.setattr(module, "_LEAST", 400)
-    blocked = play(name, game, epsilon)
-    kind = LEARNERS[name]
-    sums = kind.sums
-    monkeypatch.setattr(kind, "sums", lambda *facts: factor * sums(*facts))
-    other = play(name, game, epsilon)
-    for field in ("kl", "tv"):
-        found, want, wrong = (getattr(run, field) for run in (blocked, exact, other))
-        assert ks_2samp(found, want).pvalue > ERROR / 2
-        assert ks_2samp(wrong, want).pvalue < ERROR / 2
-
-
 def rounds_played(name, game, monkeypatch, settles=True):
     """A run, and how many rounds it drew messages of, those of the pilot apart."""
     played, kind = [], LEARNERS[name]
@@ -235,7 +196,12 @@ def test_a_posterior_that_has_settled_stays(name, monkeypatch):
 
 def test_without_a_true_hypothesis_no_posterior_settles(monkeypatch):
     """Nor with several features."""
-    wrong = LabelGame(CLASS, np.zeros(10_000, int), np.array([[LAW, LAW]]), np.zeros(2, int))
+    wrong = LabelGame(
+        hypotheses=CLASS,
+        features=np.zeros(10_000, int),
+        laws=np.array([[LAW, LAW]]),
+        law=np.zeros(2, int),
+    )
     several = realisable(CLASS, np.arange(10_000) % 2, 2)
     for game in (wrong, several):
         assert rounds_played("bayes", game, monkeypatch)[1] == 10_000

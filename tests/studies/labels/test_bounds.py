@@ -7,18 +7,6 @@ import pytest
 
 from dpol.studies.labels.accounting import scale_factor
 from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
-from dpol.studies.labels.game import label_generators, play_labels, realisable
-from dpol.studies.labels.hypotheses import hard_class, random_class
-from dpol.studies.labels.learners import Terms
-from dpol.studies.labels.points import hardness
-from dpol.studies.labels.registry import LEARNERS, make_learner
-
-CLASS = random_class(4, 6, seed=0)
-PRIVATE = [
-    name
-    for name in LEARNERS
-    if make_learner(name, CLASS, Terms(300, 1.0)).client.guarantee.model != "none"
-]
 
 
 def bound_by_hand(K, T, b_over_s, samples):
@@ -52,48 +40,6 @@ def test_a_lower_bound_needs_enough_rounds():
     assert lower_bound(1, first, 0.01) == pytest.approx(first / 132, rel=1e-3)
     with pytest.raises(ValueError, match=r"n_rounds must be larger: a = 1\.0\d* is above 1"):
         lower_bound(1, first - 1, 0.01)
-
-
-def risks(name, hypotheses, T, epsilon, rule="exact", replicates=40):
-    """KL risks of the replicates (R / K, K), a column for each truth."""
-    learner = make_learner(name, hypotheses, Terms(T, epsilon), rule)
-    game = realisable(hypotheses, np.zeros(T, dtype=int), replicates)
-    run = play_labels(learner, game, label_generators(3, ("bounds",), replicates, name))
-    return run.kl.reshape(-1, hypotheses.n_hypotheses)
-
-
-def surely_below(*played):
-    """Upper bounds on the mean risk of each truth, by five standard errors."""
-    found = risks(*played)
-    return found.mean(axis=0) + 5 * found.std(axis=0, ddof=1) / math.sqrt(len(found))
-
-
-@pytest.mark.parametrize("rule", ["exact", "published"])
-@pytest.mark.parametrize("epsilon", [0.5, 4.0])
-def test_the_theorems_bound_measured_risks(rule, epsilon):
-    random = random_class(4, 6, seed=0, concentration=0.3)
-    for hypotheses in (random, hard_class(2, hardness(2, 300, epsilon))):
-        found = surely_below("exp3", hypotheses, 300, epsilon, rule)
-        assert (found < exp3_bound(4, 300, epsilon)).all()
-        found = surely_below("wma", hypotheses, 300, epsilon, rule)
-        assert (found < wma_bound(4, 300, epsilon, 1e-6, rule)).all()
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-@pytest.mark.parametrize("epsilon", [0.5, 4.0])
-def test_no_private_learner_beats_the_lower_bound_on_its_worst_truth(name, epsilon):
-    found = surely_below(name, hard_class(2, hardness(2, 300, epsilon)), 300, epsilon)
-    assert found.max() > lower_bound(2, 300, epsilon)
-
-
-def test_without_privacy_the_lower_bound_may_be_beaten():
-    """Power: at eps = 0.02 and T = 10^4 the bound is 14 nats, and Bayes' risk below 2 log K."""
-    T, epsilon = 10_000, 0.02
-    hypotheses, bound = hard_class(2, hardness(2, T, epsilon)), lower_bound(2, T, epsilon)
-    assert bound > 10
-    for name in (*PRIVATE, "bayes"):
-        largest = risks(name, hypotheses, T, epsilon, replicates=8).max()
-        assert (largest < bound) == (name == "bayes")
 
 
 @pytest.mark.parametrize("rule", ["exact", "published", None])

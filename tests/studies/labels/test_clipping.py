@@ -8,24 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.hypotheses import random_class
 from studies.labels import plain
 
 # ---- blocks and cells ----------------------------------------------------------------------------
-
-
-def test_clipping_by_hand():
-    clipping = plain.clipping([[0.5, 0.25, 0.25, 0.0], [0.1, 0.9, 0.0, 0.0]], 10)
-    assert clipping.cells.tolist() == [[2, 4, 1, 0]]
-    assert clipping.n_cells.tolist() == [7]
-    assert clipping.keep == 0.9
-    expected = [0.9 * 0.1 / 2 + 1 / 70, 0.9 * 0.9 / 4 + 1 / 70, 1 / 70]
-    np.testing.assert_allclose(clipping.log_cells[0, 1, :3], np.log(expected), rtol=1e-14)
-    assert (clipping.log_cells[0, :, 3] == -math.inf).all()
-    blocks = [0.45 + 2 / 70, 0.225 + 4 / 70, 0.225 + 1 / 70, 0]
-    np.testing.assert_allclose(clipping.block_masses[0, 0], blocks, rtol=1e-14)
-    assert clipping.ranges[0, 1] == pytest.approx(math.log(expected[1] / expected[2]), rel=1e-13)
 
 
 @given(plain.cases())
@@ -82,18 +67,6 @@ def test_h_follows_its_law(checks, x, label):
         assert checks.frequencies(drawn, law) == (T == 4 or clipping.cells[x, label] == 0)
 
 
-def test_a_label_stays_below_the_keep_probability_and_moves_above():
-    """N' = 1 + 1 + 2 cells; label 3 has none, so all of [0, 1) moves it."""
-    clipping = plain.clipping([[0.25, 0.25, 0.5, 0]] * 2, 4)
-    assert clipping.cells.tolist() == [[1, 1, 2, 0]]
-    uniforms = np.array([[0.0, 0.7499, 0.75, 0.81, 0.82, 0.87, 0.88, plain.LAST]])
-    labels = np.zeros_like(uniforms, dtype=int)
-    found = clipping.draw_blocks(labels, np.zeros(1, dtype=int), uniforms)
-    assert found.tolist() == [[0, 0, 0, 0, 1, 1, 2, 2]]
-    moved = clipping.draw_blocks(labels + 3, np.zeros(1, dtype=int), uniforms)
-    assert moved.tolist() == [[0, 2, 0, 0, 1, 1, 2, 2]]
-
-
 # ---- sensitivity ---------------------------------------------------------------------------------
 
 
@@ -107,26 +80,6 @@ def test_the_counterexample_to_the_published_sensitivity():
     assert published.sensitivity.tolist() == [[math.log(20)] * 2]
     assert published.bound == math.log(20) < clipping.ranges.max()
     assert published.excess == pytest.approx(math.log(22) / math.log(20), rel=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("concentration", "low", "high"), [(0.05, 0.27, 0.37), (0.2, 0.12, 0.20), (1.0, 0.0, 0.005)]
-)
-def test_how_many_random_classes_violate_the_published_sensitivity(concentration, low, high):
-    """K in 2..5, M in 2..11, T < 50: 15% of all kinds together, the more the sparser.
-
-    1,000 classes of a kind; the bands are three standard errors or more.
-    """
-    rng = np.random.default_rng(0)
-    violations = 0
-    for seed in range(1000):
-        K, M, T = int(rng.integers(2, 6)), int(rng.integers(2, 12)), int(rng.integers(2, 50))
-        hypotheses = random_class(K, M, seed=seed, concentration=concentration)
-        clipping = Clipping(hypotheses, T, "published")
-        violated = clipping.ranges.max() > math.log(K * T) + 1e-12
-        assert violated == (clipping.excess > 1 + 1e-13)
-        violations += violated
-    assert low <= violations / 1000 <= high
 
 
 @given(plain.cases())
@@ -144,14 +97,6 @@ def test_the_range_never_exceeds_the_bound_of_the_exact_rule(case):
     logs = np.where(np.isfinite(clipping.log_cells), clipping.log_cells, -math.log(M))
     assert (logs <= -math.log(M) + 1e-11).all()
     assert (logs >= -np.log(T * clipping.n_cells)[:, None, None] - 1e-11).all()
-
-
-def test_the_bound_comes_close_to_n_cells_of_k_plus_1_times_m():
-    """Point masses on K of many labels, the rest spread by the last of them: N' near (K + 1) M."""
-    K, M = 5, 1000
-    masses = np.eye(K, M)
-    masses[-1, K - 1 : -1] = 1 / (M - K)
-    assert plain.clipping(masses, 10).n_cells[0] > (K + 0.98) * M
 
 
 @pytest.mark.parametrize("masses", [[[0.5, 0.5]] * 2, [[2 / 3, 1 / 3], [0.5, 0.5]]])

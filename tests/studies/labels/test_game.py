@@ -17,16 +17,12 @@ from dpol.studies.labels.game import (
     play_labels,
     realisable,
     round_risks,
-    total_variation,
 )
 from studies.labels import plain
 
 # Two laws; the second has zeros.
 LAWS = np.array(
-    [
-        [[0.1, 0.2, 0.3, 0.4], [0.3, 0.3, 0.4, 0.0]],
-        [[0.0, 0.0, 0.0, 1.0], [0.5, 0.0, 0.5, 0.0]],
-    ]
+    [[[0.1, 0.2, 0.3, 0.4], [0.3, 0.3, 0.4, 0.0]], [[0.0, 0.0, 0.0, 1.0], [0.5, 0.0, 0.5, 0.0]]]
 )
 
 
@@ -52,7 +48,7 @@ def test_a_game_is_that_of_plain_python():
     """Labels by inversion from the law of the replicate and the feature of the round."""
     T, truth = 300, np.array([0, 1, 1, 0])
     features = np.random.default_rng(0).integers(2, size=T)
-    game = LabelGame(plain.HYPOTHESES, features, LAWS, truth)
+    game = LabelGame(hypotheses=plain.HYPOTHESES, features=features, laws=LAWS, law=truth)
     recorder = Recorder()
     run = play_labels(recorder, game, label_generators(5, ("k",), 4, "r"))
     np.testing.assert_array_equal(recorder.features, features)
@@ -107,15 +103,19 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
 )
 def test_games_that_do_not_fit_are_refused(laws, message):
     with pytest.raises(ValueError, match=message):
-        LabelGame(plain.HYPOTHESES, np.array([0, 1]), laws, np.array([0, 1]))
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0, 1])
+        )
 
 
 def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
-    LabelGame(plain.HYPOTHESES, np.array([0, 0]), laws, np.array([0]))
+    LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
     with pytest.raises(ValueError, match="masses of a law must be"):
-        LabelGame(plain.HYPOTHESES, np.array([0, 1]), laws, np.array([0]))
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
+        )
 
 
 # ---- risks ---------------------------------------------------------------------------------------
@@ -155,21 +155,7 @@ def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
     assert tv[0, 0] == pytest.approx(0.1)
 
 
-def test_total_variation_by_hand():
-    one = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
-    assert total_variation(one, np.array([0.0, 0.5, 0.5])).tolist() == [0.5, 1.0]
-    assert total_variation(one, one).tolist() == [0.0, 0.0]
-
-
 # ---- selection ----------------------------------------------------------------------------------
-
-
-def test_the_centre_is_chosen_by_hand():
-    """Distances on two labels are the differences of the first masses."""
-    first = np.array([[0.0, 0.5, 0.6, 0.7, 1.0], [0.9, 0.1, 0.2, 0.15, 0.95]])
-    estimates = np.stack([first, 1 - first], axis=2)
-    # Median distances: 0.6, 0.2, 0.1, 0.2, 0.4 and 0.75, 0.1, 0.1, 0.05, 0.8.
-    np.testing.assert_array_equal(median_estimate(estimates)[:, 0], [0.6, 0.15])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(2, 5), st.sampled_from([0.2, 1.0]))

@@ -19,7 +19,6 @@ from dpol.studies.labels.hypotheses import (
     forecast_class,
     hard_class,
     random_class,
-    shares,
 )
 from dpol.studies.labels.points import hardness
 from studies.labels import plain
@@ -167,12 +166,6 @@ PAST = [0.75, 0.25, 0.5, 0.0, 1.0, 0.9]
 CAPACITY = [0.25, 0.25, 0.5, 0.75, 0.25, 0.5]
 
 
-def test_shares_by_hand():
-    otherwise = shares(BEDS, BEDS)
-    np.testing.assert_allclose(shares(COUNTS, otherwise)[:, 0], PAST)
-    np.testing.assert_allclose(otherwise[:, 0], CAPACITY)  # is not changed
-
-
 def test_forecasts_by_hand():
     found = forecast_class(COUNTS, BEDS, "mine")
     assert found.label == "mine"
@@ -188,20 +181,6 @@ def test_forecasts_by_hand():
     np.testing.assert_allclose(found.masses.sum(axis=2), 1.0, rtol=1e-12)
 
 
-def test_windows_forget_what_is_older():
-    """Week 19 shows it: `last-week` has seen week 18, `average-4` 15..18, `average-12` 7..18."""
-    rng = np.random.default_rng(0)
-    counts, beds = rng.integers(1, 9, size=(20, 3)).astype(float), np.ones((20, 3))
-    before = forecast_class(counts, beds, "it").masses[19, :4]
-    differs = []
-    for week in range(20):
-        changed = counts.copy()
-        changed[week] = [50.0, 1.0, 1.0]
-        after = forecast_class(changed, beds, "it").masses[19, :4]
-        differs.append((after != before).any(axis=1))
-    assert np.argmax(differs, axis=0).tolist() == [18, 15, 7, 0]
-
-
 def test_counts_of_a_week_never_change_forecasts_of_it_or_of_earlier_weeks():
     rng = np.random.default_rng(0)
     counts, beds = rng.integers(0, 9, size=(9, 4)).astype(float), rng.random((9, 4)) + 0.5
@@ -213,10 +192,3 @@ def test_counts_of_a_week_never_change_forecasts_of_it_or_of_earlier_weeks():
         np.testing.assert_array_equal(after[: week + 1], before[: week + 1])
         assert (after[week + 1, :4] != before[week + 1, :4]).any(axis=1).all()
         np.testing.assert_array_equal(after[:, -1], before[:, -1])
-
-
-def test_no_hospital_is_ever_ruled_out():
-    counts = np.zeros((5, 3))
-    counts[:, 0] = 100.0
-    masses = forecast_class(counts, np.array([[1.0, 2.0, 7.0]] * 5), "it").masses
-    assert (masses >= BLEND * np.array([0.1, 0.2, 0.7]) * (1 - 1e-12)).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
@@ -134,7 +133,7 @@ def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
     learner = kind(hypotheses.masses, T, 1.0)
     laws = hypotheses.masses.transpose(1, 0, 2)
     truth = np.ones(replicates, dtype=int)
-    game = LabelGame(hypotheses, np.zeros(T, dtype=int), laws, truth)
+    game = LabelGame(hypotheses=hypotheses, features=np.zeros(T, dtype=int), laws=laws, law=truth)
 
     def weight(algorithm):
         run = play_labels(algorithm, game, label_generators(1, ("bias",), replicates, "c"))
@@ -149,76 +148,3 @@ def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
 
 
 # ---- regret --------------------------------------------------------------------------------------
-
-
-def weighted(scores, losses):
-    """sum_t w_t . losses_t, (R,)."""
-    return (plain.weights_before(scores) * losses).sum(axis=(1, 2))
-
-
-def regret(scores, losses):
-    """sum_t (w_t . losses_t) - min_j sum_t losses_tj, weights by the learner; (R,)."""
-    return weighted(scores, losses) - losses.sum(axis=1).min(axis=1)
-
-
-@pytest.mark.parametrize("epsilon", [0.25, 4.0])
-@pytest.mark.parametrize("T", [100, 3000])
-def test_lemma_1_bounds_the_regret_on_realised_losses(epsilon, T):
-    learner = wma(T=T, epsilon=epsilon)
-    rng = np.random.default_rng(0)
-    labels, features = rng.integers(4, size=(20, T)), rng.integers(2, size=T)
-    messages = learner.client.privatize(labels, features, plain.Tapes(20))
-    losses = learner.losses(messages.values)
-    assert ((losses >= 0) & (losses <= 1)).all()
-    found = regret(learner.scores(messages, features), losses)
-    assert (found <= math.sqrt(2 * T * math.log(3))).all()
-    assert (found > 0).any()
-
-
-@pytest.mark.parametrize("pattern", ["constant", "alternating", "late", "random"])
-def test_lemma_1_holds_for_the_worst_losses_too(pattern):
-    """Any losses in [0, 1], as messages; weights that grow with the loss would break it."""
-    T = 400
-    learner = wma(T=T)
-    t = np.arange(T)[:, None]
-    losses = {
-        "constant": np.broadcast_to([1.0, 0.0, 1.0], (T, 3)),
-        "alternating": ((t + np.arange(3)) % 2).astype(float),
-        "late": np.where(t < T / 2, [[0.0, 0.3, 1.0]], [[1.0, 0.3, 0.0]]),
-        "random": np.random.default_rng(0).integers(2, size=(T, 3)).astype(float),
-    }[pattern][None]
-    messages = plain.about(learner.offset - math.log(4) - losses / learner.scale)
-    scores = learner.scores(messages, np.zeros(T, dtype=int))
-    np.testing.assert_allclose(scores, -learner.rate * losses, atol=1e-9)
-    bound = math.sqrt(2 * T * math.log(3))
-    assert regret(scores, losses)[0] <= bound
-    if pattern in ("constant", "late"):
-        assert regret(-scores, losses)[0] > bound
-
-
-def expected_regret(learner, losses, sign=1.0):
-    """max_i E sum_t (sum_j w_tj Z_tjj - Z_tii) over all K^T sequences of indices."""
-    T, K = losses.shape
-    index = np.array(list(itertools.product(range(K), repeat=T)))
-    M = learner.masses.shape[2]
-    value = learner.offset - math.log(M) - losses[np.arange(T), index] / learner.scale
-    scores = sign * learner.scores(Messages(value, index), np.zeros(T, dtype=int))
-    own = weighted(scores, losses)
-    return float((own[:, None] - losses.sum(axis=0)).mean(axis=0).max())
-
-
-@pytest.mark.parametrize("T", [2, 5, 8])
-@pytest.mark.parametrize("seed", range(8))
-def test_lemma_7_in_expectation_over_all_indices(T, seed):
-    """K = 2: 2^T sequences, each as likely; any losses in [0, 1]."""
-    rng = np.random.default_rng(seed)
-    losses = rng.random((T, 2)) if seed % 2 else rng.integers(2, size=(T, 2)).astype(float)
-    found = expected_regret(exp3(plain.COUNTEREXAMPLE, T), losses)
-    assert found <= math.sqrt(2 * T * 2 * math.log(2))
-
-
-def test_lemma_7_would_be_broken_by_weights_that_grow_with_the_loss():
-    learner, losses = exp3(plain.COUNTEREXAMPLE, 8), np.tile([0.0, 1.0], (8, 1))
-    bound = math.sqrt(2 * 8 * 2 * math.log(2))
-    assert 0 < expected_regret(learner, losses) < 4 < bound
-    assert expected_regret(learner, losses, sign=-1.0) > bound

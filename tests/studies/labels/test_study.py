@@ -25,9 +25,9 @@ from dpol.studies.study import Facts, Inputs
 from studies.labels import plain
 
 MEMBERS = tuple(variants())
-RANDOM = Setting("rounds", "random", 4, 6, 90, 1.0)
-HARD = Setting("rounds", "hard", 4, 4, 90, 1.0)
-LABELS = Setting("labels", "random", 3, 9, 60, 2.0)
+RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
+HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
+LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
 SETTINGS = (RANDOM, HARD, LABELS)
 
 
@@ -100,10 +100,7 @@ def test_points_change_one_number_each():
         "rounds-1": [("rounds", "random", 4, 6, 20, 2.0), ("rounds", "hard", 4, 4, 20, 2.0)],
         "labels": [("labels", "random", 4, 7, 60, 2.0)],
         "hypotheses": [("hypotheses", "random", 8, 6, 60, 2.0)],
-        "epsilons": [
-            ("epsilons", "random", 4, 6, 60, 0.5),
-            ("epsilons", "random", 4, 6, 60, 4.0),
-        ],
+        "epsilons": [("epsilons", "random", 4, 6, 60, 0.5), ("epsilons", "random", 4, 6, 60, 4.0)],
     }
     assert not points(config(), ["PA"])
 
@@ -239,23 +236,6 @@ def test_all_learners_meet_the_same_labels_with_their_own_coins():
     assert len(set(coins)) == len(coins) == 4 * len(MEMBERS)
 
 
-def test_a_seed_matters():
-    again, other = (rows_of(config(), LABELS, seed) for seed in (5, 6))
-    pd.testing.assert_frame_equal(again, played(LABELS).frame)
-    assert (other["mean_kl_risk"] != again["mean_kl_risk"]).all()
-
-
-def test_the_published_sensitivity_of_exp3_says_what_it_guarantees():
-    """A class of few labels with mass: the true range is above log(KT)."""
-    study = config(concentration=0.05, replicates=2)
-    setting = Setting("labels", "random", 3, 10, 40, 1.0)
-    found = rows_of(study, setting, 1).set_index(["algorithm", "sensitivity_rule"])
-    guaranteed = found["guaranteed_epsilon"].to_dict()
-    assert 1 < guaranteed.pop(("exp3", "published")) < 1.2
-    assert guaranteed.pop(("bayes", "exact")) == math.inf
-    assert set(guaranteed.values()) == {1.0}
-
-
 # ---- hospitals -----------------------------------------------------------------------------------
 
 
@@ -290,12 +270,6 @@ def test_hospitals_of_a_seed_are_reproducible(make_stream):
     for changed in ({"seed": 6}, {"equal": True}):
         risks = hospitals(make_stream, **changed)[1].frame["mean_kl_risk"]
         assert (np.isfinite(risks) & (risks != found["mean_kl_risk"])).all()
-
-
-def test_without_a_sweep_the_base_is_studied(make_stream):
-    stream, _ = hospitals(make_stream)
-    table = rows_of(config(patients_per_week=2, epsilon=3.0), {"stream": "beds"}, 5, stream)
-    assert (table[["epsilon", "T"]] == [3.0, 14]).all(axis=None)
 
 
 def test_hospitals_need_patients(make_stream):

@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 
-from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Entry, Section, Table
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import BY_RUN
@@ -136,23 +135,6 @@ def test_the_privacy_of_every_learner_is_told_as_it_is() -> None:
     assert "but for “randomised response”, “Bayes, no privacy”, which see the labels;" in text
     of_bayes = " ".join(drawn(table()).footers)
     assert "line, but for “Bayes, no privacy”, which sees the labels; private WMA has δ" in of_bayes
-
-
-def test_footers_record_the_privacy_and_what_is_ours() -> None:
-    text = " ".join(drawn(table()).footers)
-    for words in (
-        "the smallest and the largest of the 7, which is not a confidence interval",
-        "local model",
-        "one person's label in one round",
-        "two labels of the same round",
-        "“only ε”",
-        "simulated, not measured",
-        DISTRIBUTIONS,
-        "†: ours, not in the paper: the exact sensitivity and composition; EXP3 messages",
-    ):
-        assert words in text
-    real = drawn(table(), simulated=False)
-    assert "simulated" not in " ".join((*real.footers, *notes_of(real)))
 
 
 def test_numbers_have_no_lists_and_rows_no_order_within_a_class() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
@@ -22,8 +23,6 @@ from dpol.studies.batching.study import analytic_mixture, noisy_game
 ALGORITHM = RWAdaBatch(alpha=3.0)
 """RW-AdaBatch with so much tolerance that the size of its first batch is certain."""
 _EXPERTS, _ROUNDS = 6, 40
-_CODE = "dpol.noise.privatize, RWAdaBatch.step"
-_INPUTS = f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change"
 
 
 def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
@@ -43,17 +42,29 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         noisy, unused = noisy_game(stream, local, seed, replicates)
         played.append(_play(noisy, unused))
     made = noisy.guarantee
-    about = _CODE, _INPUTS, made.adjacency, made.unit
-    name, amplified = "RW-AdaBatch, actions", f"amplified by a batch of {size}"
-    subject = Subject(name, amplified, *about, settings.mu, made.mu / math.sqrt(size))
+    subject = Subject(
+        mechanism="RW-AdaBatch, actions",
+        variant=f"amplified by a batch of {size}",
+        code="dpol.noise.privatize, RWAdaBatch.step",
+        inputs=f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change",
+        adjacency=made.adjacency,
+        unit=made.unit,
+        asked=settings.mu,
+        recorded=made.mu / math.sqrt(size),
+    )
     yield _audit_actions(subject, [actions for actions, _ in played], settings)
     # All gains of a round change, from end to end.
     changes = np.array([(1.0, *it) for it in itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)])
     for number, batch in enumerate(("first", "second")):
-        name, variant = "RW-AdaBatch, sum of a batch", f"{batch}, of its recorded size"
-        subject = Subject(name, variant, *about, local, made.mu)
-        read = [reads[number] for _, reads in played]
-        yield by_covariance(subject, "the sums", read, changes, settings)
+        of_batch = dataclasses.replace(
+            subject,
+            mechanism="RW-AdaBatch, sum of a batch",
+            variant=f"{batch}, of its recorded size",
+            asked=local,
+            recorded=made.mu,
+        )
+        sums = [reads[number] for _, reads in played]
+        yield by_covariance(of_batch, "the sums", sums, changes, settings)
 
 
 def _two_vectors() -> tuple[GainStream, GainStream]:

@@ -3,13 +3,12 @@
 A mechanism is run on two adjacent inputs. From one half of the runs an event is chosen that tells
 them apart, on the other half it is counted, and Clopper-Pearson bounds on its two error rates give
 a lower confidence bound on the privacy parameter. A bound above the claim refutes the claim; one
-below it proves nothing, unless it comes near: see `runs_needed`.
+below it proves nothing, unless enough runs were made for a bound to come near the claim.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +41,7 @@ _RIDGE = 1e-9
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditResult:
     """The result of an audit.
 
@@ -129,7 +128,15 @@ def audit_runs(
     counted = _seen_from(side, first[len(first) // 2 :], second[len(second) // 2 :])
     lower = float(bound(_errors(*counted, threshold), error=error))
     runs = min(len(first), len(second))
-    return AuditResult(parameter, claimed, lower, confidence, runs, "event", delta)
+    return AuditResult(
+        parameter=parameter,
+        claimed=claimed,
+        lower_bound=lower,
+        confidence=confidence,
+        runs=runs,
+        method="event",
+        delta=delta,
+    )
 
 
 def audit_loss(
@@ -140,7 +147,15 @@ def audit_loss(
     >>> audit_loss(1.05, parameter="epsilon", claimed=1.0).verdict
     'violated'
     """
-    return AuditResult(parameter, claimed, float(loss), 1.0, 0, "exact", delta)
+    return AuditResult(
+        parameter=parameter,
+        claimed=claimed,
+        lower_bound=float(loss),
+        confidence=1.0,
+        runs=0,
+        method="exact",
+        delta=delta,
+    )
 
 
 def selection_half(outputs: Floats) -> Floats:
@@ -160,37 +175,6 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
     gap = other.mean(axis=0) - one.mean(axis=0)
     direction = np.linalg.solve(pooled + _RIDGE * size * np.eye(len(gap)), gap)
     return (first @ direction)[:, None], (second @ direction)[:, None]
-
-
-def runs_needed(
-    mu: float, *, share: float = 0.8, power: float = 0.99, confidence: float = 0.95
-) -> int:
-    """Runs on each input after which the Gaussian mechanism's bound reaches `share` of its mu.
-
-    With probability `power`, for the event halfway between the two means; both halves together.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    >>> runs_needed(1.0)
-    7116
-    """
-    from scipy import stats
-
-    if not mu > 0 or not 0 < share < 1 or not 0 < power < 1 or not 0 < confidence < 1:
-        raise ValueError(
-            "mu must be above 0, share, power and confidence in (0, 1), got"
-            f" {mu}, {share}, {power}, {confidence}"
-        )
-    rate = float(scipy.special.ndtr(-mu / 2))
-    counted = 50
-    while True:
-        # Each count stays below this with the square root of the power.
-        most = np.array(stats.binom.ppf(math.sqrt(power), counted, rate), dtype=np.int64)
-        errors = most, most, counted, counted
-        if float(_bound(errors, parameter="mu", error=(1 - confidence) / 2)) >= share * mu:
-            return 2 * counted
-        counted = math.ceil(counted * 1.05)
 
 
 def _seen_from(side: _Side, first: Floats, second: Floats) -> tuple[Floats, Floats]:

@@ -21,7 +21,7 @@ from dpol.studies.audits.laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """The subject of an audit.
 
@@ -89,8 +89,14 @@ def by_event(
 ) -> Audited:
     """The audit by an event of statistics, (R,) or (R, k) of the outputs on each of two inputs."""
     first, second = (np.column_stack(it) for it in zip(*statistics, strict=True))
-    claim: dict[str, Any] = {"parameter": parameter, "claimed": subject.claimed, "delta": delta}
-    result = audit_runs(first, second, **claim, confidence=settings.confidence)
+    result = audit_runs(
+        first,
+        second,
+        parameter=parameter,
+        claimed=subject.claimed,
+        confidence=settings.confidence,
+        delta=delta,
+    )
     return Audited(subject, event, result)
 
 

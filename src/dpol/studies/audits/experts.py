@@ -1,18 +1,33 @@
-"""Audits of the mechanisms that add Gaussian noise to the gains of experts, or to their sums."""
+"""Audits of Gaussian noise: on gains, on nodes of a tree, and on the sums of a matrix mechanism."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats, Key, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.experts.play import RawGains, guarantee_of, rounds
+from dpol.experts.matrix_discounted import MatrixDiscounted
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.noisy_max import NoisyMax
+from dpol.experts.play import RawGains, guarantee_of, rounds, setup_of
+from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CAPACITY, ISOTROPIC, NOISES, NoisyGains, privatize
+from dpol.noise import (
+    CAPACITY,
+    CENTRAL_NOISES,
+    ISOTROPIC,
+    MEMORY,
+    NOISES,
+    SUMS,
+    NoisyGains,
+    privatize,
+)
 from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.matrix_mechanism import Silo
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
@@ -92,11 +107,7 @@ def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 def audit_tree(
-    settings: Audits,
-    seed: int,
-    algorithm: TreeFTPL,
-    noise: str = ISOTROPIC.name,
-    stay: int = 1,
+    settings: Audits, seed: int, algorithm: TreeFTPL, noise: str = ISOTROPIC.name, stay: int = 1
 ) -> Iterator[Audited]:
     """The noisy nodes of a tree and its actions, of two streams that differ in one person.
 
@@ -105,23 +116,25 @@ def audit_tree(
     also be one of the actions, which are made from these nodes and fresh noise.
     """
     streams = one_moved(*BEDS, stay)
-    sources = [RawGains(it, settings.mu, settings.runs, noise=noise) for it in streams]
+    sources = _sources(streams, noise, settings)
     variant = f"{algorithm.objective}, {noise}"
     key, purpose = (streams[0].label, float(settings.mu)), f"algorithm tree {variant}"
-    nodes, lead = [], []
-    for source, replicates in zip(sources, replicates_of(settings), strict=True):
-        generators = replicate_generators(seed, key, replicates, purpose)
-        played = list(rounds(algorithm, source, generators))
-        nodes.append(_noisy_nodes([state.prefix + state.noise.total() for state, _ in played]))
-        actions = np.stack([chosen for _, chosen in played], axis=1)
-        lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
-    made, code = guarantee_of(algorithm, sources[0]), f"{type(algorithm).__name__}.step"
-    enters = tree_nodes(streams[0].n_rounds)
+    states, lead = _played(algorithm, sources, seed, key, purpose)
     yield from gaussian_audits(
-        subject_of("tree-aggregated prefix sums", variant, code, streams[0], made, settings),
-        nodes,
-        direction=enters @ (streams[1].gains - streams[0].gains),
-        changes=enters @ changes_of(streams[0]),
+        subject_of(
+            "tree-aggregated prefix sums",
+            variant,
+            f"{type(algorithm).__name__}.step",
+            streams[0],
+            guarantee_of(algorithm, sources[0]),
+            settings,
+        ),
+        [
+            _noisy_nodes([state.prefix + state.noise.total() for state in played])
+            for played in states
+        ],
+        direction=tree_nodes(streams[0].n_rounds) @ (streams[1].gains - streams[0].gains),
+        changes=tree_nodes(streams[0].n_rounds) @ changes_of(streams[0]),
         settings=settings,
         actions=lead,
     )
@@ -132,7 +145,131 @@ def _noisy_nodes(prefixes: list[Floats]) -> Floats:
     return np.stack([prefixes[t] - prefixes[t & (t - 1)] for t in range(1, len(prefixes))], axis=1)
 
 
-# ---- what both share -----------------------------------------------------------------------------
+# ---- sums that a curator releases ----------------------------------------------------------------
+
+_OTHERS: Mapping[str, ReleasedSums] = {
+    "decayed sums": MatrixDiscounted(decay=0.8),
+    "fresh window sums": NoisyMax(window=3),
+}
+
+
+def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
+    """All factorisations, prefix sums with both noises, and prefix sums without a curator."""
+    for noise in CENTRAL_NOISES:
+        yield from audit_released(settings, seed, MatrixFTPL(), "prefix sums", noise)
+    for name, algorithm in _OTHERS.items():
+        yield from audit_released(settings, seed, algorithm, name)
+    yield from audit_silos(settings, seed, MatrixFTPL())
+
+
+def audit_released(
+    settings: Audits,
+    seed: int,
+    algorithm: ReleasedSums,
+    name: str = "prefix sums",
+    noise: str = CAPACITY.name,
+    stay: int = 1,
+) -> Iterator[Audited]:
+    """The sums that a curator releases and the actions, of two streams that differ in one person.
+
+    Args:
+        settings: of the study.
+        seed: root of all randomness.
+        algorithm: what releases the sums.
+        name: of the sums.
+        noise: how their noise is scaled.
+        stay: how many rounds the person stays.
+    """
+    streams = one_moved(*BEDS, stay)
+    sources = _sources(streams, noise, settings)
+    key = ("audit: sums", streams[0].label, float(settings.mu))
+    states, lead = _played(algorithm, sources, seed, key, f"algorithm {name}, {noise}")
+    workload = algorithm.factorization(streams[0].n_rounds).workload[:-1]
+    yield from gaussian_audits(
+        subject_of(
+            "factorised sums",
+            f"{name}, {noise}",
+            f"{type(algorithm).__name__}.step",
+            streams[0],
+            guarantee_of(algorithm, sources[0]),
+            settings,
+        ),
+        [np.stack([state.released for state in played[1:]], axis=1) for played in states],
+        direction=workload @ (streams[1].gains - streams[0].gains),
+        changes=workload @ changes_of(streams[0]),
+        settings=settings,
+        actions=lead,
+    )
+
+
+def audit_silos(settings: Audits, seed: int, algorithm: ReleasedSums) -> Iterator[Audited]:
+    """Prefix sums that every hospital releases by itself, from its own gains and noise."""
+    streams = one_moved(*BEDS)
+    source = RawGains(streams[0], settings.mu, settings.runs, noise=CAPACITY.name)
+    mechanism = algorithm.mechanism(setup_of(source))
+    released = [
+        _released_alone(mechanism.silos, stream, seed, replicates)
+        for stream, replicates in zip(streams, replicates_of(settings), strict=True)
+    ]
+    made, code = guarantee_of(algorithm, source), "dpol.privacy.matrix_mechanism.Silo"
+    variant = f"prefix sums without a curator, {CAPACITY.name}"
+    yield from gaussian_audits(
+        subject_of("factorised sums", variant, code, streams[0], made, settings),
+        released,
+        direction=mechanism.factorization.workload @ (streams[1].gains - streams[0].gains),
+        changes=mechanism.factorization.workload @ changes_of(streams[0]),
+        settings=settings,
+    )
+
+
+def _released_alone(
+    silos: Sequence[Silo], stream: GainStream, seed: int, replicates: range
+) -> Floats:
+    """(R, T, n): what each hospital releases in each round."""
+    generators = replicate_generators(seed, ("audit: silos",), replicates, "own noise")
+    normals = generators.standard_normal(*stream.gains.shape)
+    out = np.empty(normals.shape)
+    for i, silo in enumerate(silos):
+        for t, gain in enumerate(stream.gains[:, i]):
+            silo, out[:, t, i] = silo.release(np.full(len(out), gain), normals[:, t, i])
+    return out
+
+
+# ---- stays --------------------------------------------------------------------------------------
+
+
+def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
+    """Audits of stays of three rounds: local noise, a tree, and factorised prefix sums."""
+    for noise in (CAPACITY, MEMORY, SUMS):
+        yield from audit_noise(settings, seed, noise.name, stay=3)
+    yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)
+    yield from audit_released(settings, seed, MatrixFTPL(), stay=3)
+
+
+# ---- what all share ------------------------------------------------------------------------------
+
+
+def _played(
+    algorithm: TreeFTPL | ReleasedSums,
+    sources: Sequence[RawGains],
+    seed: int,
+    key: Key,
+    purpose: str,
+) -> tuple[list[list[Any]], list[Floats]]:
+    """On each stream the states of all rounds, and (R,) how much more often `LAST` is chosen."""
+    states, lead = [], []
+    for source in sources:
+        generators = replicate_generators(seed, key, source.numbers, purpose)
+        played = list(rounds(algorithm, source, generators))
+        states.append([state for state, _ in played])
+        actions = np.stack([chosen for _, chosen in played], axis=1)
+        lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
+    return states, lead
+
+
+def _sources(streams: Iterable[GainStream], noise: str, settings: Audits) -> list[RawGains]:
+    pairs = zip(streams, replicates_of(settings), strict=True)
+    return [RawGains(stream, settings.mu, numbers, noise=noise) for stream, numbers in pairs]
 
 
 def one_moved(
@@ -188,12 +325,15 @@ def subject_of(
     mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
 ) -> Subject:
     """The subject of an audit whose mechanism played the streams of `one_moved`."""
-    when, more = "round 1", ""
-    if stream.stay > 1:
-        when, more = f"rounds 1 to {stream.stay}", f", stays of {stream.stay} rounds"
-    inputs = (
-        f"6 hospitals, {stream.n_rounds} rounds; one person moves from the first to the last in"
-        f" {when}"
+    when = "round 1" if stream.stay == 1 else f"rounds 1 to {stream.stay}"
+    return Subject(
+        mechanism=mechanism,
+        variant=variant if stream.stay == 1 else f"{variant}, stays of {stream.stay} rounds",
+        code=code,
+        inputs=f"6 hospitals, {stream.n_rounds} rounds; one person moves from the first to the"
+        f" last in {when}",
+        adjacency=made.adjacency,
+        unit=made.unit,
+        asked=settings.mu,
+        recorded=made.mu,
     )
-    between = made.adjacency, made.unit
-    return Subject(mechanism, variant + more, code, inputs, *between, settings.mu, made.mu)

@@ -167,9 +167,16 @@ def _subject(
     client: LabelClient, mechanism: str, variant: str, inputs: str = _APART, code: str = ""
 ) -> Subject:
     recorded, _ = client.guarantee.epsilon_delta or (math.inf, 0.0)
-    code = code or f"{type(client).__name__}.privatize"
-    between = ONE_LABEL, LABEL_UNIT
-    return Subject(mechanism, variant, code, inputs, *between, _EPSILON, recorded)
+    return Subject(
+        mechanism=mechanism,
+        variant=variant,
+        code=code or f"{type(client).__name__}.privatize",
+        inputs=inputs,
+        adjacency=ONE_LABEL,
+        unit=LABEL_UNIT,
+        asked=_EPSILON,
+        recorded=recorded,
+    )
 
 
 def _messages(

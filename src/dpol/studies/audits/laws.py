@@ -66,7 +66,14 @@ def audit_covariance(
     ratios = np.einsum("kp,pk->k", changes, inverse)
     quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
     lower = math.sqrt(float(ratios.max()) * quantile)
-    return AuditResult("mu", claimed, lower, confidence, runs, "covariance")
+    return AuditResult(
+        parameter="mu",
+        claimed=claimed,
+        lower_bound=lower,
+        confidence=confidence,
+        runs=runs,
+        method="covariance",
+    )
 
 
 def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0.95) -> AuditResult:
@@ -101,7 +108,14 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
     counted = frequent[outcomes[len(chosen) :]]
     missed = clopper_pearson_upper((~counted).sum(), len(counted), 1 - confidence)
     lower = max(0.0, 1 - float(missed) - float(law[frequent].sum()))
-    return AuditResult("distance", 0.0, lower, confidence, len(outcomes), "fit")
+    return AuditResult(
+        parameter="distance",
+        claimed=0.0,
+        lower_bound=lower,
+        confidence=confidence,
+        runs=len(outcomes),
+        method="fit",
+    )
 
 
 def _centred(outputs: Floats) -> Floats:

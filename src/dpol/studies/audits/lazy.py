@@ -41,11 +41,7 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
         yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser=normaliser))
 
 
-def audit_lazy(
-    settings: Audits,
-    accountant: Accountant,
-    parameters: LazyParameters,
-) -> Audited:
+def audit_lazy(settings: Audits, accountant: Accountant, parameters: LazyParameters) -> Audited:
     """An audit of an accountant's claim, against two experts and four batches."""
     B, normaliser = parameters.batch_size, NORMALISERS[parameters.normaliser]
     game = LazyGame(_BATCHES * B, settings.delta, normaliser=normaliser)
@@ -71,10 +67,16 @@ def audit_calibration(settings: Audits) -> Audited:
 def _audit_loss(
     delta: float, variant: str, played: LazyParameters, batches: int, asked: float, recorded: float
 ) -> Audited:
-    code = "none: dpol.lazy.exact computes the law"
-    inputs = f"2 experts, {batches} batches; all neighbours on a grid of losses"
-    between = WHOLE_LOSSES, ONE_ROUND
-    subject = Subject("L2P for experts", variant, code, inputs, *between, asked, recorded)
+    subject = Subject(
+        mechanism="L2P for experts",
+        variant=variant,
+        code="none: dpol.lazy.exact computes the law",
+        inputs=f"2 experts, {batches} batches; all neighbours on a grid of losses",
+        adjacency=WHOLE_LOSSES,
+        unit=ONE_ROUND,
+        asked=asked,
+        recorded=recorded,
+    )
     losses = np.arange(played.batch_size + 1).tolist()
     loss = 0.0  # The first point is drawn before any loss is known.
     if batches > 1:
@@ -88,7 +90,16 @@ def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterat
     name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
     code = "dpol.lazy.transform.start and advance"
     inputs = "4 experts, 4 batches; the same losses in all runs"
-    subject = Subject(name, variant, code, inputs, WHOLE_LOSSES, ONE_ROUND, 0.0, 0.0)
+    subject = Subject(
+        mechanism=name,
+        variant=variant,
+        code=code,
+        inputs=inputs,
+        adjacency=WHOLE_LOSSES,
+        unit=ONE_ROUND,
+        asked=0.0,
+        recorded=0.0,
+    )
     shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
     law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
     yield by_fit(subject, _play(settings, seed, parameters), law, settings)

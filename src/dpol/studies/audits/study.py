@@ -8,11 +8,10 @@ import pandas as pd
 
 from dpol.studies.audits.adabatch import audit_adabatch
 from dpol.studies.audits.core import Audited
-from dpol.studies.audits.experts import audit_noises, audit_trees
+from dpol.studies.audits.experts import audit_noises, audit_stays, audit_sums, audit_trees
 from dpol.studies.audits.labels import audit_messages
 from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.sums import audit_stays, audit_sums
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
 AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {

@@ -11,7 +11,7 @@ from dpol.core.rounding import rounded_up
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.papers import EXPERTS
-from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames
@@ -105,11 +105,15 @@ def _sections(
     entries: Callable[[pd.DataFrame], tuple[Entry, ...]],
 ) -> tuple[Section, ...]:
     """A section per number of experts, a group per value of `group`, a line per mu."""
-    sections = []
-    for n, of_size in frame.groupby("n", sort=False):
-        groups = []
-        for value, rows in of_size.groupby(group, sort=False):
-            lines = [(mu_title(float(str(mu))), entries(own)) for mu, own in rows.groupby("mu")]
-            groups.append(Group(title(value), tuple(lines)))
-        sections.append(Section(f"n = {n}", f"T = {of_size['T'].iloc[0]}", tuple(groups)))
-    return tuple(sections)
+
+    def lines(rows: pd.DataFrame) -> tuple[Line, ...]:
+        return tuple((mu_title(float(str(mu))), entries(own)) for mu, own in rows.groupby("mu"))
+
+    def groups(rows: pd.DataFrame) -> tuple[Group, ...]:
+        every = rows.groupby(group, sort=False)
+        return tuple(Group(title(value), lines(own)) for value, own in every)
+
+    return tuple(
+        Section(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))
+        for n, rows in frame.groupby("n", sort=False)
+    )

@@ -25,8 +25,8 @@ MeasuredIs = Literal["number", "upper bound", "lower bound"]
 class Verdict(StrEnum):
     """Verdict on a claim, worst first; a claim in several settings gets its worst one.
 
-    Each has its `text`, its `mark`, how one and several claims with it are counted (`one`,
-    `several`), and its `meaning`.
+    Each has its `mark`, its `meaning`, and how one and several claims with it are counted (`one`,
+    `several`). Its text is `one` without "is".
     """
 
     mark: Mark
@@ -34,54 +34,47 @@ class Verdict(StrEnum):
     several: str
     meaning: str
 
-    def __new__(cls, text: str, mark: Mark, one: str, several: str, meaning: str) -> Verdict:
-        verdict = str.__new__(cls, text)
-        verdict._value_ = text
-        verdict.mark, verdict.one, verdict.several = mark, one, several
-        verdict.meaning = meaning
+    def __new__(cls, one: str, several: str, mark: Mark, meaning: str) -> Verdict:
+        verdict = str.__new__(cls, one.removeprefix("is "))
+        verdict._value_ = str(verdict)
+        verdict.one, verdict.several, verdict.mark, verdict.meaning = one, several, mark, meaning
         return verdict
 
     FAILS = (
         "does not hold as stated",
-        Mark("does not hold", "bad"),
-        "does not hold as stated",
         "do not hold as stated",
+        Mark("does not hold", "bad"),
         "the number, with the whole of its interval where it was sampled, is on the wrong side.",
     )
     NOT_PROVED = (
-        "not proved",
-        Mark("open", "open"),
         "is not proved",
         "are not proved",
+        Mark("open", "open"),
         "only a bound on the number was computed, and it is on the wrong side. That neither proves"
         " nor refutes the claim.",
     )
     UNDECIDED = (
-        "undecided",
-        Mark("open", "open"),
         "is undecided",
         "are undecided",
+        Mark("open", "open"),
         "a part of the interval is on the wrong side.",
     )
     HOLDS = (
         "holds",
-        Mark("holds", "good"),
-        "holds",
         "hold",
+        Mark("holds", "good"),
         "the measured number compares with the claimed one as the claim says.",
     )
     LOOSE = (
         "holds loosely",
-        Mark("holds", "good"),
-        "holds loosely",
         "hold loosely",
+        Mark("holds", "good"),
         "it holds, and the two differ by a factor of 2 or more.",
     )
     SILENT = (
         "says nothing here",
-        Mark("says nothing", "open"),
-        "says nothing here",
         "say nothing here",
+        Mark("says nothing", "open"),
         "the claim is no better than what is reached without it (last line of the claimed number).",
     )
 
@@ -138,11 +131,12 @@ class Statement(BaseModel):
     ours: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """The numbers that a computation found for a claim in one setting.
 
     Args:
+        name: id of the statement that it is about.
         claimed: the number that the statement gives.
         measured: the number that was found.
         case: the setting in words.
@@ -158,6 +152,7 @@ class Finding:
             confidence do not fit.
     """
 
+    name: str
     claimed: float
     measured: float
     case: str = ""
@@ -182,8 +177,7 @@ class Finding:
         return self.interval or (self.measured, self.measured)
 
 
-Findings = Iterator[tuple[str, Finding]]
-"""Findings, each with the id of the statement that it is about."""
+Findings = Iterator[Finding]
 Check = Callable[[int], Findings]
 """A function that computes the findings of one or several statements from the root seed."""
 
@@ -293,23 +287,36 @@ def shared(comparisons: int) -> float:
     return 1 - (1 - CONFIDENCE) / comparisons
 
 
-def of_mean(claimed: float, sample: Floats, comparisons: int = 1, **more: Any) -> Finding:
-    """The mean of a sample (R,), with Student's interval unless all of it is 0.
+def of_number(name: str, claimed: float, measured: float, case: str = "", **about: Any) -> Finding:
+    """A number that was computed.
 
     Args:
+        name: id of the statement.
         claimed: the number that the statement gives.
-        sample: what is averaged.
-        comparisons: the number of intervals that hold together.
-        more: further arguments of `Finding`.
+        measured: the number that was found.
+        case: the setting in words.
+        about: further arguments of `Finding`.
+    """
+    return Finding(name=name, claimed=claimed, measured=measured, case=case, **about)
+
+
+def of_mean(
+    name: str, claimed: float, sample: Floats, comparisons: int = 1, **about: Any
+) -> Finding:
+    """The mean of a sample (R,), with Student's interval unless all of it is 0; see `of_number`.
+
+    All of the `comparisons` intervals hold together.
     """
     if sample.any():
         confidence = shared(comparisons)
-        more |= {"interval": mean_interval(sample, confidence), "confidence": confidence}
-    return Finding(claimed, float(sample.mean()), **more)
+        about |= {"interval": mean_interval(sample, confidence), "confidence": confidence}
+    return of_number(name, claimed, float(sample.mean()), **about)
 
 
-def of_share(claimed: float, count: int, runs: int, comparisons: int, **more: Any) -> Finding:
+def of_share(
+    name: str, claimed: float, count: int, runs: int, comparisons: int, **about: Any
+) -> Finding:
     """A probability from `count` of `runs`, with its Clopper-Pearson interval; see `of_mean`."""
     confidence = shared(comparisons)
     interval = share_interval(count, runs, confidence)
-    return Finding(claimed, count / runs, interval=interval, confidence=confidence, **more)
+    return of_number(name, claimed, count / runs, interval=interval, confidence=confidence, **about)

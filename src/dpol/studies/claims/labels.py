@@ -1,4 +1,7 @@
-"""Checks of "Online Distribution Learning with Local Privacy Constraints": what people send."""
+"""Checks of "Online Distribution Learning with Local Privacy Constraints".
+
+What people send, the regret of weights, and risks.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,19 @@ import itertools
 import math
 
 import numpy as np
+import scipy
 
-from dpol.studies.claims.core import Finding, Findings
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number
 from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
 from dpol.studies.labels.clients import ResponseClient, SampledClient
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
-from dpol.studies.labels.hypotheses import HypothesisClass, random_class
+from dpol.studies.labels.game import LabelRun, label_generators, play_labels, realisable
+from dpol.studies.labels.hypotheses import HypothesisClass, hard_class, random_class
+from dpol.studies.labels.learners import PrivateWMA, Terms
+from dpol.studies.labels.points import hardness
+from dpol.studies.labels.registry import LEARNERS, make_learner
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""
@@ -32,9 +42,9 @@ def clipping(_: int) -> Findings:
     case = f"K = {K}, M = {M}, T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
     facts = {"inverse": math.exp(-least), "odds": math.exp(spread)}
     facts |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
-    yield "cells", Finding(K * M, int(clipped.n_cells[0]), case, facts)
-    yield "smallest-mass", Finding(1 / (T * K * M), float(np.exp(least)), case, facts)
-    yield "likelihood-range", Finding(math.log(K * T), spread, case, facts)
+    yield of_number("cells", K * M, int(clipped.n_cells[0]), case, facts=facts)
+    yield of_number("smallest-mass", 1 / (T * K * M), float(np.exp(least)), case, facts=facts)
+    yield of_number("likelihood-range", math.log(K * T), spread, case, facts=facts)
 
 
 def sensitivity_bound(K: int, T: int) -> float:
@@ -51,9 +61,9 @@ def clipping_of_random_classes(seed: int) -> Findings:
         clipped = Clipping(classes, T)
         case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
         largest = M * math.exp(float(clipped.log_cells.max()))
-        yield "largest-mass", Finding(1.0, largest, case, facts)
+        yield of_number("largest-mass", 1.0, largest, case, facts=facts)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
-        yield "likelihood-range-ours", Finding(1.0, share, case, facts)
+        yield of_number("likelihood-range-ours", 1.0, share, case, facts=facts)
 
 
 # ---- messages --------------------------------------------------------------------------------
@@ -64,7 +74,9 @@ def message_loss(_: int) -> Findings:
     T, hypotheses = 300, HypothesisClass(np.array(APART))
     facts = {"T": T, "K": hypotheses.n_hypotheses, "M": hypotheses.n_labels}
     case = f"T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
-    yield "exp3-message", Finding(1.0, loss_of_message(hypotheses, T, "published"), case, facts)
+    yield of_number(
+        "exp3-message", 1.0, loss_of_message(hypotheses, T, "published"), case, facts=facts
+    )
 
 
 def message_loss_repaired(seed: int) -> Findings:
@@ -76,7 +88,7 @@ def message_loss_repaired(seed: int) -> Findings:
     many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
     classes += [HypothesisClass(masses) for masses in many.masses]
     losses = [loss_of_message(it, T, "exact") for it in classes for T in (10, 300, 1000)]
-    yield "exp3-message-repaired", Finding(1.0, max(losses), facts={"pairs": len(losses)})
+    yield of_number("exp3-message-repaired", 1.0, max(losses), facts={"pairs": len(losses)})
 
 
 def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
@@ -94,7 +106,7 @@ def composition(_: int) -> Findings:
     K, epsilon, delta = 16, 1.0, 1e-6
     claimed = scale_factor(K, epsilon, delta, "published")
     needed = scale_factor(K, epsilon, delta, "exact")
-    yield "wma-scale", Finding(claimed, needed, facts={"basic": K / epsilon})
+    yield of_number("wma-scale", claimed, needed, facts={"basic": K / epsilon})
 
 
 def strong_composition(K: int, each: float, delta: float) -> float:
@@ -107,7 +119,7 @@ def composition_theorem(_: int) -> Findings:
     K, each, delta = 400, 0.05, 1e-6
     together = strong_composition(K, each, delta)
     found = composed_delta(K, 1 / each, together)
-    yield "composition", Finding(delta, found, facts={"epsilon": together})
+    yield of_number("composition", delta, found, facts={"epsilon": together})
 
 
 def response(_: int) -> Findings:
@@ -115,4 +127,185 @@ def response(_: int) -> Findings:
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
         keep = ResponseClient(M, epsilon).keep
         loss = math.log(keep * (M - 1) / (1 - keep))
-        yield "randomised-response", Finding(epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
+        yield of_number("randomised-response", epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
+
+
+_REPLICATES = 48
+
+
+# ---- weighted majority on noisy losses -------------------------------------------------------
+
+
+def majority(seed: int) -> Findings:
+    """Regret of WMA on losses in [0, 1], and on the losses that private WMA really sees."""
+    rng = generator(seed, "losses")
+    for K, T in itertools.product((2, 8), (20, 500)):
+        for label, losses in _loss_sequences(rng, T, K).items():
+            regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
+            case = f"{label}, K = {K}, T = {T}"
+            yield of_number("majority", math.sqrt(2 * T * math.log(K)), regret, case)
+    K, T, R = 4, 1000, 20
+    learner = make_learner("wma", random_class(K, 20, seed=seed), Terms(T, 1.0))
+    assert isinstance(learner, PrivateWMA)
+    generators = replicate_generators(seed, ("claims", "wma"), range(R), "messages")
+    labels = rng.integers(0, 20, (R, T))
+    messages = learner.client.privatize(labels, np.zeros(T, dtype=np.int64), generators)
+    seen = learner.losses(messages.values)
+    within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
+    largest = float(_regret(seen[within], learner.rate).max())
+    idle = float(_regret(seen[within], 0.0).max())
+    bound, facts = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
+    yield of_number("majority-of-messages", bound, largest, facts=facts, trivial=idle)
+
+
+def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
+    return {
+        "uniform": rng.random((T, K)),
+        "coins": (rng.random((T, K)) < 0.5).astype(float),
+        "one good": np.tile(np.arange(K) > 0, (T, 1)).astype(float),
+        # Of equal learners the first: the heaviest one loses, so they lose in turn.
+        "heaviest loses": np.eye(K)[np.arange(T) % K],
+    }
+
+
+def _regret(losses: Floats, rate: float) -> Floats:
+    """Regrets (N,) of exponential weights on losses (N, T, K)."""
+    before = np.cumsum(losses, axis=1) - losses
+    expected = (scipy.special.softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
+    return np.asarray(expected - losses.sum(axis=1).min(axis=1))
+
+
+def sampled_majority(seed: int) -> Findings:
+    """Lemma 7 by enumeration of all sequences of the random index."""
+    rng = generator(seed, "sampled losses")
+    for K, T in ((2, 10), (3, 7)):
+        for label, losses in _loss_sequences(rng, T, K).items():
+            regret = enumerated_regret(losses, math.sqrt(2 * K * math.log(K) / T))
+            case = f"{label}, K = {K}, T = {T}"
+            yield of_number("majority-of-samples", math.sqrt(2 * T * K * math.log(K)), regret, case)
+
+
+def enumerated_regret(losses: Floats, rate: float) -> float:
+    """Expected regret where only a uniform coordinate of each loss is seen."""
+    K = losses.shape[1]
+    seen, total = np.zeros((1, K)), 0.0
+    for loss in losses:
+        total += float((scipy.special.softmax(-rate * seen, axis=-1) @ loss).mean())
+        seen = (seen[:, None] + loss * np.eye(K)).reshape(-1, K)
+    return total - float(losses.sum(axis=0).min())
+
+
+# ---- the upper bounds ------------------------------------------------------------------------
+
+
+def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
+    """A learner on a class, each hypothesis the truth in a part of the replicates."""
+    features = np.zeros(terms.n_rounds, dtype=np.int64)
+    game = realisable(hypotheses, features, _REPLICATES)
+    key = ("claims", hypotheses.label, hypotheses.n_hypotheses)
+    generators = label_generators(seed, key, _REPLICATES, name)
+    return play_labels(make_learner(name, hypotheses, terms), game, generators)
+
+
+def upper_bounds(seed: int) -> Findings:
+    """KL risks on far-apart hypotheses against the bounds of the proofs; Pinsker run by run."""
+    K, M, T = 4, 20, 2000
+    terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
+    bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
+    facts = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
+    runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
+    for name, bound in bounds.items():
+        yield of_mean(f"{name}-risk", bound, runs[name].kl, trivial=facts["idle"], facts=facts)
+    tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
+    at = int((tv / limit).argmax())
+    yield of_number(
+        "pinsker", float(limit[at]), float(tv[at]), f"run {at}", facts=facts, trivial=1.0
+    )
+
+
+# ---- the lower bound -------------------------------------------------------------------------
+
+
+def risk_of_hard_class(seed: int) -> Findings:
+    """The private learners that we have, on the hard class."""
+    pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
+    hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
+    made = {name: make_learner(name, hypotheses, terms).client.guarantee for name in LEARNERS}
+    pure = [name for name, it in made.items() if it.epsilon_delta == (terms.epsilon, 0.0)]
+    first = first_round(hypotheses.masses[0])
+    claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
+    facts = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
+    facts |= {"first": first}
+    for name in pure:
+        # Cutting large risks only makes the mean smaller, and its interval sound.
+        risk = np.minimum(_play(name, hypotheses, seed, terms).kl, cut)
+        yield of_mean("hard-class", claimed, risk, trivial=first, case=name, facts=facts)
+
+
+def first_round(masses: Floats) -> float:
+    """Least cost in round 1 of some hypothesis (rows) to any learner: their mean divergence.
+
+    Before the first message the prediction is the same under all hypotheses, and the mean of the
+    divergences is least at the mean of the hypotheses.
+    """
+    middle = masses.mean(axis=0)[None]
+    return float(np.mean([_divergence(law, middle)[0] for law in masses]))
+
+
+LARGEST_DISTANCE = 1.0
+"""The largest a that the hard class allows."""
+
+
+def construction(_: int) -> Findings:
+    """The hard class at the largest a that it allows, built by hand."""
+    off = 0.0
+    for K in range(1, 65):
+        N = 1 << K.bit_length()
+        columns = scipy.linalg.hadamard(N)[:, 1 : K + 1].T
+        first = np.where(columns < 0, 2 / N, 0.0)
+        both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
+        off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
+    yield of_number("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}")
+
+
+def separation(_: int) -> Findings:
+    """The least that any prediction loses on the worse of a pair."""
+    for K, a in itertools.product((1, 3, 8), (1e-3, 0.1, 0.5, 1.0)):
+        one, other = hard_class(K, a).masses[0, :2]
+        mix = np.linspace(0, 1, 2001)[1:-1, None]
+        # The worse of two divergences is least at a mixture of the two.
+        middle = (1 - mix) * one + mix * other
+        least = np.maximum(_divergence(one, middle), _divergence(other, middle)).min()
+        yield of_number("pairs-are-apart", a / 16, float(least), f"K = {K}, a = {a:g}")
+
+
+def _divergence(law: Floats, predictions: Floats) -> Floats:
+    inside = law > 0
+    return np.asarray((law[inside] * np.log(law[inside] / predictions[:, inside])).sum(axis=1))
+
+
+def contraction(seed: int) -> Findings:
+    """Distance of private messages about a pair, summed over pairs."""
+    rng = generator(seed, "mechanisms")
+    for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
+        masses = hard_class(K, a).masses[0]
+        N = masses.shape[1]
+        other = 1 / (math.exp(epsilon) + N - 1)
+        mechanisms = {
+            "Hadamard sets": _membership((scipy.linalg.hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
+            "random sets": _membership(rng.random((20, N)) < 0.5, epsilon),
+            "randomised response": np.where(np.eye(N) == 1, math.exp(epsilon) * other, other),
+        }
+        growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
+        for name, channel in mechanisms.items():
+            first, second = masses[::2] @ channel, masses[1::2] @ channel
+            total = float((first * np.log(first / second)).sum())
+            case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
+            yield of_number("pairs-under-privacy", a**2 / 2 * growth, total, case)
+
+
+def _membership(sets: np.ndarray, epsilon: float) -> Floats:
+    """(N, 2G): a uniform one of G public sets, and whether it holds the label, randomised."""
+    keep = 1 / (1 + math.exp(-epsilon))
+    inside = np.where(sets.T, keep, 1 - keep)
+    return np.concatenate([inside, 1 - inside], axis=1) / len(sets)

@@ -15,13 +15,14 @@ import scipy
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
-from dpol.lazy.exact import LazyLaw, output_laws, worst_epsilon
-from dpol.lazy.parameters import theorem_3_10
+from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws, worst_epsilon
+from dpol.lazy.parameters import OBJECTIVES, AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.claims.core import Finding, Findings, generator
+from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
+from dpol.studies.claims.core import Findings, generator, of_number
+from dpol.studies.lazy.convex.accounting import ConvexGame, theorem_3_12
 
-_DELTA = 1e-6
+DELTA = 1e-6
 
 
 def zcdp_conversion(_: int) -> Findings:
@@ -29,7 +30,7 @@ def zcdp_conversion(_: int) -> Findings:
     for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
         claimed = 3 * math.sqrt(rho * math.log(1 / delta))
         exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
-        yield "zcdp-conversion", Finding(claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
+        yield of_number("zcdp-conversion", claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
 
 
 # ---- multiplicative weights ------------------------------------------------------------------
@@ -45,10 +46,10 @@ def log_ratios(seed: int) -> Findings:
         laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
         step = max(step, float(np.abs(laws - np.log(measure.probabilities(state))).max()))
         neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
-    yield "one-more-loss", Finding(eta, step)
-    yield "another-loss", Finding(2 * eta, neighbour)
+    yield of_number("one-more-loss", eta, step)
+    yield of_number("another-loss", 2 * eta, neighbour)
     facts = {"eta": eta, "each": neighbour}
-    yield "later-batches", Finding(eta, 2 * neighbour, facts=facts)
+    yield of_number("later-batches", eta, 2 * neighbour, facts=facts)
 
 
 def indicator(_: int) -> Findings:
@@ -61,7 +62,7 @@ def indicator(_: int) -> Findings:
         allowed = np.abs(gap[:, None] - gap[None]) <= 2
         loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
         case = f"η = {eta:g}, p = {p:g}, B = {B}"
-        yield "differing-batch", Finding(2 * eta / p, float(loss[allowed].max()), case)
+        yield of_number("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
 
 
 def redraw(seed: int) -> Findings:
@@ -75,7 +76,7 @@ def redraw(seed: int) -> Findings:
     orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
     moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
     found = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
-    yield "redraw", Finding(eta**2 / 2, float(found.max()), f"η = {eta}")
+    yield of_number("redraw", eta**2 / 2, float(found.max()), f"η = {eta}")
 
 
 # ---- the transformation ----------------------------------------------------------------------
@@ -95,11 +96,11 @@ def marginals(_: int) -> Findings:
         nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
     facts = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
-    yield "marginal", Finding(0.0, off, facts=facts)
+    yield of_number("marginal", 0.0, off, facts=facts)
     B, eta = law.batch_size, law.eta
     gap = float((batches[:, :, None] - batches[:, None]).max())
     facts |= {"gap": gap / B}
-    yield "keep-ratio", Finding(law.normaliser, gap * eta / (B * eta), facts=facts)
+    yield of_number("keep-ratio", law.normaliser, gap * eta / (B * eta), facts=facts)
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def published_over_sound(_: int) -> Findings:
                 case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
                 ratios[case] = found / sound
     case = min(ratios, key=lambda it: ratios[it])
-    yield "published-over-sound", Finding(1.0, ratios[case], case, {"points": len(ratios)})
+    yield of_number("published-over-sound", 1.0, ratios[case], case, facts={"points": len(ratios)})
 
 
 def exact_privacy(_: int) -> Findings:
@@ -132,12 +133,14 @@ def exact_privacy(_: int) -> Findings:
     for name, settings in games.items():
         for (d, B), eta, p in settings:
             batches, whole = (4, range(B + 1)) if d == 2 else (3, (0, B))
-            game = LazyGame(batches * B, _DELTA, normaliser=2.0 if name == "published" else 1.0)
+            game = LazyGame(batches * B, DELTA, normaliser=2.0 if name == "published" else 1.0)
             law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
-            exact = worst_epsilon(d, batches - 1, law, whole, delta=_DELTA)
+            exact = worst_epsilon(d, batches - 1, law, whole, delta=DELTA)
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             claimed = ACCOUNTANTS[name](game, B, eta, p)
-            yield f"{name}-games", Finding(claimed, exact, case, {"settings": len(settings)})
+            yield of_number(
+                f"{name}-games", claimed, exact, case, facts={"settings": len(settings)}
+            )
 
 
 # ---- batches ---------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ def batching(_: int) -> Findings:
     over = added / (T * (B * etas) ** 2)
     facts = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
     facts |= {"first_eta": etas[0], "first_over": over[0]}
-    yield "cost-of-batches", Finding(2.0, float(exponents.min()), facts=facts)
+    yield of_number("cost-of-batches", 2.0, float(exponents.min()), facts=facts)
 
 
 def batched_bound(seed: int) -> Findings:
@@ -184,7 +187,7 @@ def batched_bound(seed: int) -> Findings:
         for label, losses in games.items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
-            yield "batched-regret", Finding(bound, regret, case, {"T": T})
+            yield of_number("batched-regret", bound, regret, case, facts={"T": T})
 
 
 def rate_of_experts(_: int) -> Findings:
@@ -192,17 +195,17 @@ def rate_of_experts(_: int) -> Findings:
     ratios, horizons = [], [10.0**k for k in (8, 10, 12)]
     for T in horizons:
         epsilon = T ** (-1 / 4)
-        found = theorem_3_10(LazyGame(int(T), _DELTA, normaliser=2.0), epsilon=epsilon, n_experts=2)
+        found = theorem_3_10(LazyGame(int(T), DELTA, normaliser=2.0), epsilon=epsilon, n_experts=2)
         measure = WeightsMeasure(2, found.eta)
         # The second of two batches meets the weights that the first has moved.
         behind = measure.probabilities(np.array([found.batch_size, 0.0]))[1] - 0.5
-        log_term = math.log(T / _DELTA)
+        log_term = math.log(T / DELTA)
         private = T ** (1 / 3) * math.log(2) * log_term / epsilon ** (2 / 3)
         rate = math.sqrt(T * math.log(2)) + private
         ratios.append(T / 2 * behind / rate)
     exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
     growth = ", ".join(f"{r:.2g} at T = {T:g}" for r, T in zip(ratios, horizons, strict=True))
-    yield "rate-of-experts", Finding(0.0, exponent, growth)
+    yield of_number("rate-of-experts", 0.0, exponent, growth)
 
 
 # ---- lower bound -----------------------------------------------------------------------------
@@ -220,7 +223,7 @@ def rate_of_lower_bound(_: int) -> Findings:
         advantages.append(T / epochs * _mean_lead(epochs, d))
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
-    yield "rate-of-lower-bound", Finding(1 / 3 + 1 / 3, float(slope), facts={"over": ratio})
+    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), facts={"over": ratio})
 
 
 def _mean_lead(epochs: int, d: int) -> float:
@@ -246,4 +249,183 @@ def repeated_loss(_: int) -> Findings:
         lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
         gain = T / 2 - T * float(chance @ lost)
         case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
-        yield "repeated-loss", Finding(T * T * epsilon / 2, gain, case, trivial=T / 2)
+        yield of_number("repeated-loss", T * T * epsilon / 2, gain, case, trivial=T / 2)
+
+
+EPSILONS = (0.1, 0.25, 1.0)
+
+
+def formula(T: int, delta: float, B: int, eta: float, p: float) -> float:
+    """epsilon by Theorem 3.2 with delta_0 = 0, whether or not its preconditions hold."""
+    log_term = math.log(2 * T / delta)
+    spread = T * eta**2 * p / B
+    return 2 * eta / p + eta + 1.5 * spread * log_term + log_term * math.sqrt(6 * spread)
+
+
+def by_theorem_3_2(
+    name: str, parameters: AccountedParameters, T: int, delta: float, epsilon: float, case: str
+) -> Findings:
+    """Findings of Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
+    B, eta, p = parameters.batch_size, parameters.eta, parameters.fake_switch
+    needed = eta * B * math.log(2 * T / delta) / p
+    own, first = formula(T, delta, B, eta, p), 2 * eta / p
+    yield of_number(f"{name}-precondition", 1.0, needed, case)
+    facts = {"own": own, "first": first / epsilon}
+    yield of_number(f"{name}-value", 1.0, own / epsilon, case, facts=facts)
+
+
+# ---- experts ---------------------------------------------------------------------------------
+
+
+def preset_of_experts(_: int) -> Findings:
+    """The parameters of Theorem 3.10 on a grid."""
+    for T, epsilon, d in itertools.product((10**3, 10**4, 10**6), EPSILONS, (10, 300, 10_000)):
+        yield from of_theorem_3_10(T, epsilon, d, DELTA)
+
+
+def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
+    """Theorem 3.2's precondition and value for the parameters of Theorem 3.10, and our own."""
+    found = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
+    case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
+    yield from by_theorem_3_2("experts", found, T, delta, epsilon, case)
+    facts = {"own": found.epsilon}
+    yield of_number("experts-privacy", 1.0, found.epsilon / epsilon, case, facts=facts)
+
+
+def objectives(_: int) -> Findings:
+    """The bound that holds, at the parameters that the published objective chooses."""
+    T, d, bound = 1000, 300, OBJECTIVES["sound"]
+    game = LazyGame(T, 1e-6)
+    for epsilon in (0.1, 1.0):
+        sound, published = (
+            choose_parameters(game, epsilon=epsilon, n_experts=d, objective=name)
+            for name in OBJECTIVES
+        )
+        reached = bound(game, d, published.batch_size, published.eta)
+        facts = {
+            "T": T,
+            "batch": published.batch_size,
+            "best": sound.objective,
+            "reached": reached,
+            "sound_batch": sound.batch_size,
+        }
+        case = f"T = {T:,}, ε = {epsilon:g}, d = {d}"
+        yield of_number("published-objective", 1.0, reached / sound.objective, case, facts=facts)
+
+
+# Probabilities p of a fake switch; 0 is what small p come near to.
+_SWITCHES = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5, 0.99)
+
+
+def experts_as_stated(_: int) -> Findings:
+    """Theorem 3.10 with the eta of its statement, which lacks a factor of its proof.
+
+    The statement names no p, so of several p the one counts at which the least is proved against
+    it. Two experts whose losses differ in round 1 only. How often the second one is played in all
+    batches after the first is one function of the outputs: its exact epsilon is at most theirs.
+    """
+    T, delta = 10**4, DELTA
+    for epsilon in EPSILONS:
+        found = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=2)
+        B, eta = found.batch_size, found.eta * math.log(T / delta)
+        of_proof = min(10 * eta / epsilon, 1.0)
+        lowers = {p: _of_plays(T, B, eta, p, delta) for p in (*_SWITCHES, of_proof)}
+        p = min(lowers, key=lambda it: lowers[it])
+        facts = {
+            "delta": delta,
+            "lower": lowers[p],
+            "p": p,
+            "switches": len(lowers),
+            "at": ", ".join(f"{lowers[it]:.3g} at p = {it:g}" for it in _SWITCHES),
+            "at_proof": f"{lowers[of_proof]:.3g} at p = 10η/ε = {of_proof:.3f}",
+        }
+        case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
+        yield of_number("experts-as-stated", 1.0, lowers[p] / epsilon, case, facts=facts)
+
+
+def _of_plays(T: int, B: int, eta: float, p: float, delta: float) -> float:
+    """The exact epsilon of how often expert 1 is played, if expert 0 or 1 lost round 1."""
+    laws = [times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1)]
+    return _distance(laws[0], laws[1], delta)
+
+
+def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floats:
+    """The law of how often expert 1 is played in batches 2, 3, ..., if `loser` lost round 1."""
+    weights = np.exp(-eta * (np.arange(2) == loser))
+    fresh = weights / weights.sum()
+    # The shadow point is uniform in batch 1; later losses are equal, so it plays no role.
+    kept = (1 - p) * math.exp(-2 * B * eta) * weights * (1 / weights).mean()
+    start = kept / 2 + (1 - kept).mean() * fresh
+    keep = (1 - p) * math.exp(-2 * B * eta)
+    first, second = (1 - keep) * fresh
+    # By the number of plays of expert 1; the last played was expert 0, or expert 1.
+    last_0, last_1 = np.zeros(batches), np.zeros(batches)
+    last_0[0], last_1[1] = start
+    for t in range(2, batches):
+        both = last_0[:t] + last_1[:t]
+        last_0[:t] = keep * last_0[:t] + first * both
+        last_1[1 : t + 1] = keep * last_1[:t] + second * both
+        last_1[0] = 0.0
+    return last_0 + last_1
+
+
+# ---- convex losses ---------------------------------------------------------------------------
+
+
+def preset_of_convex(_: int) -> Findings:
+    """The parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11."""
+    for T, epsilon in itertools.product((10**3, 10**4, 10**6), (0.01, 0.1, 1.0)):
+        found = theorem_3_12(
+            ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA),
+            epsilon=epsilon,
+        )
+        case = f"T = {T:,}, ε = {epsilon:g}"
+        yield from by_theorem_3_2("convex", found, T, DELTA, epsilon, case)
+        rate = found.beta / found.regulariser
+        # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
+        smallest = 2 * math.exp(-(max(found.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
+        yield of_number("convex-temperature", DELTA, smallest, case)
+
+
+def accounting_of_convex(_: int) -> Findings:
+    """Theorem 3.12 by our own accounting, in two dimensions of the ball."""
+    for d, T in itertools.product((10, 50), (10**3, 10**4, 10**5)):
+        found = theorem_3_12(
+            ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
+            epsilon=1.0,
+        )
+        yield of_number(f"convex-privacy-{d}", 1.0, found.epsilon, f"T = {T:,}")
+
+
+def redraw_of_convex(seed: int) -> Findings:
+    """Densities on an interval with one loss more, or with another loss."""
+    rng = generator(seed, "convex losses")
+    for _ in range(30):
+        beta, weight = math.exp(rng.uniform(-2, 1)), math.exp(rng.uniform(-1, 3))
+        half = float(math.exp(rng.uniform(-1, 2)))
+        x = np.linspace(-half, half, 4001)
+        base = beta * (_convex(rng, x) + weight * x**2)
+        losses = [_convex(rng, x), x, -x]
+        laws = scipy.special.softmax(
+            -np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1
+        )
+        rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
+        for delta in (1e-2, 1e-5):
+            limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
+            added = _distance(laws[:1].repeat(3, axis=0), laws[1:], delta)
+            yield of_number("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
+            replaced = _distance(laws[[1, 2]], laws[[2, 3]], delta)
+            mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
+            yield of_number("convex-redraw", math.sqrt(2 * rate), mu, case)
+
+
+def _convex(rng: np.random.Generator, x: Floats) -> Floats:
+    """A convex loss of Lipschitz constant 1: the largest of three lines."""
+    slopes, offsets = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
+    return np.asarray((slopes[:, None] * x + offsets[:, None]).max(axis=0))
+
+
+def _distance(one: Floats, other: Floats, delta: float) -> float:
+    """The largest epsilon at delta of pairs of laws, either way round."""
+    both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
+    return float(np.max(both))

@@ -13,15 +13,7 @@ from pydantic import TypeAdapter
 from dpol.core.logs import progress
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import (
-    comparators,
-    labels,
-    labels_risk,
-    lazy,
-    lazy_presets,
-    local_batches,
-    local_experts,
-)
+from dpol.studies.claims import experts, labels, lazy
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Inputs, Point
@@ -30,11 +22,8 @@ PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
 """Titles, by label; each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
-_MODULES = {
-    it.__name__.rpartition(".")[2]: it
-    for it in (local_experts, local_batches, comparators, lazy, lazy_presets, labels, labels_risk)
-}
-_OF_A_RUN = "comparators.headline"
+_MODULES = {"experts": experts, "lazy": lazy, "labels": labels}
+_OF_A_RUN = "experts.headline"
 """Name of the check that decides statements by the main experiment of a run."""
 
 
@@ -62,8 +51,8 @@ def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
 
 def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
-    for name, finding in findings:
-        found.setdefault(name, []).append(finding)
+    for finding in findings:
+        found.setdefault(finding.name, []).append(finding)
     return found
 
 
@@ -91,7 +80,7 @@ def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
 
     A rival that the run does not play has no row.
     """
-    found = _by_statement(comparators.headline(ranking))
+    found = _by_statement(experts.headline(ranking))
     about = {name: it for name, it in statements().items() if name in found}
     return [worst(Claim(about[name], it) for it in found[name]) for name in about]
 

@@ -33,7 +33,7 @@ _PILOT = 500
 _SETTLED = 50.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelGame:
     """Nature's moves in R independent plays.
 
@@ -80,7 +80,9 @@ def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> 
         replicates: R, the number of replicates.
     """
     law = np.arange(replicates) % hypotheses.n_hypotheses
-    return LabelGame(hypotheses, features, hypotheses.masses.transpose(1, 0, 2), law)
+    return LabelGame(
+        hypotheses=hypotheses, features=features, laws=hypotheses.masses.transpose(1, 0, 2), law=law
+    )
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def label_generators(seed: int, key: Key, replicates: int, client: str) -> Label
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelRun:
     """The risks and weights that a learner achieved.
 
@@ -152,7 +154,12 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
             risks = round_risks(weights[:, here], learner.masses[x], truth[:, x])
             kl += (risks[0] * part.rounds[here]).sum(axis=1)
             tv += (risks[1] * part.rounds[here]).sum(axis=1)
-    return LabelRun(kl, tv, used / game.n_rounds, scipy.special.softmax(part.logs[:, -1], axis=-1))
+    return LabelRun(
+        kl=kl,
+        tv=tv,
+        mean_weights=used / game.n_rounds,
+        final_weights=scipy.special.softmax(part.logs[:, -1], axis=-1),
+    )
 
 
 # ---- rounds --------------------------------------------------------------------------------------

@@ -110,12 +110,7 @@ def draw_categories(masses: Floats, rows: Ints, uniforms: Floats) -> Ints:
 
 
 def random_class(
-    n_hypotheses: int,
-    n_labels: int,
-    *,
-    seed: int,
-    concentration: float = 1.0,
-    n_features: int = 1,
+    n_hypotheses: int, n_labels: int, *, seed: int, concentration: float = 1.0, n_features: int = 1
 ) -> HypothesisClass:
     """Hypotheses drawn from a symmetric Dirichlet distribution, drawn again for every feature.
 

@@ -14,7 +14,7 @@ COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsil
 """Columns of the table of risks that a sweep changes, by the field of its setting."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """A synthetic class: K, M, T and the privacy of a message, one of them swept."""
 
@@ -42,7 +42,14 @@ def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
 
 def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
     """All settings in the order of the rows, each with the label of its point."""
-    base = Setting("", "random", study.n_hypotheses, study.n_labels, study.n_rounds, study.epsilon)
+    base = Setting(
+        sweep="",
+        kind="random",
+        K=study.n_hypotheses,
+        M=study.n_labels,
+        T=study.n_rounds,
+        epsilon=study.epsilon,
+    )
     for sweep, field in COLUMN_OF.items():
         for position, value in enumerate(getattr(study.sweeps, sweep)):
             changed: dict[str, Any] = {"sweep": sweep, field: value}

@@ -134,7 +134,12 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
             "lower_bound": lowest,
         }
         if setting.sweep == "rounds" and rounds >= 2:
-            part = LabelGame(hypotheses, game.features[:rounds], game.laws, np.repeat(game.law, n))
+            part = LabelGame(
+                hypotheses=hypotheses,
+                features=game.features[:rounds],
+                laws=game.laws,
+                law=np.repeat(game.law, n),
+            )
             groups = _play(variant, part, replace(terms, n_rounds=rounds), seed, " median")
             estimates = _estimates(groups).reshape(len(truth), n, -1)
             row |= _distances("tv_median", median_estimate(estimates), truth)
@@ -160,7 +165,12 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
     hypotheses = forecast_class(counts, capacity, stream.label)
     laws = shares(counts, shares(capacity, capacity))
     features = np.repeat(weeks, study.patients_per_week or 0)
-    game = LabelGame(hypotheses, features, laws[None], np.zeros(study.replicates, dtype=np.int64))
+    game = LabelGame(
+        hypotheses=hypotheses,
+        features=features,
+        laws=laws[None],
+        law=np.zeros(study.replicates, dtype=np.int64),
+    )
     divergences = expected_log(laws[:, None], laws[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in study.sweeps.epsilons or [study.epsilon]:

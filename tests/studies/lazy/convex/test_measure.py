@@ -30,7 +30,7 @@ def uniform_if_drawn_from(measure: RegularisedWeights, state: Floats, points: Fl
 
 def test_log_ratio_is_the_difference_of_log_densities() -> None:
     points = 0.5 * np.random.default_rng(1).uniform(-1, 1, (6, 4))
-    measure = RegularisedWeights(4, 2.0, 0.7, 0.4)
+    measure = RegularisedWeights(dimension=4, diameter=2.0, beta=0.7, regulariser=0.4)
     state, batch = np.array([1.0, -2.0, 0.5, 3.0]), np.array([0.3, 0.1, -2.0, 0.7])
     after = measure.absorb(state, batch)
     rise = log_density(measure, after, points) - log_density(measure, state, points)
@@ -42,14 +42,17 @@ def test_log_ratio_is_the_difference_of_log_densities() -> None:
     ("gradient", "beta", "regulariser"), [(1.5, 2.0, 0.7), (-9.0, 0.3, 2.0), (40.0, 1.0, 5.0)]
 )
 def test_the_law_in_one_dimension(gradient: float, beta: float, regulariser: float) -> None:
-    measure, state = RegularisedWeights(1, 3.0, beta, regulariser), np.array([gradient])
+    measure, state = (
+        RegularisedWeights(dimension=1, diameter=3.0, beta=beta, regulariser=regulariser),
+        np.array([gradient]),
+    )
     uniform = uniform_if_drawn_from(measure, state, measure.sample(state, many(30_000)))
     assert stats.kstest(uniform, "uniform").pvalue > ERROR
 
 
 def test_l2p_keeps_the_law_of_the_measure() -> None:
     """The point played after some batches is distributed like nu itself: c = 2 keeps rho <= 1."""
-    measure = RegularisedWeights(1, 2.0, 0.4, 0.3)
+    measure = RegularisedWeights(dimension=1, diameter=2.0, beta=0.4, regulariser=0.3)
     # |log ratio| <= beta D/2 at a point, so eta = beta D/2 a round.
     parameters = LazyParameters(batch_size=1, eta=0.4, fake_switch=0.05, normaliser="published")
     generators = many(20_000)

@@ -39,10 +39,12 @@ def test_regret_is_below_its_bound():
     The last term is -log of the mass that nu gives to the best point's surroundings, over beta.
     The true mean is larger than is taken here with probability 1e-6 at most (normal).
     """
-    game = ConvexGame(1000, 2, 2.0, 1.0, 1e-2)
+    game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
     found = choose_convex_parameters(game, epsilon=8.0)
     losses = drifting_losses(1000, 2, 1.0, 3)
-    measure = RegularisedWeights(2, 2.0, found.beta, found.regulariser)
+    measure = RegularisedWeights(
+        dimension=2, diameter=2.0, beta=found.beta, regulariser=found.regulariser
+    )
     own = replicate_generators(0, ("test",), range(15), "algorithm")
     regret = play(measure, found, losses, own)[0] - losses.least_total(2.0)
     R = 2.0 * game.n_rounds + found.regulariser
@@ -87,7 +89,7 @@ def test_every_setting_has_its_rows():
 
 
 def test_accounted_epsilons_are_those_of_the_parameters():
-    game = ConvexGame(3, 2, 3.0, 0.5, 1e-6)
+    game = ConvexGame(n_rounds=3, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
     sound, preset = small().itertuples(index=False), theorem_3_12(game, epsilon=4.0)
     for row, c in zip(sound, (1.0, 1.0, 2.0), strict=False):
         point = int(row.batch_size), row.eta, row.fake_switch, row.beta, row.regulariser
@@ -108,7 +110,9 @@ def test_a_row_is_what_its_parameters_give():
             parameters = LazyParameters(
                 int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
             )
-            measure = RegularisedWeights(2, 3.0, row.beta, row.regulariser)
+            measure = RegularisedWeights(
+                dimension=2, diameter=3.0, beta=row.beta, regulariser=row.regulariser
+            )
             total, redraws = play(measure, parameters, losses, own)
             assert row.redraws == redraws.mean()
         elif row.algorithm == "dp-ftrl":
@@ -126,9 +130,7 @@ def test_a_row_is_what_its_parameters_give():
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(
-    monkeypatch,
-):
+def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
     """The intervals alone differ: all rows of a table share their error."""
 
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:

@@ -14,7 +14,6 @@ from dpol.studies.lazy.convex.truncated_gaussian import (
     Marginal,
     _truncated_gamma,
     depth_proposals,
-    geometric_grid,
     log_lower_gamma,
     sample_truncated_gaussian,
 )
@@ -142,13 +141,6 @@ def test_log_lower_gamma_and_the_density(shape: float) -> None:
             z = mpmath.mpf(float(z))
             series = mpmath.log(mpmath.hyp1f1(1, a + 1, z) / mpmath.gamma(a + 1))
             assert abs(value - (series + a * mpmath.log(z) - z)) < 1e-11
-
-
-@pytest.mark.parametrize("low", [1e-13, 0.03, 700.0])
-@pytest.mark.parametrize("ratio", [1.0, 1.07, 3.3, 1e9])
-def test_the_geometric_grid_is_numpys(low: float, ratio: float) -> None:
-    expected = np.geomspace(low, low * ratio, 24)
-    np.testing.assert_array_equal(geometric_grid(low, low * ratio), expected)
 
 
 @pytest.mark.parametrize("shape", [0.0, 0.5, 4.5, 499.5])

@@ -18,7 +18,7 @@ from dpol.lazy.parameters import AccountedParameters, largest_within, least_obje
 from dpol.lazy.transform import NORMALISERS, Normaliser
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConvexGame:
     """The facts that the accountant needs to know about a convex game.
 

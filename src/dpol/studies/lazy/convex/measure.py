@@ -15,7 +15,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.studies.lazy.convex.truncated_gaussian import sample_truncated_gaussian
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RegularisedWeights:
     """The measure for linear losses <a_t, x>, drawn from without approximation.
 

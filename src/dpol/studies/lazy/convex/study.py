@@ -60,7 +60,7 @@ def _private_rows(
         key = ("convex", "linear", losses.n_rounds, d, float(epsilon))
         return replicate_generators(seed, key, range(settings.replicates), f"algorithm {name}")
 
-    game = ConvexGame(losses.n_rounds, d, D, L, delta)
+    game = ConvexGame(n_rounds=losses.n_rounds, dimension=d, diameter=D, lipschitz=L, delta=delta)
     found: dict[str, ConvexParameters] = {}
     for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
         with suppress(ValueError):  # No parameters reach epsilon.
@@ -75,7 +75,9 @@ def _private_rows(
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        measure = RegularisedWeights(d, D, parameters.beta, parameters.regulariser)
+        measure = RegularisedWeights(
+            dimension=d, diameter=D, beta=parameters.beta, regulariser=parameters.regulariser
+        )
         total, redraws = play(measure, parameters, losses, generators(name))
         yield name, regret_row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)

@@ -1,0 +1,434 @@
+"""Checks of "Prediction with Expert Advice under Local Differential Privacy".
+
+Noise and regret, also of the central comparators; how stable a leader is, what batches hide, and
+the gains of RW-Meta.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.data.synthetic import synthetic_stream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.amplification import delta_of_trade_off, gap_survival
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.interface import Actions, CuratorSetup, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.meta import MetaState, RWMeta, shared_noise
+from dpol.experts.play import RawGains, play_rounds, rounds, setup_of
+from dpol.experts.switching import BOUNDS
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.noise import noise_scale, privatize
+from dpol.privacy.factorizations import least_row_norm, prefix_sums
+from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
+from dpol.privacy.mixtures import BatchMixture
+from dpol.privacy.tree_noise import tree_levels
+from dpol.studies.batching.study import NOISE, analytic_mixture, noisy_game, synthetic_gains
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_number, of_share
+from dpol.studies.hospitals.reported import PAPER_NOISE
+
+# ---- the local mechanism ---------------------------------------------------------------------
+
+
+def local_noise(seed: int) -> Findings:
+    """The Gaussian mechanism on gain vectors: what one person who moves can tell."""
+    stream, mu = _hospitals(seed), 0.5
+    for name in ("isotropic", "capacity"):
+        shift = 1 / (stream.capacities_for("the claim") * noise_scale(stream, name, mu))
+        # One person leaves hospital i for j: the two coordinates move by independent noises.
+        moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
+        moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
+        largest = float(moves.max())
+        facts = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds, "shift": largest}
+        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), facts=facts)
+
+
+def _hospitals(seed: int) -> GainStream:
+    rng = generator(seed, "hospitals")
+    capacity = rng.integers(5, 100, (20, 24)).astype(float)
+    capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
+    names = tuple(f"hospital {i}" for i in range(24))
+    periods = np.datetime64("2000-01-01") + np.arange(20)
+    gains = rng.random(capacity.shape)
+    return GainStream("claims: hospitals", gains, capacity, names, periods)
+
+
+def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
+    """mu of the delta at which N(0, 1) and N(shift, 1) are (epsilon, delta)-close, integrated."""
+    z = np.linspace(-10.0, 10.0 + shift, 200_001)
+    excess = np.exp(-((z - shift) ** 2) / 2) - np.exp(epsilon - z**2 / 2)
+    delta = float(np.maximum(excess, 0).sum() * (z[1] - z[0]) / math.sqrt(2 * math.pi))
+    return mu_of_epsilon(epsilon, delta)
+
+
+# ---- regret ----------------------------------------------------------------------------------
+
+_ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 4.0
+
+
+def regrets(seed: int) -> Findings:
+    """Regret of RW-FTPL, RW-AdaBatch and factorised sums, and what batching adds.
+
+    Each is compared with random experts, too.
+    """
+    facts = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
+    for n in (2, 10):
+        for (label, gains), mu in itertools.product(_game_streams(seed, n).items(), (0.5, 1.0)):
+            stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
+            time, best = np.arange(_ROUNDS), gains.sum(axis=0).max()
+            random = float(best - gains.sum(axis=0).mean())
+            eta = math.sqrt(n) / mu
+            bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
+            game = noisy_game(stream, mu, seed, range(_REPLICATES))
+            plain = best - gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
+            batched = best - gains[time, play_batches(RWAdaBatch(_ALPHA), *game)[0]].sum(axis=1)
+            for name, factor, sample, trivial in (
+                ("ftpl", 1.0, plain, random),
+                ("adabatch", 1 + _ALPHA / 2, batched, random),
+                ("batches", _ALPHA / 2, batched - plain, random - float(plain.mean())),
+            ):
+                yield of_mean(
+                    f"regret-of-{name}",
+                    factor * bound,
+                    sample,
+                    comparisons=16,
+                    case=f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}",
+                    facts=facts,
+                    trivial=trivial,
+                )
+            source = RawGains(stream, mu, _REPLICATES)
+            coins = replicate_generators(seed, ("claims", label, n, mu), source.numbers, "matrix")
+            actions = play_rounds(MatrixFTPL(), source, coins)
+            mechanism = MatrixFTPL().mechanism(setup_of(source))
+            yield of_mean(
+                "regret-of-mf-ftpl",
+                _regret_bound(mechanism.scale[0] * mechanism.factorization.row_norms, n),
+                best - gains[time, actions].sum(axis=1),
+                comparisons=16,
+                case=f"{label}, n = {n}, μ = {mu:g}; a random expert has {random:.0f}",
+                facts=facts,
+                trivial=random,
+            )
+
+
+def _regret_bound(scales: Floats, n: int) -> float:
+    """Bound on the regret of a leader of sums with noise of these standard deviations (T,)."""
+    grown = np.maximum(np.diff(scales[:-1]), 0.0).sum()
+    return 1 + math.sqrt(2 * math.log(n)) * float(scales[0] + grown + (1 / scales[:-1]).sum())
+
+
+def _game_streams(seed: int, n: int) -> dict[str, Floats]:
+    """Adversarial and random gains (T, n)."""
+    rng = generator(seed, "gains", n)
+    adversarial = synthetic_gains(_ROUNDS, n)
+    return {
+        "one good expert": adversarial["one-good-expert"],
+        "two that alternate": adversarial["two-rivals"],
+        "fair coins": (rng.random((_ROUNDS, n)) < 0.5).astype(float),
+        "uniform with a gap": 0.8 * rng.random((_ROUNDS, n)) + np.where(np.arange(n) == 0, 0.2, 0),
+    }
+
+
+def expected_maximum(_: int) -> Findings:
+    """The mean of the largest of N standard normals."""
+    z = np.linspace(-12.0, 12.0, 24_001)
+    for N in (2, 3, 10, 100, 10**4, 10**6):
+        below = np.exp(N * scipy.special.log_ndtr(z))
+        mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
+        yield of_number("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
+
+
+# ---- the central baseline --------------------------------------------------------------------
+
+
+def tree(_: int) -> Findings:
+    """The binary tree: what one round can tell by all nodes that it enters."""
+    mu, sensitivity = 0.5, math.sqrt(2.0)
+    for T in (2, 3, 5, 8, 9, 100, 148, 500):
+        setup = CuratorSetup(
+            n_replicates=1,
+            n_rounds=T,
+            n_experts=2,
+            gain_range=1.0,
+            sensitivity=sensitivity,
+            largest_change=1.0,
+            mu=mu,
+        )
+        scale = TreeFTPL("min-noise").init(setup).node_scale
+        entered = np.zeros(T + 1, dtype=int)
+        for t in range(1, T):  # the node that round t closes
+            entered[t - (t & -t) + 1 : t + 1] += 1
+        measured = sensitivity * math.sqrt(entered.max()) / scale
+        yield of_number("tree-noise", mu, measured, f"T = {T}", facts={"nodes": entered.max()})
+
+
+# ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
+
+_RUNS = 50
+
+
+@dataclass(frozen=True)
+class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
+    """Two learners: who leads by noisy gains takes action 1, the other 0.
+
+    Args:
+        blind: whether they see nothing, so that the second one leads for ever.
+    """
+
+    blind: bool = False
+    labels: ClassVar[tuple[str, ...]] = ("one", "two")
+
+    def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
+        gains = np.tile((0.0, float(self.blind)), (setup.n_replicates, 1))
+        return gains, np.zeros(gains.shape, dtype=np.int32)
+
+    def step(
+        self, state: tuple[Floats, Actions], observation: Observation | None
+    ) -> tuple[Any, Actions]:
+        gains, actions = state
+        if observation is not None and not self.blind:
+            gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
+        actions = (np.arange(2) == gains.argmax(axis=1)[:, None]).astype(np.int32)
+        return (gains, actions), actions
+
+
+def _play(
+    name: str,
+    algorithm: RWMeta,
+    raw: Floats,
+    mu: float,
+    seed: int,
+    *,
+    stream: str,
+    learners_are: str,
+) -> Finding:
+    """Play RW-Meta on gains (T, n) and follow what the bound of Theorem 3 depends on."""
+    T, n = raw.shape
+    made = synthetic_stream(f"claims: {stream}", raw)
+    noisy = privatize(made, NOISE, mu, seed=seed, replicates=range(_RUNS))
+    generators = replicate_generators(seed, ("claims", learners_are), range(_RUNS), "RW-Meta")
+    own, largest = np.zeros((2, _RUNS))
+    learners = np.zeros((_RUNS, algorithm.n_learners))
+    state: MetaState
+    for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
+        own += raw[t, chosen]
+        learners += raw[t, state.actions]
+        covariance = state.covariance + shared_noise(state.actions, noisy.noise_scale[t])
+        centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
+        largest = np.maximum(largest, np.linalg.eigvalsh(centred)[:, -1])
+    eta = np.sqrt(np.maximum(largest, 0.0) / T)
+    factor = np.maximum(math.sqrt(2), eta) + math.sqrt(2)
+    bound = factor * math.sqrt(2 * T * math.log(algorithm.n_learners))
+    best = learners.max(axis=1)
+    # Without learning: who follows a random learner.
+    random = float((best - learners.mean(axis=1)).mean())
+    facts = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
+    return of_mean(name, float(bound.mean()), best - own, trivial=random, facts=facts)
+
+
+def meta_of_two(seed: int) -> Findings:
+    """Two learners on gains (1, 0) in every round, noise scale 2: they see the noise, or do not.
+
+    The proof needs learners who are independent of the noise.
+    """
+    raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
+    for name, blind, bank in (
+        ("meta-of-turncoats", False, "TurncoatBank"),
+        ("meta-of-constants", True, "ConstantBank"),
+    ):
+        algorithm = RWMeta(learners=(TurncoatBank(blind),))
+        yield _play(name, algorithm, raw, mu, seed, stream=bank, learners_are=bank)
+
+
+def meta_of_thirteen(seed: int) -> Findings:
+    """The paper's thirteen learners on gains that drift."""
+    rng, T, n = generator(seed, "drifting gains"), 150, 12
+    phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
+    raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
+    algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
+    name, stream = "meta-of-thirteen", "drifting gains"
+    yield _play(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")
+
+
+# ---- switching -------------------------------------------------------------------------------
+
+_WALKS = ((40, 20, 100, 1.0), (14, 2, 50, 1.0), (8, 2, 10, 1.0), (45, 50, 40, 2.0))
+"""Gap of the leader, number of experts, steps, and noise scale of Gaussian walks."""
+_WALKS_EACH = 10_000
+
+
+def switching(seed: int) -> Findings:
+    """Bounds on the probability that a leader changes, compared with simulated walks."""
+    facts = {"R": _WALKS_EACH, "settings": len(_WALKS)}
+    for i, (gap, n, steps, eta) in enumerate(_WALKS):
+        count = _switches(generator(seed, "walk", i), gap, n, steps, eta)
+        z = np.array(gap / (eta * math.sqrt(2 * steps)))
+        case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
+        for name, bound in BOUNDS.items():
+            yield of_share(
+                f"switching-{name}",
+                float(bound.tail(z, n)),
+                count,
+                _WALKS_EACH,
+                len(_WALKS),
+                case=case,
+                facts=facts,
+                trivial=1.0,
+            )
+
+
+def _switches(rng: np.random.Generator, gap: float, n: int, steps: int, eta: float) -> int:
+    """Number of walks in which a leader that is `gap` ahead of all others ever changes."""
+    position = np.zeros((_WALKS_EACH, n))
+    position[:, 0] = gap
+    switched = np.zeros(_WALKS_EACH, dtype=bool)
+    for _ in range(steps):
+        position += eta * rng.standard_normal(position.shape)
+        switched |= position.argmax(axis=1) != 0
+    return int(switched.sum())
+
+
+NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7)
+
+
+def reflection_against_borell_tis(_: int) -> Findings:
+    """Our bound over theirs where theirs is useful."""
+    z, below = np.linspace(0.05, 36.0, 4000), 0.5
+
+    def ratio(n: int) -> float:
+        paper = BOUNDS["borell-tis"].tail(z, n)
+        useful = (paper < below) & (paper > 1e-290)
+        return float((BOUNDS["reflection"].tail(z, n)[useful] / paper[useful]).max())
+
+    facts = {"below": below, "largest": max(NUMBERS_OF_EXPERTS), "gaps": len(z)}
+    facts |= {"sizes": len(NUMBERS_OF_EXPERTS), "beyond": ratio(10**8)}
+    for n in NUMBERS_OF_EXPERTS:
+        yield of_number("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", facts=facts)
+
+
+# ---- gaps ------------------------------------------------------------------------------------
+
+
+def gaps(seed: int) -> Findings:
+    """Gaps of normals with random means, against those of equal means."""
+    rng = generator(seed, "means")
+    for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
+        means = rng.normal(size=(150, n)) * rng.uniform(0.05, 3, size=(150, 1))
+        found = survival(means, x)
+        least = int(found.argmin())
+        equal = float(survival(np.zeros((1, n)), x)[0])
+        facts = {"means": np.round(means[least], 3).tolist()}
+        yield of_number(
+            "smallest-gap", equal, float(found[least]), f"n = {n}, x = {x:g}", facts=facts
+        )
+
+
+def survival(means: Floats, x: float) -> Floats:
+    """P(leader - runner-up >= x) of independent unit normals with means (N, n): (N,)."""
+    z = np.linspace(-14.0, 14.0, 281)[:, None]
+    total = np.zeros(len(means))
+    for i in range(means.shape[1]):
+        behind = scipy.special.log_ndtr(z[None] - x - np.delete(means, i, axis=1)[:, None]).sum(
+            axis=2
+        )
+        density = np.exp(behind - (z[:, 0] - means[:, i : i + 1]) ** 2 / 2)
+        total += density.sum(axis=1) * (z[1, 0] - z[0, 0]) / math.sqrt(2 * math.pi)
+    return total
+
+
+def gap_law(seed: int) -> Findings:
+    """The law of the gap of ten equal means against drawn gaps."""
+    n, runs, points = 10, 200_000, (0.2, 0.5, 1.0)
+    two = np.partition(generator(seed, "gaps").standard_normal((runs, n)), -2, axis=1)[:, -2:]
+    sample = two[:, 1] - two[:, 0]
+    for x in points:
+        count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
+        case, facts = f"x = {x:g}", {"R": runs, "n": n}
+        yield of_share("gap-law", claimed, count, runs, len(points), case=case, facts=facts)
+
+
+# ---- amplification ---------------------------------------------------------------------------
+
+
+def containing_batches(seed: int) -> Findings:
+    """The analytic bound on the batch that contains a round, against runs."""
+    runs, T, mu, algorithm = 6000, 200, 0.25, RWAdaBatch(1.0)
+    facts = {"R": runs, "T": T, "mu": mu}
+    for n in (2, 5):
+        zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
+        sizes = play_batches(algorithm, *noisy_game(zeros, mu, seed, range(runs)))[1]
+        for t, b in itertools.product((20, 100, 200), (2, 4, 8, 16)):
+            mixture = analytic_mixture(algorithm, zeros, mu, t)
+            claimed = float(mixture.weights[mixture.sizes > b].sum())
+            if claimed > 0.02:
+                count = int((sizes[:, t - 1] > b).sum())
+                case = f"n = {n}, t = {t}: P(batch > {b})"
+                yield of_share("containing-batch", claimed, count, runs, 24, case=case, facts=facts)
+
+
+def smaller_batches(seed: int) -> Findings:
+    """delta(eps) of random batch sizes, and of stochastically smaller ones."""
+    rng = generator(seed, "mixtures")
+    sizes, epsilon = np.arange(1, 31), np.linspace(0, 3, 31)
+    each = delta_of_epsilon(epsilon[:, None], 1 / np.sqrt(sizes))
+    large = rng.dirichlet(np.full(30, 0.2), 500)
+    kernel = np.tril(rng.random((500, 30, 30)) ** 8)
+    small = np.einsum("rb,rbc->rc", large, kernel / kernel.sum(axis=2, keepdims=True))
+    ratio = (small @ each.T) / (large @ each.T)
+    r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
+    yield of_number("smaller-batch", 1.0, float(ratio[r, e]), f"ε = {epsilon[e]:.2f}")
+
+
+def conversion(_: int) -> Findings:
+    """The (eps, delta) of a mixture by its curve and by its formula."""
+    mixture = BatchMixture(1.0, np.array([1, 3, 10, 40]), np.array([0.3, 0.3, 0.2, 0.2]))
+    epsilon = np.linspace(0.0, 4.0, 41)
+    curve = mixture.trade_off_at(np.linspace(-8, 8, 40_001))
+    found, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
+    at = int(np.abs(found / formula - 1).argmax())
+    yield of_number(
+        "trade-off-curve", float(formula[at]), float(found[at]), f"ε = {epsilon[at]:.1f}"
+    )
+
+
+_WITHIN = {67: 1.09, 148: 1.08, 1024: 1.06}
+"""Ratio of the noise of factorised prefix sums to its lower bound, by T."""
+
+
+def factorised_noise(_: int) -> Findings:
+    """The largest noise on a factorised prefix sum, in units of Delta / mu."""
+    for T, factor in _WITHIN.items():
+        least = least_row_norm(np.tril(np.ones((T, T))))
+        facts = {"T": T, "factor": factor, "least": least}
+        largest, tree = float(prefix_sums(T).row_norms.max()), float(tree_levels(T))
+        yield of_number(f"factorised-{T}", factor * least, largest, facts=facts, trivial=tree)
+
+
+def headline(ranking: pd.DataFrame) -> Findings:
+    """The factor by which RW-Meta gains more than each central rival in this run.
+
+    Args:
+        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
+    """
+    rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
+    for row in rows.to_dict("records"):
+        yield Finding(
+            name=f"headline-{row['rival'].replace(' ', '-')}",
+            claimed=1.5,
+            measured=row["ratio"],
+            case=f"{row['stream']}, μ = {row['mu']:g}, {row['other_algorithm']}",
+            facts={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
+            interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
+            confidence=row["confidence"],
+        )
