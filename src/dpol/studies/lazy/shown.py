@@ -44,7 +44,7 @@ TITLES: Mapping[str, str] = {
 """Titles of algorithms, in the order in which they are shown."""
 
 
-_LOOKS: Mapping[str, Look] = {
+LOOKS: Mapping[str, Look] = {
     "dp-ftrl": Look(colour="#B07D00", dashes=DASHED, marker="D"),
     "gradient-descent": Look(colour=GREY, dashes=DASH_DOT, marker="X"),
     CHANCE: Look(colour=GREY, dashes=DASH_DOT_DOT, marker="_"),
@@ -224,7 +224,7 @@ def _lines(regrets: pd.DataFrame, game: Game) -> list[_Line]:
     tell the adversaries apart."""
     played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
     pairs = [it for it in itertools.product(TITLES, game.losses) if it in played]
-    looks = {**looks_of(TITLES), **_LOOKS}
+    looks = {**looks_of(TITLES), **LOOKS}
     joined = regrets["T"].nunique() > panels.FEW
     reach = 1.15 if joined else 1.6
     places = np.geomspace(1 / reach, reach, len(pairs)) if len(pairs) > 1 else np.ones(1)
