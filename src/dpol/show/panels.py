@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +38,10 @@ _LEGEND_LINE = 0.17  # inches
 _LEGEND_CHARACTERS_PER_INCH = 17.0
 _LEGEND_KEY = 0.7  # inches that a line, and the gap beside its name, take
 _MANY_LEVELS = 5
+
+
+short: Callable[[float], str] = "{:g}".format
+"""A number at an axis."""
 
 
 # ---- figures -------------------------------------------------------------------------------------
@@ -138,11 +142,19 @@ def key(label: str, **look: Any) -> Line2D:
 
 
 def add_bars(
-    ax: Axes, x: pd.Series, mean: pd.Series, half: pd.Series, look: Look, label: str
+    ax: Axes,
+    x: pd.Series,
+    mean: pd.Series,
+    half: pd.Series,
+    look: Look,
+    label: str,
+    *,
+    joined: bool = True,
 ) -> None:
-    """A line through means, with a bar for each interval that is finite."""
+    """Means, with a bar for each interval that is finite, and a line through them if `joined`."""
+    drawn = look.line_and_points if joined else look.points
     bars: Any = {"yerr": _finite(half), "elinewidth": 0.9, "capsize": 1.7, "capthick": 0.8}
-    ax.errorbar(x, mean, **bars, **look.line_and_points, label=label)
+    ax.errorbar(x, mean, **bars, **drawn, label=label)
 
 
 def add_band(
@@ -170,7 +182,7 @@ def set_levels(ax: Axes, levels: Sequence[float]) -> None:
     for place, mu in enumerate(levels):
         if mu == math.inf:
             ax.axvspan(place - 0.5, place + 0.5, color=BAND, linewidth=0, zorder=0)
-    tick = mu_tick if len(levels) > _MANY_LEVELS else "{:g}".format
+    tick = mu_tick if len(levels) > _MANY_LEVELS else short
     set_groups(ax, ["∞\nno privacy" if mu == math.inf else tick(mu) for mu in levels])
 
 
@@ -181,9 +193,9 @@ def set_groups(ax: Axes, names: Sequence[str]) -> None:
     ax.grid(visible=False, axis="x")
 
 
-def set_ticks(axis: Axis, places: Sequence[float], names: Sequence[str]) -> None:
+def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str] = short) -> None:
     """A tick at each of these places, and no others."""
-    axis.set_ticks(places, labels=names)
+    axis.set_ticks(places, labels=list(map(text, places)))
     axis.set_minor_locator(NullLocator())
 
 

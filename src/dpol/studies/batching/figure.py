@@ -34,9 +34,9 @@ def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
     curves = frames["amplification"]
     shown = curves[curves["t"] == curves["t"].iloc[0]]
     n, mu = shown["n"].min(), min(set(shown["mu"]), key=lambda it: (abs(it - 1), it))
-    first, studied = shown.iloc[0], [it for it in _ALGORITHMS if it in set(shown["bound"])]
-    looks = looks_of(_ALGORITHMS.values())
-    colours = {bound: looks[_ALGORITHMS[bound]].colour for bound in studied}
+    first, looks = shown.iloc[0], looks_of(_ALGORITHMS.values())
+    studied = {it: name for it, name in _ALGORITHMS.items() if it in set(shown["bound"])}
+    colours = {bound: looks[name].colour for bound, name in studied.items()}
     with panels.panels(2, 2, (panels.WIDTH / 2, 3.1), width_ratios=(1, 1.1)) as drawn:
         left, right = drawn.axes
         _draw_curves(left, shown[(shown["n"] == n) & (shown["mu"] == mu)], colours)
@@ -44,20 +44,12 @@ def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
         _draw_epsilons(drawn, right, shown, colours)
         delta = power(first["delta_reported"])
         right.set_title(f"ε at δ = {delta}, as a share of ε not amplified", loc="left")
-        drawn.legend(
-            [
-                panels.key("perfect privacy", **_PERFECT.line),
-                panels.key(name_of("un-amplified").short, **_PLAIN.line),
-                *(panels.key(name_of(it).full, color=colours[it]) for it in studied),
-                panels.key(
-                    "Monte Carlo estimate (dashed; open markers)",
-                    color=BLACK,
-                    linestyle="--",
-                    marker="o",
-                    markerfacecolor="white",
-                ),
-            ]
-        )
+        keys = [panels.key("perfect privacy", **_PERFECT.line)]
+        keys.append(panels.key(name_of("un-amplified").short, **_PLAIN.line))
+        keys += [panels.key(name_of(it).full, color=colour) for it, colour in colours.items()]
+        open_marker: Any = {"ls": "--", "marker": "o", "mfc": "white"}
+        name = "Monte Carlo estimate (dashed; open markers)"
+        drawn.legend([*keys, panels.key(name, color=BLACK, **open_marker)])
         drawn.title(
             f"Central privacy of round t = {first['t']} of T = {first['T']}",
             f"α = {first['alpha']:g}, all-zero gains (the worst case)",
@@ -100,7 +92,7 @@ def _draw_epsilons(
         drawn.name_line(ax, mus[0], analytic.iloc[0], name, colour)
     ax.axhline(1.0, **_PLAIN.line)
     ax.set_xscale("log")
-    panels.set_ticks(ax.xaxis, mus, [f"{mu:g}" for mu in mus])
+    panels.set_ticks(ax.xaxis, mus)
     ax.invert_xaxis()
     panels.set_percent(ax.yaxis)
     ax.set_ylim(top=1.01)

@@ -32,4 +32,4 @@ def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
 def sized_titles(titles: Mapping[str, str], summary: pd.DataFrame) -> dict[str, str]:
     """The titles of streams, by label, each with its number of experts."""
     sizes = summary.groupby("stream")["n_experts"].first()
-    return {label: f"{titles[label]} (n = {size})" for label, size in sizes.items()}
+    return {label: f"{titles[label]} (n = {sizes[label]})" for label in titles if label in sizes}

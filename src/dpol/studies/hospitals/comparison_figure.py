@@ -16,16 +16,15 @@ from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
-NO_PRIVACY = "no-privacy"
+NO_PRIVACY = "best of the paper's\nlearners, no privacy"
 PAPER_LEVEL = "paper-level"
 _OTHER = Look(colour=GREY, dashes=SHORT, marker="s", width=1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Line:
     """A line of a panel: one point per level, with the half-widths of its intervals."""
 
-    key: str
     name: str
     look: Look
     points: pd.DataFrame
@@ -51,10 +50,10 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
             panels.set_levels(ax, levels)
             reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
             ax.axhline(reference, color=STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
-            drawn.name_line(ax, end, reference, "best of the paper's\nlearners, no privacy", STATIC)
+            drawn.name_line(ax, end, reference, NO_PRIVACY, STATIC)
             for line in _lines(rows, levels):
                 place, mean, half = (line.points[it] for it in ("place", "mean", "half"))
-                panels.add_bars(ax, place, mean, half, line.look, label=line.key)
+                panels.add_bars(ax, place, mean, half, line.look, line.name)
                 drawn.name_line(ax, place.iloc[-1], mean.iloc[-1], line.name, line.look.colour)
             _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
             stream = summary[summary["stream"] == label].iloc[0]
@@ -83,25 +82,10 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
     curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
     lines = [
-        _Line(
-            key="central",
-            name="best with a\ncurator",
-            look=curator,
-            points=_best(other, "central", levels),
-        ),
-        _Line(
-            key="other",
-            name="best other\nlocal row",
-            look=_OTHER,
-            points=_best(other, "local", levels),
-        ),
-        _Line(
-            key="paper",
-            name="the paper's\nway",
-            look=looks[theirs],
-            points=_points(paper, "other_", levels),
-        ),
-        _Line(key="ours", name="ours", look=looks[ours], points=_points(paper, "", levels)),
+        _Line("best with a\ncurator", curator, _best(other, "central", levels)),
+        _Line("best other\nlocal row", _OTHER, _best(other, "local", levels)),
+        _Line("the paper's\nway", looks[theirs], _points(paper, "other_", levels)),
+        _Line("ours", looks[ours], _points(paper, "", levels)),
     ]
     return [line for line in lines if not line.points.empty]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,13 +50,7 @@ def looks() -> dict[str, Look]:
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """KL risk against T, M, K and epsilon, a panel per sweep that was run, with the bounds."""
     sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, COLUMN_OF)
-    columns = min(2, len(sweeps))
-    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
-        for ax, sweep in zip(drawn.axes, sweeps, strict=True):
-            _draw_sweep(drawn, ax, sweep)
-        # Risks of random classes are compared across panels; the hard class is another problem.
-        pairs = zip(drawn.axes, sweeps, strict=True)
-        _share_limits([ax for ax, sweep in pairs if sweep.kind == "random"])
+    with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
         if len(sweeps) < drawn.grid.size:
@@ -69,11 +64,7 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """TV distance of the batch selector against T: average (above) and median (below)."""
     sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
-    columns = len({sweep.kind for sweep in sweeps})
-    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
-        for ax, sweep in zip(drawn.axes, sweeps, strict=True):
-            _draw_sweep(drawn, ax, sweep)
-        _share_limits(drawn.axes)
+    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps})) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
@@ -130,7 +121,7 @@ def _draw_excesses(ax: Axes, rows: pd.DataFrame) -> None:
         # To the right of the mean, which would hide them.
         excesses = (runs["kl_runs"] - runs["best_kl"]) / runs["T"]
         ax.plot(runs["x"] + 0.3 * step, excesses, color=look.colour, **_DOTS)
-    panels.set_groups(ax, [f"{epsilon:g}" for epsilon in epsilons])
+    panels.set_groups(ax, list(map(panels.short, epsilons)))
     for border in range(1, len(epsilons)):
         ax.axvline(border - 0.5, color=RULE, lw=0.6)
 
@@ -169,11 +160,19 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
     return sweeps
 
 
-def _share_limits(axes: Sequence[Axes]) -> None:
-    """Give panels the same vertical axis."""
-    lows, highs = zip(*(ax.get_ylim() for ax in axes), strict=True) if axes else ((), ())
-    for ax in axes:
-        ax.set_ylim(min(lows), max(highs))
+@contextmanager
+def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Panels]:
+    """A panel for each sweep, to which the block adds what is known without a run."""
+    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
+        for ax, sweep in zip(drawn.axes, sweeps, strict=True):
+            _draw_sweep(drawn, ax, sweep)
+        # Risks of random classes are compared across panels; the hard class is another problem.
+        pairs = zip(drawn.axes, sweeps, strict=True)
+        shared = [ax for ax, sweep in pairs if sweep.y != _RISK or sweep.kind == "random"]
+        limits = [limit for ax in shared for limit in ax.get_ylim()]
+        for ax in shared:
+            ax.set_ylim(min(limits), max(limits))
+        yield drawn
 
 
 def _add_key(figure: Figure) -> None:
@@ -195,7 +194,7 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
     ax.set_title(f"{sweep.kind} class: {fixed(rows.iloc[0], x, power)}", loc="left")
-    panels.set_ticks(ax.xaxis, values, list(map(power, values)))
+    panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
     few = {"ls": "none"} if len(values) <= panels.FEW else {}

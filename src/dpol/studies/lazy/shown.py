@@ -187,7 +187,7 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
     cells = list(itertools.product(sizes, epsilons))
     rounds = sorted(set(regrets["T"]))
-    short = all(10 ** round(np.log10(T)) == T for T in rounds)
+    powers = all(10 ** round(np.log10(T)) == T for T in rounds)
     lines, first = _lines(regrets, game), regrets.iloc[0]
     width = max(5.6 / len(epsilons), 2.2)
     with panels.panels(len(cells), len(epsilons), (width, 1.9), sharex=True, sharey="row") as drawn:
@@ -205,7 +205,7 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
             ax.set_title(f"ε = {epsilon:g}")
         for ax in drawn.grid[-1]:
             ax.set_xlabel("rounds T")
-            panels.set_ticks(ax.xaxis, rounds, [power(T) if short else f"{T:,}" for T in rounds])
+            panels.set_ticks(ax.xaxis, rounds, power if powers else "{:,}".format)
             ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
         _add_legend(drawn, game, lines)
         drawn.title(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from dpol.core.words import counted
 from dpol.privacy.stays import STAYS
-from dpol.show import looks, panels
+from dpol.show import panels
+from dpol.show.looks import GREY, SOLID, Look
 from dpol.show.words import mu_title
 from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
 from dpol.studies.memory.study import MU_OF_STAYS
@@ -22,7 +19,6 @@ from dpol.studies.study import Facts, Frames
 _COLOURS = ("#0D0887", "#6A00A8", "#B12A90", "#E16462", "#B8860B", "#707070")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower panels
-_FEW = 3  # From so many points on, a line joins them.
 
 
 def draw(frames: Frames, settings: NoiseMemories, facts: Facts) -> Figure:
@@ -46,28 +42,17 @@ def _draw_gains(
 ) -> None:
     """Gain with memory above that with independent noise, the strictest mu on the right."""
     mus = sorted(settings.mus, reverse=True)
-    ax.axhline(0.0, color=looks.GREY, ls="--", lw=1.0)
+    ax.axhline(0.0, color=GREY, ls="--", lw=1.0)
     pairs = rows[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1)]
-    for place, (weeks, colour, marker) in enumerate(_units(settings)):
-        own = pairs[pairs["weeks"] == weeks].set_index("level").loc[mus]
+    for place, (weeks, look) in enumerate(_units(settings).items()):
+        points = pairs[pairs["weeks"] == weeks].set_index("level").loc[mus]
         # Units of a mu stand side by side.
-        beside = 1.03 ** ((len(settings.weeks) - 1) / 2 - place)
-        ax.errorbar(
-            np.array(mus) * beside,
-            own["difference"],
-            yerr=own["difference_half_width"],
-            color=colour,
-            linestyle="-" if len(mus) >= _FEW else "none",
-            linewidth=1.2,
-            marker=marker,
-            markersize=4.0,
-            markeredgewidth=0,
-            elinewidth=0.9,
-            label=str(weeks),
-        )
-        last = float(own["difference"].iloc[-1])
-        drawn.name_line(ax, mus[-1] * beside, last, counted(weeks, "week"), colour)
-    _label_ticks(ax, mus, "μ (the further right, the more private)")
+        x = points.index.to_series() * 1.03 ** ((len(settings.weeks) - 1) / 2 - place)
+        mean, half = points["difference"], points["difference_half_width"]
+        panels.add_bars(ax, x, mean, half, look, str(weeks), joined=len(mus) > panels.FEW)
+        drawn.name_line(ax, x.iloc[-1], mean.iloc[-1], counted(weeks, "week"), look.colour)
+    ax.set(xscale="log", xlabel=f"μ ({panels.STRICTER})")
+    panels.set_ticks(ax.xaxis, mus)
     ax.set_xlim(mus[0] * 1.15, mus[-1] / 1.15)
 
 
@@ -77,30 +62,22 @@ def _draw_stays(
     """The mu of a person by the weeks of the stay, at the strictest level."""
     level, stays = min(settings.mus), list(STAYS)
     rows = rows[(rows["level"] == level) & (rows["times"] == 1)].set_index(["weeks", "noise"])
-    ax.set_yscale("log")
-    ax.set_yticks(ticks := [level * factor for factor in _FACTORS], [f"{it:g}" for it in ticks])
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.axhline(level, color=looks.GREY, lw=0.8)
-    for weeks, colour, _ in _units(settings):
+    ax.set(xscale="log", yscale="log", xlabel="weeks that a person stays")
+    panels.set_ticks(ax.xaxis, stays)
+    panels.set_ticks(ax.yaxis, [level * factor for factor in _FACTORS])
+    ax.axhline(level, color=GREY, lw=0.8)
+    for weeks, look in _units(settings).items():
         for noise, dashes in ((INDEPENDENT, "--"), (REMEMBERED, "-")):
             mus = rows.loc[(weeks, noise), list(MU_OF_STAYS)].to_numpy(dtype=float)
             label = f"{weeks} {noise}"
-            ax.plot(stays, mus, color=colour, linestyle=dashes, linewidth=1.1, label=label)
-        drawn.name_line(ax, stays[-1], mus[-1], counted(weeks, "week"), colour)
-    _label_ticks(ax, stays, "weeks that a person stays")
+            ax.plot(stays, mus, color=look.colour, linestyle=dashes, linewidth=1.1, label=label)
+        drawn.name_line(ax, stays[-1], mus[-1], counted(weeks, "week"), look.colour)
 
 
-def _units(settings: NoiseMemories) -> list[tuple[int, str, str]]:
-    """Weeks, colour and marker of each unit."""
-    return list(zip(settings.weeks, _COLOURS, _MARKERS, strict=False))
-
-
-def _label_ticks(ax: Axes, places: Sequence[float], name: str) -> None:
-    """A tick for every place on a logarithmic axis, and no others."""
-    ax.set_xscale("log")
-    ax.set_xticks(places, [f"{it:g}" for it in places])
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlabel(name)
+def _units(settings: NoiseMemories) -> dict[int, Look]:
+    """The look of each unit, by its weeks."""
+    marked = zip(settings.weeks, _COLOURS, _MARKERS, strict=False)
+    return {weeks: Look(colour, SOLID, marker) for weeks, colour, marker in marked}
 
 
 def _title(first: pd.Series, facts: Facts) -> tuple[str, ...]:
