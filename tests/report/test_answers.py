@@ -66,9 +66,9 @@ def test_what_cannot_be_compared_is_said_last() -> None:
     answer = answer_on_papers(None, NONE, RANKING)
     # 0.33 ± 0.13 compared with the tree's 22.
     assert answer.found == (
-        "RW-Meta (local) compared with the better central tree, with isotropic noise: 0.02 to 0.02"
-        " times its gain. RW-Meta is above it in 0 of 1 cells and below it in 1. In the others"
-        " their intervals overlap."
+        "RW-Meta (local) compared with the best central rival in hindsight (tree), with isotropic"
+        " noise: 0.02 to 0.02 times its gain. RW-Meta is above it in 0 of 1 cells and below it in"
+        " 1. In the others their intervals overlap."
     )
     assert answer.more == (
         "The paper reports RW-Meta above its tree in 9 of 9 cells, at 1.44 to 2.22 times its gain.",
@@ -112,8 +112,8 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
     ]
     assert "Taken as public, and not covered by any μ: the list." in answer.more
     text = "\n".join(answer.more)
-    assert "Mechanisms: 2 local (nobody sees the gains themselves), 1 central" in text
-    assert "Anyone who has the seed can remove it" in text
+    assert "Mechanisms: 2 local (each site adds noise to its own gains), 1 central" in text
+    assert "Anyone who has the seed can remove the noise" in text
     assert "It is not about this page, which is computed from the true numbers." in text
     assert "Audits: the attacks do not refute 1 of 2 claims." in text
     assert "Confidence of all bounds together: 90%." in text

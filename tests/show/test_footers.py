@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.show.footers import describe_data, describe_guarantee, describe_models
+from dpol.show.footers import describe_guarantee, describe_models
 
 INF = math.inf
 EPSILON = {INF: INF, 1.0: 4.886, 0.5: 2.254}
@@ -96,9 +96,7 @@ def test_the_guarantee(columns: dict[str, pd.DataFrame], lines: list[str]) -> No
 def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
     found = describe_guarantee({"a": column()}, [0.5, INF, 1.0])
     assert found[1] == f"Noise (local): μ = 0.5: ε = 2.26; μ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
-
-
-def test_a_level_without_noise_in_some_stream_has_no_guarantee() -> None:
+    # A level without noise in some stream has no guarantee.
     assert "∞" not in guarantee(a=pd.concat([column(), column(**WEAK)]))[0]
 
 
@@ -106,11 +104,6 @@ def test_a_level_without_noise_in_some_stream_has_no_guarantee() -> None:
 def test_no_guarantee_without_noise(runs: pd.DataFrame) -> None:
     none = ["Guarantee: none, no run has privacy noise."]
     assert describe_guarantee({"a": runs}, list(EPSILON)) == none
-
-
-def test_data() -> None:
-    assert describe_data(False) == "Data: real."
-    assert describe_data(True) == "Data: simulated, not measured."
 
 
 def test_models() -> None:
@@ -128,28 +121,23 @@ def test_what_is_taken_as_public_is_said_once() -> None:
     assert not any("public" in line for line in guarantee(a=column()))
 
 
-def stays(**factors: float) -> pd.DataFrame:
+def stays(mechanism: str = "Noise", carried_weeks: float = math.nan, **factors: float) -> Any:
     """An algorithm whose columns are so many times the level, where that is finite."""
-    found = column(mechanism=factors.pop("mechanism", "Noise"))
-    for name, factor in factors.items():
-        found[name] = 3.0 if name == "carried_weeks" else factor * found["mu"].replace(INF, 9.0)
-    return found
+    found = column(mechanism=mechanism, carried_weeks=carried_weeks)
+    return found.assign(**{it: factors[it] * found["mu"].replace(INF, 9.0) for it in factors})
 
 
 def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
-    two = {"mu_1_week": 1.0, "mu_2_weeks": math.sqrt(2)}
-    said = (
-        "For a person who is counted in 2 weeks, in a row or not, μ is at most 1.42 times the"
-        " requested one."
-    )
-    assert guarantee(a=stays(**two))[1:] == [said]
-    tree = stays(mechanism="Tree", mu_1_week=1.0, mu_2_weeks=1.9)
-    told = guarantee(a=stays(**two), b=stays(**two), c=tree)[2:]
-    assert told == [said.replace("1.42", "1.42 (Noise); 1.9 (Tree)")]
-    other = guarantee(a=stays(**two), c=column(mechanism="L2P"))[2:]
-    assert other == [said.replace("1.42", "1.42 (Noise)")]
-    carried = guarantee(a=stays(carried_weeks=3, mu_carried=2.0))[1:]
-    assert carried == [
+    two = stays(mu_1_week=1.0, mu_2_weeks=math.sqrt(2))
+    start = "For a person who is counted in 2 weeks, in a row or not, μ is at most"
+    tree = stays("Tree", mu_1_week=1.0, mu_2_weeks=1.9)
+    for columns, factors in (
+        ({"a": two}, "1.42"),
+        ({"a": two, "b": two, "c": tree}, "1.42 (Noise); 1.9 (Tree)"),
+        ({"a": two, "c": column(mechanism="L2P")}, "1.42 (Noise)"),
+    ):
+        assert guarantee(**columns)[-1] == f"{start} {factors} times the requested one."
+    assert guarantee(a=stays(carried_weeks=3, mu_carried=2.0))[1:] == [
         "Counts are taken as true. Where a missing count repeats the last one, a person is counted"
         " in up to 3 further weeks. For that person μ is at most 2 times the requested one."
     ]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dpol.show import style
-from dpol.studies.audits.figure import _COLOURS as VERDICTS
+from dpol.experts.registry import known_looks
+from dpol.show import looks, style
 from dpol.studies.labels import figures as labels
-from dpol.studies.memory.figure import _COLOURS as UNITS
-from legible import assert_legible
+from dpol.studies.labels.registry import LEARNERS
+from dpol.studies.lazy.shown import LOOKS as LAZY
+from dpol.studies.looks import looks_of
 
-SHARED = {style.GREY, style.BLACK}
-USED = [*style.COLOURS.values(), *UNITS, style.REFUTED, style.ENVELOPE]
+KNOWN = {**known_looks(), **LAZY, **labels.looks()}
+SHARED = {looks.GREY, looks.BLACK}
+USED = [*({it.colour for it in KNOWN.values()} - SHARED), looks.REFUTED, looks.ENVELOPE]
 
 
 def test_contrast_by_hand() -> None:
@@ -28,58 +28,37 @@ def test_contrast_by_hand() -> None:
 
 
 def test_lines_stand_out_from_white_and_text_more() -> None:
-    for colour in {*USED, *style._FURTHER} - {style.ENVELOPE}:
+    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *looks.UNKNOWN))}
+    for colour in lines:
         assert style.contrast(colour) >= 3.0, colour
         assert style.contrast(style.text_colour(colour)) >= 4.5, colour
     # What is dark enough stays, and what was too pale is just dark enough.
-    assert style.text_colour(style.BLACK) == style.BLACK
+    assert style.text_colour(looks.BLACK) == looks.BLACK
     assert style.contrast(style.text_colour("#56B4E9")) < 4.8
 
 
 def test_a_colour_means_one_thing_in_all_figures() -> None:
     assert len(set(USED)) == len(USED)
-    assert not SHARED & set(USED)
-    looks = labels.looks()
-    assert all(looks[name][0] == style.COLOURS[name] for name in looks if name in style.COLOURS)
-    assert {VERDICTS[it] for it in VERDICTS} == {style.GREY, style.REFUTED}
+    assert looks.BLACK not in {it.colour for it in KNOWN.values()}
+    assert all(LEARNERS[name].colour == look.colour for name, look in labels.looks().items())
     # Labels of one colour are one algorithm, but for those without privacy, which are grey.
-    for one, two in itertools.combinations(style.ALGORITHM_STYLES, 2):
-        looks_of = [style.ALGORITHM_STYLES[it].colour for it in (one, two)]
-        if looks_of[0] == looks_of[1] != style.GREY:
+    for one, two in itertools.combinations(KNOWN, 2):
+        if KNOWN[one].colour == KNOWN[two].colour != looks.GREY:
             assert one.split("-")[0] == two.split("-")[0]
-    # Whatever is not in the table gets a colour of its own.
-    unknown = style.algorithm_styles([f"mine-{number}" for number in range(12)])
-    assert not {it.colour for it in unknown.values()} & {*USED, *SHARED}
+    # Whatever has no look gets a colour of its own.
+    assert not {it.colour for it in looks.UNKNOWN} & {*USED, *SHARED}
 
 
-def test_svg_has_real_text_in_fonts_that_browsers_have(tmp_path: Path) -> None:
-    with style.figure_style():
-        figure = style.new_figure(3.0, 2.0)
-        ax = figure.subplots()
-        ax.plot([1, 1e5], [1e-3, 1e4], label="μ = 0.5")
-        ax.set(xscale="log", yscale="log", title="ε < 1 & T", xlabel="T")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(style.PowerFormatter())
-            axis.set_minor_formatter(style.PowerFormatter())
-        figure.legend()
-        style.freeze_layout(figure)
-    assert_legible(figure)
-    style.save_figure(figure, [tmp_path / "a.svg"])
-    svg = (tmp_path / "a.svg").read_text()
-    shown = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
-    assert {"μ = 0.5", "ε &lt; 1 &amp; T", "T", "10⁴", "0.01"} <= set(shown)
-    assert "<tspan" not in svg
-    fonts = set(re.findall(r"font-family: ([^;\"]*)", svg))
-    assert fonts == {"'DejaVu Sans', 'Verdana', 'Arial', 'Helvetica', sans-serif"}
-
-
-@pytest.mark.parametrize("fault", [{"color": "#56B4E9"}, {"fontsize": 6}, {"text": "$x$ and $y$"}])
-def test_what_is_illegible_is_found(fault: dict[str, object]) -> None:
-    with style.figure_style():
-        figure = style.new_figure(2.0, 2.0)
-        figure.text(0.5, 0.5, **({"s": fault.pop("text", "x")} | fault))
-    with pytest.raises(AssertionError):
-        assert_legible(figure)
+def test_looks_of_one_figure_differ_and_do_not_depend_on_their_order() -> None:
+    names = [*known_looks(), *(f"mine-{number}" for number in range(8))]
+    found = looks_of(names)
+    assert list(found) == names
+    assert found == looks_of(reversed(names))
+    assert {name: found[name] for name in known_looks()} == known_looks()
+    lines = [(it.colour, it.dashes) for it in found.values()]
+    assert len(set(lines)) == len(lines)
+    many = [f"mine-{number}" for number in range(60)]  # more than there are looks
+    assert list(looks_of(many)) == many
 
 
 # Simulation of red-green blindness in linear light: Machado, Oliveira and Fernandes, "A
@@ -91,9 +70,9 @@ BLIND = {
 }
 TOGETHER = [
     "rw-meta persistence tree-ftpl-min-noise mf-ftpl tree-ftpl-min-regret l2p rw-ftpl",
-    "rw-meta persistence tree-ftpl-min-noise mf-ftpl mf-window mf-discounted",
-    "l2p l2p-published l2p-one-round l2p-theorem tree-ftpl-min-noise mf-ftpl",
-    "l2p l2p-one-round l2p-theorem dp-ftrl",
+    "rw-meta persistence tree-ftpl-min-noise mf-ftpl mf-window-8 mf-discounted-0.8",
+    "l2p l2p-published l2p-one-round l2p-theorem-3.10 tree-ftpl-min-noise mf-ftpl",
+    "l2p l2p-one-round l2p-theorem-3.12 dp-ftrl",
     "wma exp3 exp3-bayes membership randomised-response",
     "rw-adabatch rw-adabatch-reflection",
     "rw-meta random-effects tree-ftpl-min-noise",
@@ -117,7 +96,7 @@ def test_colours_of_one_figure_differ_for_every_eye(eye: str) -> None:
         return min(math.dist(seen(one, eye), seen(two, eye)) for one, two in pairs)
 
     for names in TOGETHER:
-        assert nearest([style.COLOURS[it] for it in names.split()]) >= 10, names
+        assert nearest([KNOWN[it].colour for it in names.split()]) >= 10, names
     # A power check: each blindness takes a red for a green, and no other eye does.
     reds = {"deuteranopia": ["#5E9C2F", "#D1362F"], "protanopia": ["#7A7500", "#D55E00"]}
     assert {name for name, pair in reds.items() if nearest(pair) < 10} == {eye} - {"none"}

@@ -7,7 +7,7 @@ one algorithm, no other is loaded. docs/how-to/add-algorithm.md and add-learner.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from typing import Any
 
 from dpol.core.imports import code_hash, load
@@ -19,6 +19,7 @@ from dpol.experts.interface import (
     check_class,
     check_made,
 )
+from dpol.show.looks import DASH_DOT, DASH_DOT_DOT, DASHED, GREY, SHORT, SOLID, Look
 
 JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners alone watch it
 
@@ -27,15 +28,24 @@ JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners
 class Entry:
     """A registered class: an algorithm, or a bank whose learners are played one by one.
 
+    Nothing that plays knows how it is drawn, so that another colour plays nothing again.
+
     Args:
         target: where it is, as `module:class`.
         fixed: parameters that belong to the name, so that no config can set them.
         defaults: defaults of parameters, where they differ from those of the class.
+        look: its look in figures; without one it gets one that differs from those around it.
+        variants: looks of labels that configs and studies give it with other parameters.
+        rival: the kind of central rival that RW-Meta is compared with; empty if it is none.
     """
 
     target: str
+    _: KW_ONLY
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    look: Look | None = None
+    variants: Mapping[str, Look] = field(default_factory=dict)
+    rival: str = ""
 
     @property
     def module(self) -> str:
@@ -84,55 +94,122 @@ class Entry:
         return made
 
 
-_LEARNERS: Mapping[str, str | Entry] = {
-    "ridge": "dpol.experts.learners.ridge:RidgeBank",
-    "rw-ftpl": "dpol.experts.learners.leader:LeaderBank",
-    "kalman": "dpol.experts.learners.state_space:KalmanBank",
-    "empirical-bayes": "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
-    "random-effects": "dpol.experts.learners.random_effects:RandomEffectsBank",
+LEARNERS: dict[str, Entry] = {
+    "ridge": Entry("dpol.experts.learners.ridge:RidgeBank"),
+    "rw-ftpl": Entry("dpol.experts.learners.leader:LeaderBank"),
+    "kalman": Entry("dpol.experts.learners.state_space:KalmanBank"),
+    "empirical-bayes": Entry(
+        "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
+        look=Look("#332288", SOLID, "*", width=1.9),
+    ),
+    "random-effects": Entry(
+        "dpol.experts.learners.random_effects:RandomEffectsBank",
+        look=Look("#00868B", DASH_DOT_DOT, "P", width=1.9),
+    ),
 }
-_ALGORITHMS: Mapping[str, str | Entry] = {
-    "rw-ftpl": "dpol.experts.ftpl:RandomWalkFTPL",
-    "rw-adabatch": "dpol.experts.adabatch:RWAdaBatch",
-    "rw-meta": "dpol.experts.meta:RWMeta",
-    "persistence": "dpol.experts.persistence:Persistence",
-    "ridge": _LEARNERS["ridge"],
-    "kalman": _LEARNERS["kalman"],
-    "empirical-bayes": _LEARNERS["empirical-bayes"],
-    "random-effects": _LEARNERS["random-effects"],
+"""Banks of learners, by the name that `learners` in a config gives them."""
+REGISTRY: dict[str, Entry] = {
+    "rw-ftpl": Entry("dpol.experts.ftpl:RandomWalkFTPL", look=Look("#3A9AD9", DASHED, "s")),
+    "rw-adabatch": Entry(
+        "dpol.experts.adabatch:RWAdaBatch",
+        look=Look("#7B4FB5", DASH_DOT, "^"),
+        variants={"rw-adabatch-reflection": Look("#C06FD8", SHORT, ">")},
+    ),
+    "rw-meta": Entry(
+        "dpol.experts.meta:RWMeta",
+        look=Look("#0072B2", SOLID, "o", width=1.7),
+        variants={
+            "rw-meta-floor-0": Look("#0072B2", DASH_DOT, "<"),
+            "rw-meta-kalman": Look("#0072B2", DASHED, ">"),
+        },
+    ),
+    "persistence": Entry(
+        "dpol.experts.persistence:Persistence", look=Look("#1F3A5F", DASH_DOT, "+")
+    ),
+    # A bank that shares its name with an algorithm is a learner only.
+    **{name: bank for name, bank in LEARNERS.items() if name != "rw-ftpl"},
     "bayesian-average": Entry(
         "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
         defaults={"pooling": "common", "forgetting": 1.0},
+        look=Look("#6A5ACD", DASHED, "h"),
     ),
-    "exponential-weights": "dpol.experts.exponential_weights:ExponentialWeights",
+    "exponential-weights": Entry(
+        "dpol.experts.exponential_weights:ExponentialWeights", look=Look("#4A7A9C", SOLID, "d")
+    ),
     "fixed-share": Entry(
-        "dpol.experts.exponential_weights:ExponentialWeights", defaults={"share": 0.02}
+        "dpol.experts.exponential_weights:ExponentialWeights",
+        defaults={"share": 0.02},
+        look=Look("#7A7500", DASH_DOT, "p"),
     ),
-    "l2p": "dpol.lazy.algorithm:LazyWeights",
+    "l2p": Entry(
+        "dpol.lazy.algorithm:LazyWeights",
+        look=Look("#CC6699", DASH_DOT_DOT, "p"),
+        variants={
+            "l2p-sound": Look("#CC6699", SOLID, "p"),
+            "l2p-published": Look("#5C1A45", DASHED, "s"),
+            "l2p-one-round": Look("#A0308A", SHORT, "^"),
+            "l2p-theorem-3.10": Look("#8F7FC0", SHORT, "v"),
+            "l2p-theorem-3.12": Look("#8F7FC0", DASHED, "v"),
+        },
+    ),
     "tree-ftpl-min-noise": Entry(
-        "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-noise"}
+        "dpol.experts.tree_ftpl:TreeFTPL",
+        fixed={"objective": "min-noise"},
+        look=Look("#D55E00", DASHED, "D"),
+        rival="tree",
     ),
     "tree-ftpl-min-regret": Entry(
-        "dpol.experts.tree_ftpl:TreeFTPL", fixed={"objective": "min-regret"}
+        "dpol.experts.tree_ftpl:TreeFTPL",
+        fixed={"objective": "min-regret"},
+        look=Look("#8C3B00", DASH_DOT, "v"),
+        rival="tree",
     ),
-    "mf-ftpl": Entry("dpol.experts.matrix_ftpl:MatrixFTPL", fixed={"window": None}),
-    "mf-window": Entry("dpol.experts.matrix_ftpl:MatrixFTPL", defaults={"window": 8}),
-    "mf-discounted": "dpol.experts.matrix_discounted:MatrixDiscounted",
-    "noisy-max": "dpol.experts.noisy_max:NoisyMax",
-    "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",
-    "multiplicative-weights": "dpol.experts.multiplicative_weights:MultiplicativeWeights",
+    "mf-ftpl": Entry(
+        "dpol.experts.matrix_ftpl:MatrixFTPL",
+        fixed={"window": None},
+        look=Look("#009E73", SOLID, "s"),
+        rival="factorised prefix sums",
+    ),
+    "mf-window": Entry(
+        "dpol.experts.matrix_ftpl:MatrixFTPL",
+        defaults={"window": 8},
+        variants={"mf-window-8": Look("#4C9A2A", SOLID, "v")},
+        rival="factorised window sums",
+    ),
+    "mf-discounted": Entry(
+        "dpol.experts.matrix_discounted:MatrixDiscounted",
+        variants={
+            "mf-discounted-0.8": Look("#00614A", SHORT, "<"),
+            "mf-discounted-0.9": Look("#00614A", DASHED, "^"),
+        },
+        rival="factorised decayed sums",
+    ),
+    "noisy-max": Entry("dpol.experts.noisy_max:NoisyMax", rival="fresh noise"),
+    "follow-the-leader": Entry(
+        "dpol.experts.follow_the_leader:FollowTheLeader", look=Look(GREY, SHORT, "X")
+    ),
+    "multiplicative-weights": Entry(
+        "dpol.experts.multiplicative_weights:MultiplicativeWeights", look=Look(GREY, DASHED, "P")
+    ),
 }
-
-
-def _entries(lines: Mapping[str, str | Entry]) -> dict[str, Entry]:
-    return {name: Entry(it) if isinstance(it, str) else it for name, it in lines.items()}
-
-
-LEARNERS = _entries(_LEARNERS)
-"""Banks of learners, by the name that `learners` in a config gives them."""
-# In this order; a bank that shares its name with an algorithm (rw-ftpl) is a learner only.
-REGISTRY = _entries({**_ALGORITHMS, **_LEARNERS, **_ALGORITHMS})
 """Algorithms by name, and banks whose learners are played one by one."""
+
+
+def known_looks() -> dict[str, Look]:
+    """The looks of labels in figures; no algorithm is loaded for them."""
+    looks = {name: entry.look for name, entry in REGISTRY.items() if entry.look}
+    for entry in REGISTRY.values():
+        looks.update(entry.variants)
+    return looks
+
+
+def central_rivals() -> dict[str, list[str]]:
+    """The kinds of central rivals of RW-Meta, with the registered names of each."""
+    kinds: dict[str, list[str]] = {}
+    for name, entry in REGISTRY.items():
+        if entry.rival:
+            kinds.setdefault(entry.rival, []).append(name)
+    return kinds
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:

@@ -11,7 +11,7 @@ import pandas as pd
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
-from dpol.show.footers import describe_public
+from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.words import each, joint_confidence, mu_title, power, proved
 from dpol.studies import audits as audits_study
 from dpol.studies import claims as claims_study
@@ -94,13 +94,12 @@ def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
     rows = ranking[ranking["noise"] == PAPER_NOISE]
     ours, theirs = (rows[rows["source"] == source] for source in ("run", "paper"))
     for rival, own in ours.groupby("rival", sort=False):
-        against = _RIVALS[str(rival)]
         verdicts, low, high = own["verdict"].to_list(), own["ratio"].min(), own["ratio"].max()
         yield (
-            f"RW-Meta (local) compared with {against}, with {PAPER_NOISE} noise: {low:.2f} to"
-            f" {high:.2f} times its gain. RW-Meta is above it in {verdicts.count(ABOVE)} of"
-            f" {len(own)} cells and below it in {verdicts.count(BELOW)}. In the others their"
-            " intervals overlap."
+            f"RW-Meta (local) compared with the best central rival in hindsight ({rival}), with"
+            f" {PAPER_NOISE} noise: {low:.2f} to {high:.2f} times its gain. RW-Meta is above it in"
+            f" {verdicts.count(ABOVE)} of {len(own)} cells and below it in"
+            f" {verdicts.count(BELOW)}. In the others their intervals overlap."
         )
     if not ours.empty:
         reported = theirs["verdict"].to_list()
@@ -109,15 +108,6 @@ def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
             f" {len(reported)} cells, at {theirs['ratio'].min():.2f} to"
             f" {theirs['ratio'].max():.2f} times its gain."
         )
-
-
-_RIVALS = {
-    "tree": "the better central tree",
-    "factorised prefix sums": "the leader of factorised prefix sums",
-    "factorised window sums": "the best leader of factorised window sums (in hindsight)",
-    "factorised decayed sums": "the best leader of factorised decayed sums (in hindsight)",
-    "fresh noise": "the leader of sums with fresh central noise",
-}
 
 
 def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Answer:
@@ -133,17 +123,10 @@ def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Ans
         more.append(f"Adjacent inputs: {each(private['adjacency'])}.")
         more += describe_public(private)
         more.append(_models(private))
-        more += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
+        more += [SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
         more.append(_NOT_THIS_PAGE)
     more += _audited(audits)
     return Answer("How private is it?", found, tuple(more), ("audits", "average-gain"))
-
-
-_SAMPLERS = {
-    "seeded": "The noise is seeded so that anyone can repeat the run. Anyone who has the seed can"
-    " remove it: the guarantee is what secret noise would give.",
-    "secure": "The noise came from the operating system and cannot be repeated.",
-}
 
 
 _NOT_THIS_PAGE = (
@@ -194,11 +177,7 @@ def _percent(share: float) -> str:
 
 def _models(private: pd.DataFrame) -> str:
     counts = private.groupby("model")["mechanism"].nunique()
-    texts = {
-        "local": "local (nobody sees the gains themselves)",
-        "central": "central (a curator sees them)",
-    }
-    found = [f"{counts[model]} {text}" for model, text in texts.items() if model in counts.index]
+    found = [f"{counts[it]} {it} ({text})" for it, text in MODELS.items() if it in counts.index]
     return (
         f"Mechanisms: {', '.join(found)}. The notes below the table of total gains say what each"
         " guarantees."

@@ -16,8 +16,9 @@ from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
 from dpol.show.names import name_of
 from dpol.show.pages import load_template
-from dpol.show.style import algorithm_styles, text_colour
+from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
+from dpol.studies.looks import looks_of
 
 _PERIODS = {1: "day", 7: "week"}
 _KEPT = 2  # words of a name, at least
@@ -96,7 +97,7 @@ def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> 
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
     models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
     labels = [it for it in config.report.algorithms if it in models.index]
-    colours = algorithm_styles(config.report.algorithms)
+    looks = looks_of(config.report.algorithms)
     rounds = first.drop_duplicates("round")
     return {
         "words": _words(config, replay),
@@ -110,7 +111,7 @@ def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> 
         "unseen": np.column_stack(
             [known["round"] - 1, known["at"], _whole(one * known["gain"])]
         ).ravel().tolist() if len(known) else [],
-        "algorithms": [[it, models[it], text_colour(colours[it].colour)] for it in labels],
+        "algorithms": [[it, models[it], text_colour(looks[it].colour)] for it in labels],
         **_settings(rows, one, labels),
     }  # fmt: skip
 

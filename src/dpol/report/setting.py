@@ -7,7 +7,7 @@ from typing import Literal
 import pandas as pd
 
 from dpol.config.models import Config
-from dpol.show.footers import COVERS
+from dpol.show.footers import AS_HARD_AS, COVERS, MODELS
 from dpol.show.words import each, mu_title
 
 
@@ -87,18 +87,14 @@ def _data(config: Config, summary: pd.DataFrame) -> str:
     return f"The data are {kind}: {', '.join(streams)}{when}."
 
 
-_MODELS = {
-    "local": "In the local model each site adds noise to its own gains, and the algorithm sees only"
-    " noisy gains.",
-    "central": "In the central model a trusted curator sees the gains, and only the actions are"
-    " released.",
-    "none": "Algorithms without privacy are shown for comparison.",
-}
-
-
 def _noise(summary: pd.DataFrame) -> str:
     models = set(summary["model"])
-    return " ".join(text for model, text in _MODELS.items() if model in models)
+    sentences = [
+        f"In the {model} model {text}." for model, text in MODELS.items() if model in models
+    ]
+    if "none" in models:
+        sentences.append("Algorithms without privacy are shown for comparison.")
+    return " ".join(sentences)
 
 
 def _protected(config: Config, summary: pd.DataFrame) -> str:
@@ -106,7 +102,4 @@ def _protected(config: Config, summary: pd.DataFrame) -> str:
     if private.empty:
         return "Nothing is protected: no run has privacy noise."
     levels = [mu_title(mu) for mu in config.privacy.levels.values() if mu < float("inf")]
-    return (
-        f"Noise protects {each(private['unit'])}, at {', '.join(levels)}. Telling two adjacent"
-        " inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
-    )
+    return f"Noise protects {each(private['unit'])}, at {', '.join(levels)}. {AS_HARD_AS}"

@@ -33,6 +33,21 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
     return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
 
 
+MODELS = {
+    "local": "each site adds noise to its own gains",
+    "central": "a trusted curator sees the raw gains",
+}
+"""What happens in each model with privacy, as a clause."""
+AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
+"""The meaning of a guarantee with a mu."""
+SAMPLERS = {
+    "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove"
+    " the noise. The guarantee is what the mechanisms would give with secret noise.",
+    "secure": "Noise: secure, from the operating system. Nobody can reproduce it.",
+}
+"""The source of noise, and what follows for those who know it."""
+
+
 def describe_data(simulated: bool) -> str:
     """A sentence that says if the data are simulated."""
     return "Data: simulated, not measured." if simulated else "Data: real."
@@ -74,16 +89,12 @@ def describe_best(column: str, family: str) -> str:
 
 def describe_models(columns: Sequence[tuple[str, str]]) -> list[str]:
     """Sentences that name the local, the central and the non-private columns."""
-    meaning = {
-        "local": "Local model (each site adds noise to its own gains)",
-        "central": "Central model (a trusted curator sees the raw gains)",
-        "none": "No privacy",
-    }
-    found = []
-    for model, text in meaning.items():
+    names = {model: f"{model.capitalize()} model ({text})" for model, text in MODELS.items()}
+    sentences = []
+    for model, name in (names | {"none": "No privacy"}).items():
         if titles := [title for title, of_column in columns if model in of_column.split("/")]:
-            found.append(f"{text}: {', '.join(titles)}.")
-    return found
+            sentences.append(f"{name}: {', '.join(titles)}.")
+    return sentences
 
 
 def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[float]) -> list[str]:
@@ -100,9 +111,8 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
         return ["Guarantee: none, no run has privacy noise."]
     lines = [
         f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}. Adjacent inputs:"
-        f" {each(private['adjacency'])}. Telling adjacent inputs apart is at least as hard as"
-        " telling N(0, 1) from N(μ, 1). The μ of a row is the requested level. Each mechanism"
-        " guarantees there, to three digits:"
+        f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level. Each"
+        " mechanism guarantees there, to three digits:"
     ]
     for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
         titles: dict[str, list[str]] = {}
@@ -114,7 +124,7 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[flo
             lines.append(f"{mechanism} ({model}{whose}): {text}; {_moved(own)}.")
     lines += _describe_stays(private[private["mu"] < float("inf")])
     lines += describe_public(private)
-    lines += [_SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
+    lines += [SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
     return lines
 
 
@@ -153,13 +163,6 @@ def describe_public(runs: pd.DataFrame) -> list[str]:
     """Data that were computed from private data and that no guarantee covers; empty if none."""
     found = dict.fromkeys(runs["taken_as_public"])
     return [f"Taken as public, and not covered by any μ: {text}." for text in found if text]
-
-
-_SAMPLERS = {
-    "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove"
-    " the noise. The guarantee is what the mechanisms would give with secret noise.",
-    "secure": "Noise: secure, from the operating system. Nobody can reproduce it.",
-}
 
 
 def _moved(runs: pd.DataFrame) -> str:

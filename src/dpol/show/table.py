@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,7 @@ class Entry:
 
     text: str
     notes: tuple[str, ...] = ()
+    _: KW_ONLY
     order: float | None = None
     hint: str = ""
     mark: Mark | None = None
@@ -119,7 +120,7 @@ class Section:
         return sum(len(group.lines) for group in self.groups)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table of plain texts, which the renderers escape.
 

@@ -202,7 +202,8 @@ def code_of_shown(section: Section, settings: Any) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
     figures = (figure.draw for figure in section.figures(settings))
     builds = (table.build for table in section.tables)
-    return code_hash(*_modules(*figures, *builds, *_SHOWING, section.module))
+    looks = repr(load("dpol.experts.registry:known_looks")())
+    return code_hash(*_modules(*figures, *builds, *_SHOWING, section.module), made=looks)
 
 
 _JOBS = "dpol.studies.jobs"

@@ -1,28 +1,23 @@
-"""The figure of cumulative gains, and the style it shares with later ones."""
+"""The figure of cumulative gains."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpol.data.settings import Stream
-from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
 from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
 from dpol.studies.study import Facts
-from legible import assert_legible
+from legible import assert_legible, legend_texts, lines, plain
 
 INF = math.inf
 ROUNDS = np.arange(1, 7)
@@ -46,23 +41,13 @@ WITHOUT = [
 
 def cumulative() -> pd.DataFrame:
     settings = [(*run, mu) for mu in LEVELS.values() for run in PLAYED] + WITHOUT
-    blocks = [
-        pd.DataFrame(
-            {
-                "stream": stream,
-                "algorithm": algorithm,
-                "family": family,
-                "noise": noise,
-                "mu": mu,
-                "round": ROUNDS,
-                "period": pd.date_range("2020-08-09", periods=len(ROUNDS), freq="7D"),
-                "mean_cumulative_gain": gain * ROUNDS,
-                "ci_half_width": 0.1,
-            }
-        )
-        for stream in STREAMS
-        for algorithm, family, noise, gain, mu in settings
-    ]
+    days = pd.date_range("2020-08-09", periods=len(ROUNDS), freq="7D")
+    key = ("stream", "algorithm", "family", "noise", "mu")
+    blocks = []
+    for stream, (algorithm, family, noise, gain, mu) in itertools.product(STREAMS, settings):
+        setting = dict(zip(key, (stream, algorithm, family, noise, mu), strict=True))
+        numbers = {"mean_cumulative_gain": gain * ROUNDS, "ci_half_width": 0.1}
+        blocks.append(pd.DataFrame({**setting, "round": ROUNDS, "period": days, **numbers}))
     return pd.concat(blocks)
 
 
@@ -73,32 +58,16 @@ def draw(
     cell: dict[str, Any] | None = None,
     **report: Any,
 ) -> Figure:
-    main = Hospitals(
-        streams=STREAMS,
-        levels=LEVELS,
-        report=Report(**{"algorithms": ALGORITHMS} | report),
-    )
+    report = Report(**{"algorithms": ALGORITHMS} | report)
+    main = Hospitals(streams=STREAMS, levels=LEVELS, report=report)
     of_cell = {"algorithm": "rw-meta", "noise": "isotropic", "mu": INF, "guaranteed_mu": INF}
     summary = pd.DataFrame({"stream": list(TITLES), "n_experts": 24, **of_cell, **(cell or {})})
     frames = {"cumulative": cumulative() if frame is None else frame, "summary": summary}
     return draw_cumulative_gain(frames, main, Facts(TITLES, simulated, 0.95))
 
 
-def lines(axes: Axes) -> dict[str, Line2D]:
-    return {str(line.get_label()): line for line in axes.lines}
-
-
 def envelopes(axes: Axes) -> list[PolyCollection]:
     return [it for it in axes.collections if it.get_label() == ENVELOPE_LABEL]
-
-
-def legend_texts(figure: Figure) -> list[str]:
-    (legend,) = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
-
-
-def plain(text: str) -> str:
-    return text.replace("\xa0", " ").replace("\n", " ")
 
 
 def test_panels_have_the_right_artists() -> None:
@@ -112,8 +81,6 @@ def test_panels_have_the_right_artists() -> None:
         expected |= {"follow-the-leader"} if mu == INF else set()
         drawn = lines(axes)
         assert set(drawn) == expected
-        assert drawn[BEST_STATIC].get_linestyle() == ":"
-        assert drawn[BEST_STATIC].get_color() == style.BLACK
         assert len(envelopes(axes)) == 1
         assert len(axes.collections) == len(expected) - 2  # envelope, a band for each algorithm
         assert np.allclose(drawn["rw-meta"].get_ydata(), 0.6 * ROUNDS)
@@ -135,6 +102,9 @@ def test_envelope_is_the_range_of_the_family_at_the_reported_noise() -> None:
     vertices = np.asarray(polygon.get_paths()[0].vertices)
     last = vertices[vertices[:, 0] == vertices[:, 0].max(), 1]
     assert (last.min(), last.max()) == pytest.approx((0.4 * 6, 0.7 * 6))
+    without = draw(envelope="kalman")
+    assert not any(envelopes(axes) for axes in without.axes)
+    assert len(legend_texts(without)) == len(ALGORITHMS) + 4
 
 
 def test_titles_and_legend() -> None:
@@ -147,20 +117,11 @@ def test_titles_and_legend() -> None:
     others = ["foresight", "best fixed expert", "chance", "range of the 2 ridge learners"]
     others += ["shade of a line's colour: its interval"]
     assert legend_texts(figure) == ALGORITHMS + others
-
-
-def test_subtitle_tells_where_the_data_come_from() -> None:
-    real, simulated = (plain(draw(simulated=it).get_suptitle()) for it in (False, True))
-    assert real.startswith("Real data, 2020-08-09 to 2020-09-13")
+    title = plain(draw(confidence=0.9).get_suptitle())
+    assert title.startswith("Real data, 2020-08-09 to 2020-09-13")
+    assert "intervals: 90% for the noise, all together" in title
+    simulated = plain(draw(simulated=True).get_suptitle())
     assert simulated.startswith("Simulated data, not measurements")
-    wider = plain(draw(confidence=0.9).get_suptitle())
-    assert "intervals: 90% for the noise, all together" in wider
-
-
-def test_without_the_family_there_is_no_envelope() -> None:
-    figure = draw(envelope="kalman")
-    assert not any(envelopes(axes) for axes in figure.axes)
-    assert len(legend_texts(figure)) == len(ALGORITHMS) + 4
 
 
 def test_other_noise_is_drawn_and_named() -> None:
@@ -176,40 +137,6 @@ def test_other_noise_is_drawn_and_named() -> None:
     assert "capacity noise (not in the paper)" in plain(figure.get_suptitle())
 
 
-def test_no_text_overlaps_or_leaves_the_figure() -> None:
-    figure = draw()
-    with style.figure_style():
-        texts = [figure.legends[0], *figure.texts, *(axes.yaxis.label for axes in figure.axes[::3])]
-        texts += [axes.title for axes in figure.axes[:3]]
-        boxes = [it.get_window_extent() for it in (*texts, *figure.axes)]
-    for box in boxes:
-        assert min(box.x0, box.y0) >= 0
-        assert box.x1 <= figure.bbox.width
-        assert box.y1 <= figure.bbox.height
-    assert not any(one.overlaps(two) for one, two in itertools.combinations(boxes, 2))
-
-
-def test_equal_figures_are_equal_files_whatever_the_settings_of_the_user(tmp_path: Path) -> None:
-    suffixes = (".svg", ".png", ".pdf")
-    one, two = ([tmp_path / f"{name}{suffix}" for suffix in suffixes] for name in ("one", "two"))
-    style.save_figure(draw(), one)
-    with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30, "savefig.dpi": 7}):
-        before = dict(matplotlib.rcParams)
-        style.save_figure(draw(), two[::-1])
-        assert dict(matplotlib.rcParams) == before
-    assert sorted(tmp_path.iterdir()) == sorted([*one, *two])
-    for first, second in zip(one, two, strict=True):
-        assert first.read_bytes() == second.read_bytes()
-        # Both may have been written in the same second.
-        assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
-
-
-def test_unknown_suffix_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"figure\.bmp"):
-        style.save_figure(draw(), [tmp_path / "figure.svg", tmp_path / "figure.bmp"])
-    assert not list(tmp_path.iterdir())
-
-
 def test_rounds_without_dates_are_counted() -> None:
     figure = draw(cumulative().assign(period=pd.NaT))
     for axes in figure.axes:
@@ -218,24 +145,3 @@ def test_rounds_without_dates_are_counted() -> None:
         (shade,) = envelopes(axes)
         assert set(shade.get_paths()[0].vertices[:, 0]) == set(ROUNDS)
     assert "Real data, rounds 1 to 6" in plain(figure.get_suptitle())
-
-
-def test_input_is_left_alone() -> None:
-    frame = cumulative()
-    before = frame.copy(deep=True)
-    draw(frame)
-    pd.testing.assert_frame_equal(frame, before)
-
-
-def test_styles_are_fixed_distinct_and_reserved() -> None:
-    names = [*style.ALGORITHM_STYLES, *(f"mine-{number}" for number in range(8))]
-    styles = style.algorithm_styles(names)
-    assert list(styles) == names
-    assert styles == style.algorithm_styles(reversed(names))
-    assert {name: styles[name] for name in style.ALGORITHM_STYLES} == style.ALGORITHM_STYLES
-    looks = [(it.colour, it.dashes) for it in styles.values()]
-    assert len(set(looks)) == len(looks)
-    used = {colors.to_hex(it.colour) for it in styles.values()}
-    assert not used & {colors.to_hex(style.ENVELOPE), colors.to_hex(style.STATIC)}
-    many = [f"mine-{number}" for number in range(60)]  # more than there are styles
-    assert list(style.algorithm_styles(many)) == many

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.show.style import ALGORITHM_STYLES
 from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
+from dpol.studies.looks import looks_of
 from tables_by_hand import INF, cumulative, main, summary
 
 LEVELS = [INF, 1.0]
@@ -53,12 +53,9 @@ def test_lines_have_the_names_and_looks_of_the_picture() -> None:
     assert list(lines)[:3] == main().report.algorithms
     assert list(lines)[3:] == ["foresight", "best-static-expert", "chance", "range"]
     for label in main().report.algorithms:
-        look = ALGORITHM_STYLES[label]
-        line = lines[label]
-        assert (line["colour"], line["dashes"], line["width"]) == (
-            *(look.colour, look.dashes),
-            look.width,
-        )
+        look, line = looks_of([label])[label], lines[label]
+        drawn = (line["colour"], line["dashes"], line["width"])
+        assert drawn == (look.colour, look.dashes, look.width)
     tree = lines["tree-ftpl-min-noise"]
     assert tree["names"] == ["tree-ftpl-min-noise", "tree-ftpl-min-noise (isotropic)"]
     assert tree["noises"] == ["isotropic", "isotropic"]

@@ -185,7 +185,8 @@ def _entry(cell: Mapping[Any, Any], title: str) -> Entry:
         notes.append(OWN_NOISE)
     gain = cell["mean_gain"]
     member = cell["algorithm"] if cell["best_of"] else ""
-    return Entry(footers.amount(gain, cell["ci_half_width"]), tuple(notes), gain, member)
+    text = footers.amount(gain, cell["ci_half_width"])
+    return Entry(text, tuple(notes), order=gain, hint=member)
 
 
 def _footers(

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.show import style
-from dpol.show.direct_labels import Label, add_labels
-from dpol.show.titles import add_title, data_title
-from dpol.show.words import mu_tick
+from dpol.show import panels
+from dpol.show.looks import GREY, SHORT, STATIC, Look
 from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
-NO_PRIVACY = "no-privacy"
+NO_PRIVACY = "best of the paper's\nlearners, no privacy"
 PAPER_LEVEL = "paper-level"
-OTHER = "other"
-CENTRAL = "central"
-_MOST_COLUMNS = 3
-_PANEL = (2.05, 2.35)  # inches, about, of the axes of a panel
-_LABELS = 1.0  # inches for direct labels
+_OTHER = Look(colour=GREY, dashes=SHORT, marker="s", width=1.0)
 
 
 @dataclass(frozen=True)
 class _Line:
     """A line of a panel: one point per level, with the half-widths of its intervals."""
 
-    key: str
     name: str
-    look: style.LineStyle
+    look: Look
     points: pd.DataFrame
     """Columns mean, half and place, the number of the level, from left to right."""
-    strong: bool = False
 
 
 def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
@@ -49,49 +40,52 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
         facts: titles of the streams, and whether they are simulated.
     """
     summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
-    columns = min(_MOST_COLUMNS, len(main.streams))
-    n_rows = math.ceil(len(main.streams) / columns)
-    levels = list(main.levels.values())
-    with style.figure_style():
-        width = (_PANEL[0] + _LABELS) * columns + 0.4
-        figure = style.new_figure(max(width, 4.2), _PANEL[1] * n_rows + 0.5 * n_rows + 0.7)
-        grid = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
-        for ax in grid.flat[len(main.streams) :]:
-            ax.remove()
-        labels = []
-        for ax, label in zip(figure.axes, main.streams, strict=True):
+    titles, levels = bounds.sized_titles(facts.streams, summary), list(main.levels.values())
+    end = len(levels) - 0.5
+    streams = list(main.streams)
+    with panels.panels(len(streams), 3, (3.05, 2.85), "total gain", sharey=True) as drawn:
+        for ax, label in zip(drawn.axes, streams, strict=True):
             rows = comparison[comparison["stream"] == label]
+            panels.name_panel(ax, titles[label])
+            panels.set_levels(ax, levels)
             reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
-            lines = _lines(rows, levels)
-            _draw_panel(ax, rows, lines, reference, levels)
+            ax.axhline(reference, color=STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
+            drawn.name_line(ax, end, reference, NO_PRIVACY, STATIC)
+            for line in _lines(rows, levels):
+                place, mean, half = (line.points[it] for it in ("place", "mean", "half"))
+                panels.add_bars(ax, place, mean, half, line.look, line.name)
+                drawn.name_line(ax, place.iloc[-1], mean.iloc[-1], line.name, line.look.colour)
+            _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
             stream = summary[summary["stream"] == label].iloc[0]
-            labels.append([*_labels(lines, reference, levels), *_draw_bounds(ax, stream)])
-            title = f"{facts.streams[label]} (n = {stream['n_experts']})"
-            ax.set_title(title, loc="left", fontweight="bold", parse_math=False)
-        grid[0][0].set_ylim(bottom=0)
-        for ax, of_panel in zip(figure.axes, labels, strict=True):
-            add_labels(ax, of_panel, _PANEL[1])
-        figure.supylabel("total gain")
-        figure.supxlabel("privacy level μ (the further right, the more private)")
-        paper = comparison[comparison["kind"] == "paper"].to_dict("records")[0]
-        add_title(figure, _title(paper, simulated=facts.simulated))
-        style.freeze_layout(figure)
-    return figure
+            for bound, look in bounds.LOOKS.items():
+                gain = float(stream[bounds.TOTALS[bound]])
+                ax.axhline(gain, zorder=1, label=bound, **look.line)
+                drawn.name_line(ax, end, gain, bounds.NAMES[bound], look.colour)
+        drawn.axes[0].set_ylim(bottom=0)
+        drawn.figure.supxlabel(f"privacy level μ ({panels.STRICTER})")
+        paper = comparison[comparison["kind"] == "paper"].iloc[0]
+        data, bars = panels.describe_runs(paper, simulated=facts.simulated, intervals="bars")
+        drawn.title(
+            data,
+            f"the paper's way: {paper['other_algorithm']}, {paper['other_noise']} noise",
+            f"ours: {paper['algorithm']}, {paper['noise']} noise",
+            bars,
+            "best rows: chosen in hindsight at every μ",
+        )
+    return drawn.figure
 
 
 def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     """Best other rows first, so that ours lies on top."""
     paper, other = (rows[rows["kind"] == kind] for kind in ("paper", "other"))
-    labels = [paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]]
-    looks = style.algorithm_styles(labels)
-    central = style.ALGORITHM_STYLES["tree-ftpl-min-noise"]
-    best = style.LineStyle(style.GREY, (2.2, 1.2), "s")
-    theirs, own = _points(paper, "other_", levels), _points(paper, "", levels)
+    theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
+    looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
+    curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
     lines = [
-        _Line(CENTRAL, "best with a\ncurator", central, _best(other, "central", levels)),
-        _Line(OTHER, "best other\nlocal row", best, _best(other, "local", levels)),
-        _Line("paper", "the paper's\nway", looks[labels[0]], theirs, strong=True),
-        _Line("ours", "ours", looks[labels[1]], own, strong=True),
+        _Line("best with a\ncurator", curator, _best(other, "central", levels)),
+        _Line("best other\nlocal row", _OTHER, _best(other, "local", levels)),
+        _Line("the paper's\nway", looks[theirs], _points(paper, "other_", levels)),
+        _Line("ours", looks[ours], _points(paper, "", levels)),
     ]
     return [line for line in lines if not line.points.empty]
 
@@ -108,88 +102,10 @@ def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFr
     return rows[list(names)].rename(columns=names).assign(place=places).sort_values("place")
 
 
-_MANY = 5
-"""Number of levels above which their names at the axis lose the leading zero."""
-
-
-def set_levels(ax: Axes, levels: Sequence[float]) -> None:
-    """Privacy levels from left to right, that without privacy on a shade of its own."""
-    for number, mu in enumerate(levels):
-        if mu == math.inf:
-            ax.axvspan(number - 0.5, number + 0.5, color=style.BAND, linewidth=0, zorder=0)
-    tick = mu_tick if len(levels) > _MANY else "{:g}".format
-    names = ["∞\nno privacy" if mu == math.inf else tick(mu) for mu in levels]
-    ax.set_xticks(range(len(levels)), names)
-    ax.set_xlim(-0.5, len(levels) - 0.5)
-    ax.grid(visible=False, axis="x")
-
-
-def _draw_panel(
-    ax: Axes,
-    rows: pd.DataFrame,
-    lines: Sequence[_Line],
-    reference: float,
-    levels: Sequence[float],
-) -> None:
-    set_levels(ax, levels)
-    ax.axhline(reference, color=style.STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
-    for line in lines:
-        points, look = line.points, line.look
-        strong_size = 8.0 if look.marker == "*" else 5.0
-        ax.errorbar(
-            points["place"],
-            points["mean"],
-            yerr=points["half"].where(points["half"] < math.inf, 0.0),
-            color=look.colour,
-            linestyle=look.linestyle,
-            linewidth=look.width if line.strong else 1.0,
-            marker=look.marker,
-            markersize=strong_size if line.strong else 3.5,
-            markeredgewidth=0,
-            elinewidth=1.0,
-            capsize=1.8,
-            capthick=0.8,
-            label=line.key,
-            zorder=4 if line.strong else 3,
-        )
-    _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
-
-
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
-    """An arrow from the paper's way at one level to where ours is compared with it."""
+    """A line from the paper's way at one level to where ours is compared with it."""
     for aim in aims.to_dict("records"):
         label = str(aim["other_algorithm"])
-        colour = style.algorithm_styles([label])[label].colour
+        look = replace(looks_of([label])[label], dashes=(1.0, 2.0), width=1.0)
         ends = [levels.index(aim["other_mu"]), levels.index(aim["mu"])]
-        gain = [aim["other_mean_gain"]] * 2
-        ax.plot(ends, gain, color=colour, ls=(0, (1.0, 2.0)), lw=1.0, zorder=2, label=PAPER_LEVEL)
-
-
-def _labels(lines: Sequence[_Line], reference: float, levels: Sequence[float]) -> list[Label]:
-    """The name of every line at its right end."""
-    name = "best of the paper's\nlearners, no privacy"
-    labels = [Label(len(levels) - 0.5, reference, name, style.STATIC)]
-    for line in lines:
-        last = line.points.iloc[-1]
-        labels.append(Label(last["place"], last["mean"], line.name, line.look.colour))
-    return labels
-
-
-def _draw_bounds(ax: Axes, stream: pd.Series) -> list[Label]:
-    """Lines of chance, best fixed expert and foresight, and their names."""
-    end, labels = ax.get_xlim()[1], []
-    for label, look in bounds.LOOKS.items():
-        gain = float(stream[bounds.TOTALS[label]])
-        ax.axhline(gain, zorder=1, label=label, **look)
-        labels.append(Label(end, gain, bounds.NAMES[label], look["color"]))
-    return labels
-
-
-def _title(first: Mapping[Any, Any], *, simulated: bool) -> tuple[str, ...]:
-    return (
-        f"{data_title(simulated)}, means over {first['replicates']} runs",
-        f"the paper's way: {first['other_algorithm']}, {first['other_noise']} noise",
-        f"ours: {first['algorithm']}, {first['noise']} noise",
-        f"bars: {100 * first['confidence']:g}% intervals for the noise, all together",
-        "best rows: chosen in hindsight at every μ",
-    )
+        ax.plot(ends, [aim["other_mean_gain"]] * 2, **look.line, zorder=2, label=PAPER_LEVEL)

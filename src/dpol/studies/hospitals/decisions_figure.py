@@ -12,20 +12,28 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from matplotlib.lines import Line2D
 
-from dpol.show import style
+from dpol.show import panels
+from dpol.show.looks import BLACK
 from dpol.show.names import name_of
-from dpol.show.titles import add_title, data_title
 from dpol.show.words import privacy_title
 from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 _PUBLISHED = "rw-meta"
-_WIDTH, _ROW, _AROUND = 7.0, 0.122, 0.5  # inches: of the figure, of an expert, around a panel
+_ROW, _AROUND = 0.122, 0.4  # inches: of an expert, around a panel
 _MOST_ROWS = 60
 _LONGEST = 26
-
+_DOT: Any = {"marker": "o", "markersize": 2.6, "linestyle": "none", "markeredgewidth": 0.0}
+_CIRCLE: Any = {
+    "marker": "o",
+    "markersize": 4.2,
+    "linestyle": "none",
+    "color": BLACK,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.5,
+}
 # Marks stand out from the darkest grey.
 _GREYS = ListedColormap(colormaps["Greys"](np.linspace(0, 0.6, 256)))
 
@@ -47,37 +55,21 @@ def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     finite = [mu for mu in levels if mu < math.inf] or levels
     ends = list(dict.fromkeys([finite[0], finite[-1]]))
     ends = ends if len(experts) * len(ends) <= _MOST_ROWS else ends[-1:]
-    with style.figure_style():
-        height = len(ends) * max(_ROW * len(experts) + _AROUND, 1.0) + 0.6
-        figure = style.new_figure(_WIDTH, height)
-        panels = list(figure.subplots(len(ends), 1, sharex=True, squeeze=False).flat)
-        look = style.algorithm_styles(main.report.algorithms)[label]
-        for ax, mu in zip(panels, ends, strict=True):
-            shares = _draw_panel(ax, own[own["mu"] == mu], experts, label, look.colour)
+    height = max(_ROW * len(experts) + _AROUND, 1.0)
+    with panels.panels(len(ends), 1, (panels.WIDTH, height), sharex=True) as drawn:
+        colour = looks_of(main.report.algorithms)[label].colour
+        for ax, mu in zip(drawn.axes, ends, strict=True):
+            shares = _draw_panel(ax, own[own["mu"] == mu], experts, label, colour)
             noisy = f", {name_of(noise).long or f'{noise} noise'}" if mu < math.inf else ""
-            ax.set_title(privacy_title(mu) + noisy, loc="left", fontweight="bold")
-        _set_rounds(panels[-1], own)
-        figure.colorbar(shares, ax=panels, label="true gain", aspect=40, pad=0.01, fraction=0.02)
-        handles = [
-            Line2D([], [], **_DOT, color=look.colour, label=f"chosen by {label}"),
-            Line2D([], [], **_CIRCLE, label="best (foresight)"),
-        ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=2)
+            panels.name_panel(ax, privacy_title(mu) + noisy)
+        _set_rounds(drawn.axes[-1], own)
+        bar: Any = {"label": "true gain", "aspect": 40, "pad": 0.01, "fraction": 0.02}
+        drawn.figure.colorbar(shares, ax=drawn.axes, **bar)
+        chosen = panels.key(f"chosen by {label}", **_DOT, color=colour)
+        drawn.legend([chosen, panels.key("best (foresight)", **_CIRCLE)])
         title = facts.streams[str(own["stream"].iloc[0])]
-        add_title(figure, [data_title(facts.simulated), title, "one run (the first)"])
-        style.freeze_layout(figure)
-    return figure
-
-
-_DOT: Any = {"marker": "o", "markersize": 2.6, "linestyle": "none", "markeredgewidth": 0.0}
-_CIRCLE: Any = {
-    "marker": "o",
-    "markersize": 4.2,
-    "linestyle": "none",
-    "color": style.BLACK,
-    "markerfacecolor": "none",
-    "markeredgewidth": 0.5,
-}
+        drawn.title(panels.data_title(facts.simulated), title, "one run (the first)")
+    return drawn.figure
 
 
 def _chose(replay: pd.DataFrame, label: str) -> pd.Series:

@@ -7,13 +7,14 @@ those of the summary do.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpol.core.imports import load
 from dpol.core.schemas import write_frame
 from dpol.data.stream import read_stream
 from dpol.studies.hospitals import schema
@@ -32,14 +33,6 @@ from dpol.studies.hospitals.summary import collect_cells, cumulative_curves, sum
 from dpol.studies.hospitals.verdicts import verdict_on
 
 META = "rw-meta"
-RIVALS: Mapping[str, Sequence[str]] = {
-    "tree": ("tree-ftpl-min-noise", "tree-ftpl-min-regret"),
-    "factorised prefix sums": ("mf-ftpl",),
-    "factorised window sums": ("mf-window",),
-    "factorised decayed sums": ("mf-discounted",),
-    "fresh noise": ("noisy-max",),
-}
-"""Kinds of central rivals of RW-Meta, with the families of each."""
 
 
 def write_results(
@@ -172,7 +165,7 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     both = both.fillna({"ci_half_width": 0.0})
     meta = both[both["algorithm"] == META].drop(columns="family")
     found = []
-    for rival, families in RIVALS.items():
+    for rival, families in load("dpol.experts.registry:central_rivals")().items():
         own = both[both["family"].isin(families)].drop(columns=["family", "confidence"])
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")

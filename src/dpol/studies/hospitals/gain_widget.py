@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.noise.noises import NOISES
-from dpol.show import style
+from dpol.show.looks import ENVELOPE
 from dpol.show.names import name_of
 from dpol.show.words import privacy_title
 from dpol.studies.hospitals import bounds
@@ -110,9 +110,8 @@ def _lines(cumulative: pd.DataFrame, report: Report, noises: Sequence[str]) -> l
         for same in zip(*choices, strict=True)
     ]
     for label, look in bounds.LOOKS.items():
-        dashes = (1.0, 1.65) if look["ls"] == ":" else look["ls"][1]
         line = {"label": label, "names": [bounds.NAMES[label]] * len(noises), "bound": True}
-        lines.append(line | {"colour": look["color"], "dashes": dashes, "width": look["lw"]})
+        lines.append(line | {"colour": look.colour, "dashes": look.dashes, "width": look.width})
     return lines
 
 
@@ -122,7 +121,7 @@ def _range(members: int, report: Report, noises: Sequence[str]) -> list[dict[str
         return []
     name = f"range of the {members} {report.envelope} learners" if members > 1 else report.envelope
     line = {"label": "range", "names": [name] * len(noises), "noises": noises, "range": True}
-    return [line | {"colour": style.ENVELOPE}]
+    return [line | {"colour": ENVELOPE}]
 
 
 def _stream(

@@ -70,6 +70,7 @@ class ResponseBayes(AnswerBayes):
     """Posterior weights from randomised response."""
 
     title = "randomised response"
+    colour, marker = "#B3201B", "^"
     origin: ClassVar[Origin] = "standard"
 
     @cached_property
@@ -88,6 +89,7 @@ class OpenBayes(ResponseBayes):
     """Posterior weights from the labels themselves: no privacy."""
 
     title = "Bayes, no privacy"
+    colour, marker = "#5A5A5A", "X"
 
     @cached_property
     def client(self) -> ResponseClient:
@@ -99,6 +101,7 @@ class MembershipBayes(AnswerBayes):
     """Posterior weights from noisy answers about membership of random sets (ours)."""
 
     title = "membership response"
+    colour, marker = "#5FA53B", "D"
     origin = "ours"
 
     @cached_property
@@ -126,6 +129,7 @@ class MessageBayes(LabelLearner):
     """
 
     title = "EXP3 messages, Bayes learner"
+    colour, marker = "#1099B0", "s"
     origin = "ours"
     settles = True
 

@@ -50,6 +50,10 @@ class LabelLearner(ABC):
 
     title: ClassVar[str]
     """Name in tables and figures."""
+    colour: ClassVar[str] = ""
+    """Colour in figures, which no other learner or algorithm has; one is found if it is empty."""
+    marker: ClassVar[str] = "o"
+    """Marker in figures."""
     origin: ClassVar[Origin]
     """Origin of the learner; `standard` is a textbook's; ours are marked in tables and figures."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
@@ -163,6 +167,7 @@ class PrivateWMA(LossLearner):
     """
 
     title = "private WMA"
+    colour, marker = "#50402A", "v"
     sampled = False
 
     @cached_property
@@ -182,6 +187,7 @@ class PrivateEXP3(LossLearner):
     """
 
     title = "private EXP3"
+    colour, marker = "#3F51D5", "o"
     sampled = True
 
     @cached_property

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpol.core.randomness import Floats
-from dpol.show import style
-from dpol.show.titles import add_title
+from dpol.show import panels
+from dpol.show.looks import BAND, BLACK, DASHED, DOTTED, GREY, Look
 from dpol.studies.lazy.settings import Lazy
+from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
-_NEW: dict[str, Any] = {"color": style.ALGORITHM_STYLES["l2p"].colour, "lw": 1.4}
-_PRIOR: dict[str, Any] = {"color": style.GREY, "ls": "--", "lw": 1.2}
-_LOWER_BOUND: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 2.0}
+_PRIOR = Look(colour=GREY, dashes=DASHED)
+_LOWER_BOUND = Look(colour=BLACK, dashes=DOTTED, width=2.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RatePanel:
     """One panel: exponents b of regret T^b, at most 1, as functions of a, where eps = T^-a."""
 
@@ -45,19 +43,23 @@ def _least(*rates: Floats | float) -> Floats:
 
 RATE_PANELS = (
     RatePanel(
-        "convex losses, d = polylog T",
-        lambda a: _least(_largest(1 / 2, 1 / 3 + 2 * a / 3)),
-        lambda a: _least(1 / 2 + a / 2, _largest(1 / 2, 1 / 3 + a, 3 / 8 + 3 * a / 4)),
+        title="convex losses, d = polylog T",
+        new=lambda a: _least(_largest(1 / 2, 1 / 3 + 2 * a / 3)),
+        prior=lambda a: _least(1 / 2 + a / 2, _largest(1 / 2, 1 / 3 + a, 3 / 8 + 3 * a / 4)),
     ),
     RatePanel(
-        "convex losses, d = ∛T",
-        lambda a: _least(_largest(1 / 2, 1 / 2 + 2 * a / 3)),
-        lambda a: _least(1 / 12 + 1 / 2 + a / 2, _largest(1 / 2, 1 / 2 + a, 13 / 24 + 3 * a / 4)),
+        title="convex losses, d = ∛T",
+        new=lambda a: _least(_largest(1 / 2, 1 / 2 + 2 * a / 3)),
+        prior=lambda a: _least(
+            1 / 12 + 1 / 2 + a / 2, _largest(1 / 2, 1 / 2 + a, 13 / 24 + 3 * a / 4)
+        ),
     ),
     RatePanel(
-        "experts, d = T",
-        lambda a: _least(_largest(1 / 2, 1 / 3 + 2 * a / 3)),
-        lambda a: _least(1 / 2 + a, _largest(1 / 2, 1 / 3 + a), _largest(1 / 2, 2 / 5 + 4 * a / 5)),
+        title="experts, d = T",
+        new=lambda a: _least(_largest(1 / 2, 1 / 3 + 2 * a / 3)),
+        prior=lambda a: _least(
+            1 / 2 + a, _largest(1 / 2, 1 / 3 + a), _largest(1 / 2, 2 / 5 + 4 * a / 5)
+        ),
         lower_bound=True,
     ),
 )
@@ -67,7 +69,7 @@ RATE_PANELS = (
 def _shade_where_worse(ax: Axes, a: Floats, panel: RatePanel) -> None:
     worse = a[panel.new(a) > panel.prior(a) + 1e-9]
     if len(worse):
-        ax.axvspan(worse[0], worse[-1], color=style.BAND, linewidth=0, zorder=0)
+        ax.axvspan(worse[0], worse[-1], color=BAND, linewidth=0, zorder=0)
         ax.text(worse.mean(), 0.6, "here L2P is\nworse than\nprior work", ha="center", fontsize=7)
 
 
@@ -77,21 +79,17 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
     No result changes it.
     """
     a = np.linspace(0, 1, 401)
-    with style.figure_style():
-        figure = style.new_figure(7.0, 2.8)
-        axes = figure.subplots(1, len(RATE_PANELS), sharey=True)
-        for ax, panel in zip(axes, RATE_PANELS, strict=True):
-            ax.plot(a, panel.prior(a), **_PRIOR)
-            ax.plot(a, panel.new(a), **_NEW)
+    new = Look(colour=looks_of(["l2p"])["l2p"].colour, width=1.4)
+    with panels.panels(3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", sharey=True) as drawn:
+        for ax, panel in zip(drawn.axes, RATE_PANELS, strict=True):
+            ax.plot(a, panel.prior(a), **_PRIOR.line)
+            ax.plot(a, panel.new(a), **new.line)
             _shade_where_worse(ax, a, panel)
             if panel.lower_bound:
-                ax.plot(a, panel.new(a), **_LOWER_BOUND)
+                ax.plot(a, panel.new(a), **_LOWER_BOUND.line)
             ax.set(title=panel.title, xlabel="a, where ε = T⁻ᵃ", xlim=(0, 1), ylim=(0.45, 1.02))
-        axes[0].set_ylabel("b, where regret = Tᵇ")
-        lines = [Line2D([], [], **look) for look in (_NEW, _PRIOR, _LOWER_BOUND)]
-        names = ("L2P", "prior work", "lower bound for few switches")
-        figure.legend(lines, names, loc="outside lower center", ncols=3)
+        names = {"L2P": new, "prior work": _PRIOR, "lower bound for few switches": _LOWER_BOUND}
+        drawn.legend([panels.key(name, **look.line) for name, look in names.items()])
         stated = "Rates as the paper states them, logarithms dropped"
-        add_title(figure, (stated, "lower is better", "nothing here is measured: no intervals"))
-        style.freeze_layout(figure)
-    return figure
+        drawn.title(stated, "lower is better", "nothing here is measured: no intervals")
+    return drawn.figure

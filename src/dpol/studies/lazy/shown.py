@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,26 +12,22 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import NullLocator
 
 from dpol.core.randomness import Floats
 from dpol.core.settings import Settings
-from dpol.show import footers, style
+from dpol.show import footers, panels
+from dpol.show.looks import BLACK, DASH_DOT, DASH_DOT_DOT, DASHED, DOTTED, GREY, Look
+from dpol.show.names import OURS
 from dpol.show.papers import LAZY
 from dpol.show.table import Entry, Group, Section, Table
-from dpol.show.titles import add_title
 from dpol.show.words import power
+from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 CHANCE = "random-expert"
 """Label of an expert drawn at random in every round, who learns nothing."""
-_OURS = "†: ours, not in the paper"
-_FEW = 2
-"""Number of values of T up to which markers are not joined: two points are not a rate."""
-_RATE: dict[str, Any] = {"color": style.BLACK, "ls": ":", "lw": 1.3}
+_RATE = Look(colour=BLACK, dashes=DOTTED, width=1.3)
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
-_Looks = dict[tuple[str, str], tuple[float, dict[str, Any]]]
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
     "l2p-published": "L2P, published accountant",
@@ -47,7 +44,15 @@ TITLES: Mapping[str, str] = {
 """Titles of algorithms, in the order in which they are shown."""
 
 
-@dataclass(frozen=True)
+LOOKS: Mapping[str, Look] = {
+    "dp-ftrl": Look(colour="#B07D00", dashes=DASHED, marker="D"),
+    "gradient-descent": Look(colour=GREY, dashes=DASH_DOT, marker="X"),
+    CHANCE: Look(colour=GREY, dashes=DASH_DOT_DOT, marker="_"),
+}
+"""Looks of algorithms that are not in the registry."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Game:
     """The properties that the games of a study share.
 
@@ -75,24 +80,24 @@ def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) 
 
 GAMES: Mapping[str, Game] = {
     "lazy": Game(
-        "experts",
-        "the best of d experts",
-        {"stochastic": "stochastic losses", "lower-bound": "adversary of the lower bound"},
-        (
+        name="experts",
+        against="the best of d experts",
+        losses={"stochastic": "stochastic losses", "lower-bound": "adversary of the lower bound"},
+        rates=(
             "sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
             "sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
         ),
     ),
     "convex": Game(
-        "convex",
-        "the best point of a ball",
-        {"linear": "linear losses"},
-        (
+        name="convex",
+        against="the best point of a ball",
+        losses={"linear": "linear losses"},
+        rates=(
             "sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
             "min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε"
             " + T^(3/8) sqrt(d) / ε^(3/4))",
         ),
-        convex_rate,
+        rate=convex_rate,
     ),
 }
 """Games by result table."""
@@ -136,7 +141,7 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
             ),
             f"Rate that the paper states for L2P: {new}; for prior work: {prior}. Not measured;"
             " logarithms of T and 1/δ are left out.",
-            f"“{LAZY}”, Table 1. {_OURS}.",
+            f"“{LAZY}”, Table 1. {OURS}.",
         ),
         numbers=next(iter(frames.values())),
     )
@@ -166,97 +171,101 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
     return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """An algorithm on losses of an adversary: the factor of T where it stands, and its look."""
+
+    algorithm: str
+    adversary: str
+    place: float
+    look: dict[str, Any]
+
+
 def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     """Measured regret against T: a panel per d (rows) and epsilon (columns)."""
     game, regrets = _game_of(frames)
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
-    with style.figure_style():
-        figure = style.new_figure(1.2 + 2.0 * max(len(epsilons), 2.4), 1.7 + 1.8 * len(sizes))
-        looks = _looks(regrets, game)
-        axes = figure.subplots(len(sizes), len(epsilons), squeeze=False, sharex=True, sharey="row")
-        for row, d in zip(axes, sizes, strict=True):
-            of_size = regrets[regrets["d"] == d]
-            for ax, epsilon in zip(row, epsilons, strict=True):
-                _draw_panel(ax, of_size[of_size["epsilon"] == epsilon], game, looks)
-            row[0].set_ylabel(f"d = {d}\nmean regret")
-            positive = of_size["mean_regret"][of_size["mean_regret"] > 0]
+    cells = list(itertools.product(sizes, epsilons))
+    rounds = sorted(set(regrets["T"]))
+    powers = all(10 ** round(np.log10(T)) == T for T in rounds)
+    lines, first = _lines(regrets, game), regrets.iloc[0]
+    width = max(5.6 / len(epsilons), 2.2)
+    with panels.panels(len(cells), len(epsilons), (width, 1.9), sharex=True, sharey="row") as drawn:
+        for ax, (d, epsilon) in zip(drawn.axes, cells, strict=True):
+            own = regrets[(regrets["d"] == d) & (regrets["epsilon"] == epsilon)]
+            _draw_panel(ax, own[own["mean_regret"] > 0].sort_values("T"), game, lines)
+        for axes, d in zip(drawn.grid, sizes, strict=True):
+            axes[0].set_ylabel(f"d = {d}\nmean regret")
+            positive = regrets.loc[
+                (regrets["d"] == d) & (regrets["mean_regret"] > 0), "mean_regret"
+            ]
             if not positive.empty:
-                row[0].set_ylim(bottom=positive.min() / 2)
-        for ax, epsilon in zip(axes[0], epsilons, strict=True):
+                axes[0].set_ylim(bottom=positive.min() / 2)
+        for ax, epsilon in zip(drawn.grid[0], epsilons, strict=True):
             ax.set_title(f"ε = {epsilon:g}")
-        for ax in axes[-1]:
+        for ax in drawn.grid[-1]:
             ax.set_xlabel("rounds T")
-            _label_rounds(ax, sorted(set(regrets["T"])))
-        _add_legend(figure, regrets, game, looks)
-        style.freeze_layout(figure)
-    return figure
+            panels.set_ticks(ax.xaxis, rounds, power if powers else "{:,}".format)
+            ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
+        _add_legend(drawn, game, lines)
+        drawn.title(
+            f"Regret against {game.against}, at (ε, δ) for one round's losses",
+            f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
+            f" (Student's t), all {first['ci_comparisons']} together",
+            "a bar that is not seen is within its marker",
+            "points of one T stand side by side",
+            OURS,
+        )
+    return drawn.figure
 
 
-def _label_rounds(ax: Axes, rounds: list[int]) -> None:
-    """A tick for every T that was run, and no others."""
-    short = all(10 ** round(np.log10(T)) == T for T in rounds)
-    labels = [power(T) if short else f"{T:,}" for T in rounds]
-    ax.set_xticks(rounds, labels)
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
-
-
-def _looks(regrets: pd.DataFrame, game: Game) -> _Looks:
-    """Factors of T by algorithm and adversary, so that points of one T stand side by side, and
-    how they are drawn."""
+def _lines(regrets: pd.DataFrame, game: Game) -> list[_Line]:
+    """All lines, side by side. Dashes, and markers that only the first of the adversaries fills,
+    tell the adversaries apart."""
     played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
-    found = [(name, own) for name in TITLES for own in game.losses if (name, own) in played]
-    lines = regrets["T"].nunique() > _FEW
-    reach = 1.15 if lines else 1.6
-    places = np.geomspace(1 / reach, reach, len(found)) if len(found) > 1 else np.ones(1)
-    # Dashes, and markers that only the first fills, tell the adversaries apart.
-    kinds = dict(zip(game.losses, ("-", "--") if lines else ("none", "none"), strict=False))
-    looks: _Looks = {}
-    for (name, adversary), place in zip(found, places.tolist(), strict=True):
-        own = style.ALGORITHM_STYLES[name]
-        fill = own.colour if adversary == next(iter(game.losses)) else "white"
-        look = {"color": own.colour, "marker": own.marker, "mfc": fill, "ls": kinds[adversary]}
-        looks[name, adversary] = place, look
-    return looks
+    pairs = [it for it in itertools.product(TITLES, game.losses) if it in played]
+    looks = {**looks_of(TITLES), **LOOKS}
+    joined = regrets["T"].nunique() > panels.FEW
+    reach = 1.15 if joined else 1.6
+    places = np.geomspace(1 / reach, reach, len(pairs)) if len(pairs) > 1 else np.ones(1)
+    first = next(iter(game.losses))
+    lines = []
+    for (algorithm, adversary), place in zip(pairs, places.tolist(), strict=True):
+        look, dashes = looks[algorithm], "-" if adversary == first else "--"
+        shown: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
+        shown |= {"markerfacecolor": look.colour if adversary == first else "white"}
+        shown |= {"linewidth": 1.1, "linestyle": dashes if joined else "none"}
+        lines.append(_Line(algorithm=algorithm, adversary=adversary, place=place, look=shown))
+    return lines
 
 
-def _draw_panel(ax: Axes, panel: pd.DataFrame, game: Game, looks: _Looks) -> None:
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(style.PowerFormatter())
-    ax.yaxis.set_minor_formatter(style.PowerFormatter())
-    shown = panel[panel["mean_regret"] > 0].sort_values("T")
-    by_name: dict[Any, pd.DataFrame] = dict(iter(shown.groupby(["algorithm", "adversary"])))
-    for key, (place, look) in looks.items():
-        own = by_name.get(key, shown[:0])
-        ax.plot(place * own["T"], own["mean_regret"], markersize=3.5, linewidth=1.1, **look)
+def _draw_panel(ax: Axes, rows: pd.DataFrame, game: Game, lines: Sequence[_Line]) -> None:
+    """The positive regrets of a panel, in the order of T."""
+    ax.set(xscale="log", yscale="log")
+    panels.set_powers(ax.yaxis)
+    for line in lines:
+        points = rows[rows["algorithm"] == line.algorithm]
+        points = points[points["adversary"] == line.adversary]
+        mean, half = points["mean_regret"], points["ci_half_width"]
+        ax.plot(line.place * points["T"], mean, **line.look)
         # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
-        low = np.maximum(own["mean_regret"] - own["ci_half_width"], 1e-3)
-        high = own["mean_regret"] + own["ci_half_width"]
-        ax.vlines(place * own["T"], low, high, color=look["color"], linewidth=0.9)
-    ours = by_name.get(("l2p-sound", next(iter(game.losses))), shown[:0])
+        low, colour = np.maximum(mean - half, 1e-3), line.look["color"]
+        ax.vlines(line.place * points["T"], low, mean + half, color=colour, linewidth=0.9)
+    ours = rows[rows["algorithm"] == "l2p-sound"]
     if game.rate and not ours.empty:
         shape = game.rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
-        ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE)
+        ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE.line)
 
 
-def _add_legend(figure: Figure, regrets: pd.DataFrame, game: Game, looks: _Looks) -> None:
-    of_algorithm = {name: look for (name, _), (_, look) in reversed(looks.items())}
-    of_losses = {own: look for (_, own), (_, look) in looks.items()}
-    lines = [{**of_algorithm[it], "label": TITLES[it]} for it in TITLES if it in of_algorithm]
+def _add_legend(drawn: panels.Panels, game: Game, lines: Sequence[_Line]) -> None:
+    """Algorithms with the look that they have on the first losses, losses, the rate."""
+    of_algorithm = {line.algorithm: line.look for line in reversed(lines)}
+    keys = [panels.key(TITLES[it], **of_algorithm[it]) for it in TITLES if it in of_algorithm]
+    of_losses = {line.adversary: line.look for line in lines}
     if len(of_losses) > 1:
-        for fill, (name, title) in zip((style.BLACK, "white"), game.losses.items(), strict=True):
-            own = {"color": style.BLACK, "marker": "o", "mfc": fill, "ls": of_losses[name]["ls"]}
-            lines.append({**own, "label": title})
+        for (adversary, title), fill in zip(game.losses.items(), (BLACK, "white"), strict=True):
+            plain = {"color": BLACK, "marker": "o", "markerfacecolor": fill}
+            keys.append(panels.key(title, **of_losses[adversary] | plain))
     if game.rate:
-        lines.append({**_RATE, "label": "rate of Theorem 3.12, scaled to the first point"})
-    handles = [Line2D([], [], markersize=3.5, **line) for line in lines]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
-    first = regrets.iloc[0]
-    bars = (
-        f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
-        f" (Student's t), all {first['ci_comparisons']} together"
-    )
-    title = f"Regret against {game.against}, at (ε, δ) for one round's losses"
-    hidden = "a bar that is not seen is within its marker"
-    add_title(figure, (title, bars, hidden, "points of one T stand side by side", _OURS))
+        keys.append(panels.key("rate of Theorem 3.12, scaled to the first point", **_RATE.line))
+    drawn.legend(keys)

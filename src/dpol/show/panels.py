@@ -1,0 +1,275 @@
+"""Panels: what figures share that show several streams or settings side by side."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator, PercentFormatter
+
+from dpol.show import style
+from dpol.show.looks import BAND, Look
+from dpol.show.words import mu_tick
+
+WIDTH = 6.6
+"""Inches of all panels on a page."""
+STRICTER = "the further right, the more private"
+"""Direction of every axis of privacy levels."""
+FEW = 2
+"""Number of points up to which no line joins them: two points are not a rate."""
+BAND_ALPHA = 0.2
+"""Opacity of a band of intervals."""
+_AROUND = (0.4, 0.8)  # inches around all panels
+_CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
+_LABEL_LINE, _LABEL_GAP = 0.113, 0.03  # inches
+_LEGEND_LINE = 0.17  # inches
+_LEGEND_CHARACTERS_PER_INCH = 17.0
+_LEGEND_KEY = 0.7  # inches that a line, and the gap beside its name, take
+_MANY_LEVELS = 5
+
+
+short: Callable[[float], str] = "{:g}".format
+"""A number at an axis."""
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """The name of a line, to be written to the right of the panel where it ends."""
+
+    ax: Axes
+    end: tuple[float, float]
+    text: str
+    colour: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panels:
+    """A figure that is being drawn.
+
+    Args:
+        figure: the whole.
+        grid: its panels, in rows and columns; the last places may be empty.
+        axes: its panels, row by row.
+        labels: names of lines, which are written when all limits are final.
+    """
+
+    figure: Figure
+    grid: Any
+    axes: list[Axes]
+    labels: list[Label] = field(default_factory=list)
+
+    def name_line(self, ax: Axes, x: float, y: float, text: str, colour: str) -> None:
+        """Name the line of a panel that ends at (x, y), to the right of the panel."""
+        self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
+
+    def title(self, *parts: str) -> None:
+        """Write facts above the figure, divided by dots; lines break between them only."""
+        self.describe(" · ".join(part.replace(" ", "\xa0") for part in parts))
+
+    def describe(self, text: str) -> None:
+        """Write a text above the figure."""
+        columns = int(self.figure.get_figwidth() * _CHARACTERS_PER_INCH)
+        wrapped = textwrap.fill(text, columns, break_on_hyphens=False)
+        self.figure.suptitle(wrapped, x=0.01, ha="left", fontsize=8)
+
+    def legend(self, handles: Sequence[Artist], **options: Any) -> None:
+        """Explain lines below the panels, in as many columns as fit; the figure grows by it."""
+        names = [str(handle.get_label()) for handle in handles]
+        columns = _legend_columns(names, self.figure.get_figwidth())
+        rows = math.ceil(len(names) / columns)
+        self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE * rows)
+        options |= {"loc": "outside lower center", "ncols": columns, "handlelength": 3.6}
+        self.figure.legend(handles=handles, **options)
+
+
+@contextmanager
+def panels(
+    number: int, columns: int, size: tuple[float, float], y_label: str = "", **options: Any
+) -> Iterator[Panels]:
+    """A figure of panels, to be drawn in the block and laid out at its end, once and for all.
+
+    Args:
+        number: of panels.
+        columns: the most panels side by side.
+        size: inches of a panel with all that belongs to it.
+        y_label: name of the vertical axis of all panels.
+        options: for `matplotlib.figure.Figure.subplots`.
+    """
+    columns = min(columns, number)
+    rows = math.ceil(number / columns)
+    with style.figure_style():
+        figure = style.new_figure(size[0] * columns + _AROUND[0], size[1] * rows + _AROUND[1])
+        grid = figure.subplots(rows, columns, squeeze=False, **options)
+        for ax in grid.flat[number:]:
+            ax.remove()
+        drawn = Panels(figure=figure, grid=grid, axes=list(grid.flat[:number]))
+        side = figure.supylabel(y_label) if y_label else None
+        yield drawn
+        if drawn.labels:
+            _write_labels(drawn)
+        style.freeze_layout(figure)
+        if side:  # level with the panels, not with panels and legend together
+            boxes = [ax.get_position() for ax in drawn.axes]
+            side.set_y((max(it.y1 for it in boxes) + min(it.y0 for it in boxes)) / 2)
+
+
+def name_panel(ax: Axes, text: str) -> None:
+    """Write the name of a panel above it."""
+    ax.set_title(text, loc="left", fontweight="bold", parse_math=False)
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def key(label: str, **look: Any) -> Line2D:
+    """A line for the legend."""
+    return Line2D([], [], label=label, **look)
+
+
+def add_bars(
+    ax: Axes,
+    x: pd.Series,
+    mean: pd.Series,
+    half: pd.Series,
+    look: Look,
+    label: str,
+    *,
+    joined: bool = True,
+) -> None:
+    """Means, with a bar for each interval that is finite, and a line through them if `joined`."""
+    drawn = look.line_and_points if joined else look.points
+    bars: Any = {"yerr": _finite(half), "elinewidth": 0.9, "capsize": 1.7, "capthick": 0.8}
+    ax.errorbar(x, mean, **bars, **drawn, label=label)
+
+
+def add_band(
+    ax: Axes, x: pd.Series, mean: pd.Series, half: pd.Series, look: Look, label: str
+) -> None:
+    """A line through means on a band of intervals; that of a single point is a bar."""
+    low, high = mean - _finite(half), mean + _finite(half)
+    if len(mean) > 1:
+        ax.fill_between(x, low, high, color=look.colour, alpha=BAND_ALPHA, linewidth=0, zorder=2)
+    else:
+        ax.vlines(x, low, high, color=look.colour, linewidth=1.0)
+    ax.plot(x, mean, **look.line_and_points, zorder=3, label=label)
+
+
+def _finite(half: pd.Series) -> pd.Series:
+    """Half widths; 0 for a single run, which has no interval."""
+    return half.where(half < math.inf, 0.0)
+
+
+# ---- axes ----------------------------------------------------------------------------------------
+
+
+def set_levels(ax: Axes, levels: Sequence[float]) -> None:
+    """Privacy levels from left to right, that without privacy on a shade of its own."""
+    for place, mu in enumerate(levels):
+        if mu == math.inf:
+            ax.axvspan(place - 0.5, place + 0.5, color=BAND, linewidth=0, zorder=0)
+    tick = mu_tick if len(levels) > _MANY_LEVELS else short
+    set_groups(ax, ["∞\nno privacy" if mu == math.inf else tick(mu) for mu in levels])
+
+
+def set_groups(ax: Axes, names: Sequence[str]) -> None:
+    """Groups of points at 0, 1, 2, ..., each with its name below it."""
+    ax.set_xticks(range(len(names)), names)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.grid(visible=False, axis="x")
+
+
+def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str] = short) -> None:
+    """A tick at each of these places, and no others."""
+    axis.set_ticks(places, labels=list(map(text, places)))
+    axis.set_minor_locator(NullLocator())
+
+
+def set_powers(axis: Axis) -> None:
+    """Powers of ten as plain text at a logarithmic axis."""
+    axis.set_major_formatter(style.PowerFormatter())
+    axis.set_minor_formatter(style.PowerFormatter())
+
+
+def set_percent(axis: Axis) -> None:
+    """Shares in percent."""
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def data_title(simulated: bool) -> str:
+    """The kind of data that a figure shows."""
+    return "Simulated data, not measurements" if simulated else "Real data"
+
+
+def describe_runs(row: pd.Series, *, simulated: bool, intervals: str) -> tuple[str, str]:
+    """The data, the number of runs and the intervals of a figure; `intervals` is what they are."""
+    return (
+        f"{data_title(simulated)}, means over {row['replicates']} runs",
+        f"{intervals}: {100 * row['confidence']:g}% intervals for the noise, all together",
+    )
+
+
+def _legend_columns(names: Sequence[str], width: float) -> int:
+    """The most columns of a legend that fit (matplotlib fills it column by column)."""
+    for columns in range(len(names), 1, -1):
+        rows = math.ceil(len(names) / columns)
+        parts = [names[start : start + rows] for start in range(0, len(names), rows)]
+        longest = [max(map(len, part)) / _LEGEND_CHARACTERS_PER_INCH for part in parts]
+        if len(parts) == columns and sum(longest) + columns * _LEGEND_KEY <= width:
+            return columns
+    return 1
+
+
+def _write_labels(drawn: Panels) -> None:
+    """Names of lines to the right of panels, moved up or down until none lies on another."""
+    drawn.figure.draw_without_rendering()  # only then is the height of a panel known
+    for ax in drawn.axes:
+        labels = [label for label in drawn.labels if label.ax is ax]
+        to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi
+        wanted = [float(to_axes.transform(label.end)[1]) for label in labels]
+        lines = [label.text.count("\n") + 1 for label in labels]
+        places = spread(wanted, [(it * _LABEL_LINE + _LABEL_GAP) / height for it in lines])
+        for label, place in zip(labels, places, strict=True):
+            arrow: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5}
+            arrow |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
+            beside: Any = {"xytext": (1.05, place), "textcoords": "axes fraction"}
+            text = ax.annotate(label.text, label.end, **beside, arrowprops=arrow)
+            text.set(ha="left", va="center", color=style.text_colour(label.colour))
+            text.set(fontsize=7.0, linespacing=1.1, annotation_clip=False)
+
+
+def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Centres of labels of these sizes, in the order of the wanted ones and none on another.
+
+    Labels that would touch form a block around the mean of what they want. All stay within
+    [0, 1] as long as there is room.
+
+    >>> spread([0.5, 0.5, 0.0], [0.25, 0.25, 0.25])
+    [0.375, 0.625, 0.125]
+    """
+    if not sizes:
+        return []
+    order = np.argsort(wanted, kind="stable")
+    heights = np.array(sizes)[order]
+    # Without what lies below them, labels that do not touch have increasing centres.
+    below = np.cumsum(heights) - heights / 2
+    moved = scipy.optimize.isotonic_regression(np.array(wanted)[order] - below).x
+    places = np.clip(moved, 0.0, max(0.0, 1.0 - heights.sum())) + below
+    return [float(places[place]) for place in np.argsort(order)]

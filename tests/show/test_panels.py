@@ -1,0 +1,134 @@
+"""Panels: names of lines, intervals, axes, legends and files, as all figures have them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from dpol.show import panels, style
+from dpol.show.looks import DASHED, Look
+from legible import assert_legible, legend_texts, lines, points
+
+LABELS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(0.01, 0.1)), min_size=1, max_size=10)
+LOOK = Look("#0072B2", DASHED, "o")
+X, MEAN, HALF = pd.Series([0, 1, 2]), pd.Series([1.0, 2.0, 2.0]), pd.Series([0.5, math.inf, 0.25])
+
+
+def draw(number: int = 3, named: int = 3) -> Figure:
+    with panels.panels(number, 2, (2.5, 2.0), "gain") as drawn:
+        for ax in drawn.axes:
+            panels.name_panel(ax, "A & B_<c>% $x$")
+            panels.set_levels(ax, [math.inf, 1.0, 0.25])
+            panels.add_bars(ax, X, MEAN, HALF, LOOK, "bars")
+            panels.add_band(ax, X, MEAN + 1, HALF, LOOK, "band")
+            for name in range(named):
+                drawn.name_line(ax, 2, 2.0, f"line {name}\nof many", LOOK.colour)
+        drawn.legend([panels.key(f"a line {it}", **LOOK.line) for it in range(7)])
+        drawn.title("Simulated data", "means over 20 runs", "one fact that is rather long")
+    return drawn.figure
+
+
+def test_spread_by_hand() -> None:
+    assert panels.spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
+    # 0.5 and 0.52 want to touch: a block of height 0.2 around their mean 0.51.
+    assert panels.spread([0.52, 0.5], [0.1, 0.1]) == pytest.approx([0.56, 0.46])
+    assert panels.spread([1.0, 0.0], [0.1, 0.2]) == pytest.approx([0.95, 0.1])
+    assert panels.spread([], []) == []
+
+
+@given(LABELS)
+def test_spread_keeps_order_and_room(labels: list[tuple[float, float]]) -> None:
+    wanted, sizes = zip(*labels, strict=True)
+    places = panels.spread(wanted, sizes)
+    order = sorted(range(len(wanted)), key=lambda number: wanted[number])
+    for one, two in itertools.pairwise(order):
+        assert places[two] - places[one] >= (sizes[one] + sizes[two]) / 2 - 1e-9
+    for place, size in zip(places, sizes, strict=True):
+        assert size / 2 - 1e-9 <= place <= 1 - size / 2 + 1e-9
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_everything_is_in_the_figure_and_nothing_on_anything_else(number: int) -> None:
+    figure = draw(number)
+    assert len(figure.axes) == number
+    assert_legible(figure)
+    boxes = [it.get_window_extent() for it in (*figure.legends, *figure.texts, *figure.axes)]
+    assert all(min(box.x0, box.y0) >= 0 for box in boxes)
+    assert all(box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 for box in boxes)
+    assert not any(one.overlaps(two) for one, two in itertools.combinations(boxes, 2))
+    assert legend_texts(figure) == [f"a line {it}" for it in range(7)]
+
+
+def test_intervals_are_drawn_where_they_are_finite() -> None:
+    (ax,) = draw(1).axes
+    (bars,) = ax.containers
+    ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
+    assert ends == [[0.5, 1.5], [2.0, 2.0], [1.75, 2.25]]
+    assert points(lines(ax)["band"]) == [(0, 2.0), (1, 3.0), (2, 3.0)]
+    band = ax.collections[-1].get_paths()[0].vertices
+    assert {(0.0, 1.5), (0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (2.0, 3.25)} == set(map(tuple, band))
+
+
+def test_levels_stand_side_by_side_and_no_privacy_on_a_shade() -> None:
+    (ax,) = draw(1).axes
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["∞\nno privacy", "1", "0.25"]
+    (shade,) = ax.patches
+    ends = shade.get_extents().transformed(ax.transData.inverted()).intervalx
+    assert ends == pytest.approx([-0.5, 0.5])
+
+
+def test_equal_figures_are_equal_files_whatever_the_settings_of_the_user(tmp_path: Path) -> None:
+    suffixes = (".svg", ".png", ".pdf")
+    one, two = ([tmp_path / f"{name}{suffix}" for suffix in suffixes] for name in ("one", "two"))
+    style.save_figure(draw(), one)
+    with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30, "savefig.dpi": 7}):
+        before = dict(matplotlib.rcParams)
+        style.save_figure(draw(), two[::-1])
+        assert dict(matplotlib.rcParams) == before
+    for first, second in zip(one, two, strict=True):
+        assert first.read_bytes() == second.read_bytes()
+        # Both may have been written in the same second.
+        assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
+    style.save_figure(draw(named=2), two)
+    assert one[0].read_bytes() != two[0].read_bytes()
+
+
+def test_unknown_suffix_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"figure\.bmp"):
+        style.save_figure(draw(), [tmp_path / "figure.svg", tmp_path / "figure.bmp"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_svg_has_real_text_in_fonts_that_browsers_have(tmp_path: Path) -> None:
+    with panels.panels(1, 1, (3.0, 2.0)) as drawn:
+        (ax,) = drawn.axes
+        ax.plot([1, 1e5], [1e-3, 1e4])
+        ax.set(xscale="log", yscale="log", title="ε < 1 & T", xlabel="T")
+        panels.set_powers(ax.xaxis)
+        panels.set_powers(ax.yaxis)
+        drawn.legend([panels.key("μ = 0.5")])
+    style.save_figure(drawn.figure, [tmp_path / "a.svg"])
+    svg = (tmp_path / "a.svg").read_text()
+    shown = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
+    assert {"μ = 0.5", "ε &lt; 1 &amp; T", "T", "10⁴", "0.01"} <= set(shown)
+    assert "<tspan" not in svg
+    fonts = set(re.findall(r"font-family: ([^;\"]*)", svg))
+    assert fonts == {"'DejaVu Sans', 'Verdana', 'Arial', 'Helvetica', sans-serif"}
+
+
+@pytest.mark.parametrize("fault", [{"color": "#56B4E9"}, {"fontsize": 6}, {"text": "$x$ and $y$"}])
+def test_what_is_illegible_is_found(fault: dict[str, object]) -> None:
+    with style.figure_style():
+        figure = style.new_figure(2.0, 2.0)
+        figure.text(0.5, 0.5, **({"s": fault.pop("text", "x")} | fault))
+    with pytest.raises(AssertionError):
+        assert_legible(figure)
