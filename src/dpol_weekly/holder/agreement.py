@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,15 @@ class NotConfirmedError(DataError):
         )
 
 
-def confirm(
-    ledger: Ledger, deployment: Deployment, agree: str | None, sensitivity: Decimal | None
-) -> None:
+@dataclass(frozen=True)
+class Consent:
+    """Whether a holder confirms an agreement now, and a count sensitivity below 1."""
+
+    agreement: bool
+    sensitivity: bool
+
+
+def confirm(ledger: Ledger, deployment: Deployment, consent: Consent) -> None:
     """Make sure that the holder has confirmed the agreement of a deployment.
 
     The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
@@ -54,16 +61,13 @@ def confirm(
     with transaction(ledger):
         if not is_confirmed(ledger, deployment.sha256()):
             before = [it for it in agreements(ledger) if it.name == deployment.name]
-            refuse_unconfirmed(
-                deployment, agree, sensitivity, before=before[-1] if before else None
-            )
+            refuse_unconfirmed(deployment, consent, before=before[-1] if before else None)
             add_deployment(ledger, deployment)
 
 
 def refuse_unconfirmed(
     deployment: Deployment,
-    agree: str | None,
-    sensitivity: Decimal | None,
+    consent: Consent,
     *,
     before: Deployment | None = None,
     new_ledger: Path | None = None,
@@ -72,8 +76,7 @@ def refuse_unconfirmed(
 
     Args:
         deployment: the deployment.
-        agree: the first digits of its hash, by which the holder confirms it.
-        sensitivity: by which the holder confirms a count sensitivity below 1.
+        consent: what the holder confirms.
         before: the deployment as it was confirmed last.
         new_ledger: the ledger, if it is still to be made.
 
@@ -81,14 +84,14 @@ def refuse_unconfirmed(
         NotConfirmedError: the agreement is not confirmed.
         DataError: its count sensitivity is below 1, and that is not confirmed.
     """
-    if deployment.count_sensitivity < 1 and sensitivity is None:
+    if deployment.count_sensitivity < 1 and not consent.sensitivity:
         number = deployment.sensitivity_text
         raise DataError(
             f"nothing was released: the deployment {deployment.name} protects people who change a"
             f" count by {number}, and one person who is counted changes it by 1; agree on"
             f" count_sensitivity: 1, or add --agree-sensitivity {number} if {number} is right"
         )
-    if agree is None:
+    if not consent.agreement:
         text = statement(deployment, before, new_ledger=new_ledger)
         raise NotConfirmedError(text, deployment)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import Literal
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol.privacy.noise import NoiseSampler
-from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.agreement import Consent, confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
 from dpol_weekly.holder.counts import Count, in_time, read_counts, reads_capacity
-from dpol_weekly.holder.draws import any_chain, draw
+from dpol_weekly.holder.draws import Place, any_chain, draw
 from dpol_weekly.holder.entries import (
-    Output,
     add_deployment,
     add_output,
     add_rows,
@@ -28,7 +28,7 @@ from dpol_weekly.holder.entries import (
 from dpol_weekly.holder.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
 from dpol_weekly.holder.repeats import check_output, places, refuse_mixed_columns, unreleased
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import continue_from
+from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
 from dpol_weekly.holder.views import check_newest, temporary_files, write_views
 from dpol_weekly.released import record_of
 
@@ -60,6 +60,23 @@ class Release:
     worst: Worst | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Target:
+    """Where rows go, and for what.
+
+    Args:
+        output: the table.
+        ledger: the ledger.
+        deployment: the deployment.
+        capacity_read: whether cells of its column of capacities are published.
+    """
+
+    output: Path
+    ledger: Path
+    deployment: Deployment
+    capacity_read: bool
+
+
 def release(request: Request, sampler: NoiseSampler) -> Release:
     """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
 
@@ -77,100 +94,129 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
-    deployment, entity = request.deployment, request.entity
-    agree, agree_sensitivity = request.agree, request.agree_sensitivity
     output, book = _files(request.table, request.output, request.ledger)
-    capacity_read, token = reads_capacity(deployment, entity), new_token()
-
-    def take_in(ledger: Ledger, counts: Sequence[Count]) -> None:
-        """Let the ledger know all that was released, by the output or a coordinator's numbers."""
-        if request.continue_from is None:
-            check_newest(ledger, output, write_again=request.write_again)
-            return
-        continue_from(
-            ledger,
-            output,
-            request.continue_from,
-            deployment,
-            members=[entity] if entity else deployment.entities,
-            reported={count.entity for count in counts},
-            sampler=sampler.name,
-            capacity_read=capacity_read,
-        )
-
-    def put(
-        ledger: Ledger, counts: Sequence[Count], noise: NoiseSampler
-    ) -> tuple[Output, list[Count]]:
-        """Release the new counts into the ledger: the output, and what was new."""
-        known = output_at(ledger, output)
-        check_output(ledger, output, known, deployment)
-        refuse_mixed_columns(ledger, deployment, capacity_read=capacity_read)
-        new = unreleased(
-            ledger,
-            known,
-            deployment,
-            places(ledger, counts),
-            correct=request.correct,
-            gap=request.gap,
-        )
-        if known and not new:
-            return known, []
-        to = known or add_output(ledger, output)
-        rows = draw(ledger, to, new, deployment.count_noise(), deployment.memory(), noise)
-        run = add_run(
-            ledger,
-            to,
-            deployment,
-            token=token,
-            sampler=noise.name,
-            capacity_read=capacity_read,
-        )
-        add_rows(ledger, run, rows)
-        refuse_above(ledger, run, new)
-        return to, [place.count for place in new]
-
+    target = _Target(
+        output=output,
+        ledger=book,
+        deployment=request.deployment,
+        capacity_read=reads_capacity(request.deployment, request.entity),
+    )
+    consent = Consent(
+        agreement=request.agree is not None, sensitivity=request.agree_sensitivity is not None
+    )
+    token = new_token()
     try:
         table = read_counts(
             request.table,
-            deployment,
-            entity,
+            target.deployment,
+            request.entity,
             over_capacity=request.over_capacity,
             no_final_newline=request.no_final_newline,
         )
-        counts = in_time(table, deployment, request.today)
-        if first := not book.exists():
+        counts = in_time(table, target.deployment, request.today)
+        theirs = None
+        if request.continue_from is not None:
+            theirs = read_export(
+                request.continue_from,
+                target.deployment,
+                members=[request.entity] if request.entity else target.deployment.entities,
+                reported={count.entity for count in counts},
+            )
+        if first := not target.ledger.exists():
             # What has to be refused is refused before a ledger is made, without noise.
-            with open_ledger(book, in_memory=True) as ledger, transaction(ledger):
-                add_deployment(ledger, deployment)
-                take_in(ledger, counts)
-                sampler.discrete_gaussian(deployment.count_noise().scale, 0)
-                put(ledger, counts, _NoNoise())
+            with open_ledger(target.ledger, in_memory=True) as ledger, transaction(ledger):
+                add_deployment(ledger, target.deployment)
+                _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
+                sampler.discrete_gaussian(target.deployment.count_noise().scale, 0)
+                new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
+                _put(ledger, target, new, _NoNoise(), token)
             # Last, so that nobody confirms what is then refused.
-            refuse_unconfirmed(deployment, agree, agree_sensitivity, new_ledger=book)
+            refuse_unconfirmed(target.deployment, consent, new_ledger=target.ledger)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
-    with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
-        confirm(ledger, deployment, agree, agree_sensitivity)
+    saying = _saying_what_is_released
+    with open_ledger(target.ledger) as ledger, saying(ledger, target.output, token):
+        confirm(ledger, target.deployment, consent)
         with transaction(ledger):
-            take_in(ledger, counts)
+            _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
         with transaction(ledger):
-            repaired = _up_to_date(ledger, output)
-        with _saying_that_repaired(output, repaired), transaction(ledger):
+            repaired = _up_to_date(ledger, target.output)
+        with _saying_that_repaired(target.output, repaired), transaction(ledger):
             remembered = any_chain(ledger)
-            to, new = put(ledger, counts, sampler)
+            new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
+            _put(ledger, target, new, sampler, token)
         with transaction(ledger):
-            write_views(ledger, to, output)
+            write_views(ledger, target.output)
             return Release(
-                output=output,
-                ledger=book,
+                output=target.output,
+                ledger=target.ledger,
                 first=first,
                 added=len(new),
                 skipped=len(counts) - len(new),
                 outside=len(table) - len(counts),
-                periods=sorted({count.period for count in new}),
+                periods=sorted({place.count.period for place in new}),
                 remembers=any_chain(ledger) and not remembered,
-                worst=worst_stay(ledger, deployment),
+                worst=worst_stay(ledger, target.deployment),
             )
+
+
+def _take_in(
+    ledger: Ledger,
+    target: _Target,
+    theirs: Sequence[ExportedRow] | None,
+    sampler: str,
+    *,
+    write_again: bool,
+) -> None:
+    """Let the ledger know all that was released, by the output or by a coordinator's numbers."""
+    if theirs is None:
+        check_newest(ledger, target.output, write_again=write_again)
+        return
+    check_output(ledger, target.output, target.deployment)
+    continue_from(
+        ledger,
+        target.output,
+        target.deployment,
+        theirs,
+        sampler=sampler,
+        capacity_read=target.capacity_read,
+    )
+
+
+def _unreleased(
+    ledger: Ledger, target: _Target, counts: Sequence[Count], *, correct: Set[str], gap: bool
+) -> list[Place]:
+    """The counts that are to be released now, if they may be."""
+    deployment = target.deployment
+    check_output(ledger, target.output, deployment)
+    refuse_mixed_columns(ledger, deployment, capacity_read=target.capacity_read)
+    rows = places(ledger, counts)
+    return unreleased(ledger, target.output, deployment, rows, correct=correct, gap=gap)
+
+
+def _put(
+    ledger: Ledger,
+    target: _Target,
+    new: Sequence[Place],
+    sampler: NoiseSampler,
+    token: str,
+) -> None:
+    """Draw the noise of new counts, and release them into the ledger."""
+    if not new:
+        return
+    deployment = target.deployment
+    output = output_at(ledger, target.output) or add_output(ledger, target.output)
+    rows = draw(ledger, output, new, deployment.count_noise(), deployment.memory(), sampler)
+    run = add_run(
+        ledger,
+        output,
+        deployment,
+        token=token,
+        sampler=sampler.name,
+        capacity_read=target.capacity_read,
+    )
+    add_rows(ledger, run, rows)
+    refuse_above(ledger, run, new)
 
 
 class _NoNoise:
@@ -185,8 +231,8 @@ class _NoNoise:
 def _files(table: Path, output: Path, book: Path | None) -> tuple[Path, Path]:
     """The output and the ledger, links resolved, if the files can be what they are for."""
     try:
-        output = _target(output)
-        book = _target(book or output.parent / LEDGER_NAME)
+        output = _followed(output)
+        book = _followed(book or output.parent / LEDGER_NAME)
         str(output.resolve()).encode()
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
@@ -198,12 +244,13 @@ def _files(table: Path, output: Path, book: Path | None) -> tuple[Path, Path]:
             raise DataError(f"{path}: exists already, and is a folder; choose another output")
     check_writable(output.parent)
     check_writable(book.parent)
-    if book.resolve() in (output.resolve(), record_of(output).resolve(), table.resolve()):
+    used = [file.resolve() for file in (output, record_of(output), table)]
+    if book.resolve() in used:
         raise DataError(f"{book}: cannot be the ledger too; choose another file with --ledger")
     return output, book
 
 
-def _target(path: Path) -> Path:
+def _followed(path: Path) -> Path:
     """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
     found = path.resolve() if path.is_symlink() else path
     if found.is_symlink():  # of a circle, Python 3.13 says nothing
@@ -213,11 +260,10 @@ def _target(path: Path) -> Path:
 
 def _up_to_date(ledger: Ledger, path: Path) -> bool:
     """Write what an earlier run could not; whether something was written."""
-    known = output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    return known is not None and write_views(ledger, known, path)
+    return write_views(ledger, path)
 
 
 @contextmanager

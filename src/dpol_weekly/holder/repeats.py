@@ -15,12 +15,12 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.draws import Place
 from dpol_weekly.holder.entries import (
-    Output,
     agreements,
     columns_in_clear,
     deployment_of,
     deployments,
     entity_of,
+    output_at,
     periods_of,
     released_for,
     versions,
@@ -43,7 +43,7 @@ def places(ledger: Ledger, counts: Sequence[Count]) -> list[Place]:
 
 def unreleased(
     ledger: Ledger,
-    output: Output | None,
+    path: Path,
     deployment: Deployment,
     rows: Sequence[Place],
     *,
@@ -54,7 +54,7 @@ def unreleased(
 
     Args:
         ledger: the ledger.
-        output: the output, if it is known.
+        path: of the output.
         deployment: for which it is released.
         rows: in the order of their periods.
         correct: the periods to release again.
@@ -65,6 +65,7 @@ def unreleased(
             the last one released and corrections are not allowed, or long after it; or what is to
             be corrected was never released, or is not in the table.
     """
+    output = output_at(ledger, path)
     released = periods_of(ledger, output) if output else {}
     elsewhere = released_for(ledger, deployment.name)
     last = {entity: max(periods) for entity, periods in released.items()}
@@ -100,7 +101,7 @@ def unreleased(
     return kept
 
 
-def check_output(ledger: Ledger, path: Path, output: Output | None, deployment: Deployment) -> None:
+def check_output(ledger: Ledger, path: Path, deployment: Deployment) -> None:
     """Refuse to mix deployments, columns or sensitivities in an output.
 
     Raises:
@@ -114,6 +115,7 @@ def check_output(ledger: Ledger, path: Path, output: Output | None, deployment: 
                 f" {before.periods.days} days from {before.periods.first} on; keep these, or give"
                 " the new deployment another name"
             )
+    output = output_at(ledger, path)
     held = deployment_of(ledger, output) if output else None
     if held is None:
         return
@@ -150,8 +152,8 @@ def refuse_mixed_columns(ledger: Ledger, deployment: Deployment, *, capacity_rea
     if capacity_read and folded(capacity) in map(folded, with_noise):
         raise DataError(
             f"columns.capacity: column {capacity} is, or was, released with noise, as a count of"
-            " people; as a capacity every cell of it would be published as it is; agree on the column that"
-            " holds the beds"
+            " people; as a capacity every cell of it would be published as it is; agree on the"
+            " column that holds the beds"
         )
     if folded(count) in map(folded, columns_in_clear(ledger)):
         raise DataError(

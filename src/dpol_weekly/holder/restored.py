@@ -36,7 +36,6 @@ from dpol_weekly.holder.entries import (
     versions,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
-from dpol_weekly.holder.repeats import check_output
 from dpol_weekly.memory import ChainTerms, stated_terms
 from dpol_weekly.noise import CountNoise, Noisy, decimal_text, deviation_of_share
 from dpol_weekly.released import PATTERNS, check_numbers
@@ -48,11 +47,11 @@ _Key = tuple[int, str, Noisy]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Row:
+class ExportedRow:
     """A row that a coordinator has.
 
     Args:
-        line: of the export.
+        where: it was read, such as `releases.csv, line 3`.
         entity: identifier.
         period: date, YYYY-MM-DD.
         version: from 1; corrections follow.
@@ -65,7 +64,7 @@ class _Row:
         terms: of that chain.
     """
 
-    line: int
+    where: str
     entity: str
     period: str
     version: int
@@ -87,14 +86,32 @@ class _Held:
     chain: int | None
 
 
+def read_export(
+    export: Path, deployment: Deployment, *, members: Collection[str], reported: Collection[str]
+) -> list[ExportedRow]:
+    """A holder's rows in a coordinator's table; see `continue_from`.
+
+    Args:
+        export: the table.
+        deployment: of which it is.
+        members: the entities to release.
+        reported: those of them that are in the holder's table.
+
+    Returns:
+        Rows of an entity in the order of their periods, the rows of a chain one after the other.
+
+    Raises:
+        DataError: it cannot be read, is not of one holder, or breaks a rule.
+    """
+    return _of_holder(export, list(_rows(export, deployment, members)), reported)
+
+
 def continue_from(
     ledger: Ledger,
     path: Path,
-    export: Path,
     deployment: Deployment,
+    rows: Sequence[ExportedRow],
     *,
-    members: Collection[str],
-    reported: Collection[str],
     sampler: str,
     capacity_read: bool,
 ) -> None:
@@ -103,21 +120,15 @@ def continue_from(
     Args:
         ledger: an older copy, or a new one: it takes the id that the coordinator knows.
         path: of the output.
-        export: the coordinator's table.
         deployment: for which it is released.
-        members: the entities to release.
-        reported: those of them that are in the holder's table.
+        rows: as `read_export` gives them.
         sampler: where noise comes from at this holder.
         capacity_read: as in `add_run`.
 
     Raises:
-        DataError: the output is of another deployment, or the export cannot be read, is not of this
-            holder, or breaks a rule.
+        DataError: earlier rows of a chain are missing.
     """
-    output = output_at(ledger, path)
-    check_output(ledger, path, output, deployment)
-    rows = _of_holder(export, list(_rows(export, deployment, members)), reported)
-    output = output or add_output(ledger, path)
+    output = output_at(ledger, path) or add_output(ledger, path)
     last = max(rows, key=lambda row: row.report)
     ledger.execute("UPDATE ledger SET id = ?", last.ledger)
     keys = [(entity_of(ledger, row.entity), row.period, row.numbers) for row in rows]
@@ -133,7 +144,7 @@ def continue_from(
             imported=True,
             capacity_read=capacity_read,
         )
-        chains = _chains(ledger, output, export, known, keys, rows)
+        chains = _chains(ledger, output, known, keys, rows)
         new = [place for place, key in enumerate(keys) if key not in known]
         numbers = versions(ledger, (keys[place][:2] for place in new))
         # The numbers may have been changed on their way: their mu is no more than a claim.
@@ -160,7 +171,7 @@ def continue_from(
 
 
 def _withdraw_others(
-    ledger: Ledger, output: Output, keys: Sequence[_Key], rows: Sequence[_Row]
+    ledger: Ledger, output: Output, keys: Sequence[_Key], rows: Sequence[ExportedRow]
 ) -> list[_Held]:
     """Withdraw what was drawn from an older copy and is not the coordinator's; the rows that stay.
 
@@ -200,10 +211,9 @@ def _held_rows(ledger: Ledger, output: Output) -> list[_Held]:
 def _chains(
     ledger: Ledger,
     output: Output,
-    export: Path,
     known: Mapping[_Key, int | None],
     keys: Sequence[_Key],
-    rows: Sequence[_Row],
+    rows: Sequence[ExportedRow],
 ) -> list[int | None]:
     """The chain of each row: that of rows which stay, if the coordinator says so, or a new one."""
     released = Counter(known.values())
@@ -220,14 +230,16 @@ def _chains(
             released[numbers[row.chain]] += 1
             if released[numbers[row.chain]] != row.place:
                 raise DataError(
-                    f"{export}, line {row.line}: earlier releases of its chain of noise are"
+                    f"{row.where}: earlier releases of its chain of noise are"
                     " missing; ask the coordinator for a table of all of them"
                 )
         chains.append(numbers[row.chain])
     return chains
 
 
-def _of_holder(export: Path, rows: Sequence[_Row], reported: Collection[str]) -> list[_Row]:
+def _of_holder(
+    export: Path, rows: Sequence[ExportedRow], reported: Collection[str]
+) -> list[ExportedRow]:
     """The holder's rows, each chain in its order; of an entity, chains by their first periods."""
     standing = [row for row in rows if row.entity in reported and not row.set_aside]
     # That of the last report counts: the coordinator may have accepted a new ledger.
@@ -244,14 +256,14 @@ def _of_holder(export: Path, rows: Sequence[_Row], reported: Collection[str]) ->
         key, first = (row.entity, row.chain), (row.period, row.version)
         begun[key] = min(first, begun.get(key, first))
 
-    def order(row: _Row) -> tuple[str, tuple[str, int], int]:
+    def order(row: ExportedRow) -> tuple[str, tuple[str, int], int]:
         alone = row.period, row.version
         return row.entity, begun[row.entity, row.chain] if row.chain else alone, row.place
 
     return sorted(chosen, key=order)
 
 
-def _rows(export: Path, deployment: Deployment, members: Collection[str]) -> Iterator[_Row]:
+def _rows(export: Path, deployment: Deployment, members: Collection[str]) -> Iterator[ExportedRow]:
     """All rows of an export about entities to release."""
     try:
         with export.open(encoding="utf-8", newline="") as stream:
@@ -265,14 +277,14 @@ def _rows(export: Path, deployment: Deployment, members: Collection[str]) -> Ite
                 for name, pattern in PATTERNS.items():
                     if "more" in cells or not pattern.fullmatch(cells[name] or ""):
                         raise DataError(f"{where}: column {name} holds something else; {_WRITTEN}")
-                yield _row(where, reader.line_num, cells, deployment)
+                yield _row(where, cells, deployment)
     except OSError as error:
         raise DataError(f"{export}: cannot be read ({error.strerror}); check the path") from None
     except (ValueError, csv.Error):
         raise DataError(f"{export}: is not CSV; {_WRITTEN}") from None
 
 
-def _row(where: str, line: int, cells: Mapping[str, str], deployment: Deployment) -> _Row:
+def _row(where: str, cells: Mapping[str, str], deployment: Deployment) -> ExportedRow:
     """A row, each cell of which fits the others and the deployment."""
     capacity, place = cells["capacity"], int(cells["place"])
     try:
@@ -309,8 +321,8 @@ def _row(where: str, line: int, cells: Mapping[str, str], deployment: Deployment
         raise DataError(f"{where}: its numbers do not fit each other; {_WRITTEN}")
     if deployment.number_of(period) is None:
         raise DataError(f"{where}: no period of the deployment begins on its date; {_WRITTEN}")
-    return _Row(
-        line=line,
+    return ExportedRow(
+        where=where,
         entity=cells["entity"],
         period=cells["period"],
         version=int(cells["version"]),

@@ -94,8 +94,8 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
             )
 
 
-def write_views(ledger: Ledger, output: Output, path: Path) -> bool:
-    """Write the table and its record if they are not what the ledger says, and remember that.
+def write_views(ledger: Ledger, path: Path) -> bool:
+    """Write an output and its record if they are not what the ledger says, and remember that.
 
     Returns:
         Whether something was written.
@@ -104,9 +104,10 @@ def write_views(ledger: Ledger, output: Output, path: Path) -> bool:
         DataError: the table was changed after its release.
         OutputError: they cannot be written.
     """
-    deployment = deployment_of(ledger, output)
-    if deployment is None:
-        raise ValueError("an output without rows has no views")
+    output = output_at(ledger, path)
+    deployment = deployment_of(ledger, output) if output else None
+    if output is None or deployment is None:
+        return False
     rows = table_rows(ledger, output)
     table, there = _table(deployment, rows), path.read_bytes() if path.exists() else b""
     ever = _table(deployment, table_rows(ledger, output, withdrawn=True))
