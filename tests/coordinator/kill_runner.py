@@ -17,7 +17,7 @@ import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from release.fault_runner import in_child
+from holder.fault_runner import in_child
 
 import dpol.core.files
 import dpol_weekly.coordinator.log
