@@ -12,16 +12,15 @@ import yaml
 
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
-from dpol_weekly.coordinator.deployment import read_deployment
-from dpol_weekly.holder.chains import ChainRows
-from dpol_weekly.holder.memory import Memory, stated_terms
-from dpol_weekly.holder.noise import CountNoise, interval
+from dpol_weekly.deployment import read_deployment
+from dpol_weekly.released import ChainRows
+from dpol_weekly.memory import stated_terms
+from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Choices, CountColumns, Request
-from dpol_weekly.holder.views import checksum, record_of
+from dpol_weekly.holder.request import Request
+from dpol_weekly.released import checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
-COLUMNS = CountColumns("entity", "period", "count", "capacity")
 MU = Decimal("0.5")
 
 
@@ -105,8 +104,6 @@ def released(
     capacity,
     names,
     *,
-    memory=None,
-    mu=MU,
     holders=1,
     seed=1,
     step=1,
@@ -115,7 +112,7 @@ def released(
 
     NaN in the counts: no report. The noise is `dpol privatize`'s, from a seeded sampler.
     """
-    rng = np.random.default_rng(seed)
+    rng, made = np.random.default_rng(seed), read_deployment(deployment)
     for start in range(0, len(counts), step):
         weeks, outputs = range(start, min(start + step, len(counts))), []
         for holder in range(holders):
@@ -131,16 +128,16 @@ def released(
                 continue
             table, output = own / "raw.csv", own / "noisy.csv"
             table.write_text("\n".join(["entity,period,count,capacity", *lines]) + "\n")
-            choices = Choices(append=True, over_capacity=True)
-            request = Request(table, output, COLUMNS, CountNoise(mu), None, choices, memory)
+            request = Request(
+                table=table,
+                output=output,
+                deployment=made,
+                over_capacity=True,
+                gap=True,
+                agree=made.sha256(),
+            )
             release(request, SeededNoise(rng))
-            record = json.loads(record_of(output).read_text())
-            record["deployment"] = {"name": "test", "sha256": read_deployment(deployment).sha256()}
-            del record["sha256"]
-            outputs.append(recorded(output, record))
+            outputs.append(output)
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
         yield weeks.stop
-
-
-DESIGNED = Memory(None)

@@ -20,9 +20,9 @@ from dpol.noise import NoisyGains
 from dpol.privacy.chains import Chains
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol_weekly.coordinator.decide import check, decide
-from dpol_weekly.holder.noise import CountNoise
-from dpol_weekly.holder.views import record_of
-from weekly import DESIGNED, MU, agreed, day, released
+from dpol_weekly.noise import CountNoise
+from dpol_weekly.released import record_of
+from weekly import MU, agreed, day, released
 
 PANEL = os.environ.get("DPOL_PANEL")
 COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
@@ -92,7 +92,7 @@ def replayed(folder, algorithm, counts, capacity, memory, *, holders=2, step=1):
     kind = {"memory": "designed"} if memory else {}
     deployment = agreed(folder, names, algorithm=algorithm, noise=kind)
     named, decided = {}, 0
-    own = {"memory": DESIGNED if memory else None, "holders": holders, "step": step}
+    own = {"holders": holders, "step": step}
     for weeks in released(folder, deployment, counts, capacity, names, **own):
         for number in range(decided + 1, weeks + 1):
             decision = decide(folder / "coordinator", datetime.date.fromisoformat(day(number)))
