@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dpol_weekly.coordinator.log import Log, Released, open_log
-from dpol_weekly.holder.views import record_of
+from dpol_weekly.released import record_of
 from weekly import agreed, day, identity, report
 
 AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}

@@ -20,7 +20,7 @@ import numpy as np
 import yaml
 from scipy import stats
 
-from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.deployment import read_deployment
 from releases import run
 
 FIRST = datetime.date(2015, 1, 4)

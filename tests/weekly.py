@@ -12,13 +12,13 @@ import yaml
 
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
-from dpol_weekly.coordinator.deployment import read_deployment
-from dpol_weekly.holder.chains import ChainRows
-from dpol_weekly.holder.memory import Memory, stated_terms
-from dpol_weekly.holder.noise import CountNoise, interval
+from dpol_weekly.deployment import read_deployment
+from dpol_weekly.released import ChainRows
+from dpol_weekly.memory import Memory, stated_terms
+from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, CountColumns, Request
-from dpol_weekly.holder.views import checksum, record_of
+from dpol_weekly.released import checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
 COLUMNS = CountColumns("entity", "period", "count", "capacity")

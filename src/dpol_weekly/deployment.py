@@ -6,27 +6,30 @@ Hospitals noise their counts as it says, and the coordinator decides as it says.
 from __future__ import annotations
 
 import datetime
+import hashlib
+import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError
 
-from dpol.core.errors import DataError
+from dpol.core.errors import ConfigError, DataError
 from dpol.core.names import fault_of, folded
-from dpol.core.refusals import nearest
+from dpol.core.refusals import did_you_mean, problems_of, refusal
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
-from dpol_weekly.holder.agreed import Agreed, AgreedTerms, Member
-from dpol_weekly.holder.agreement import canonical_text, checksum
-from dpol_weekly.holder.ceiling import budget_of_period, row_weight
-from dpol_weekly.holder.memory import Memory, numbers_of
-from dpol_weekly.holder.noise import CountNoise
-from dpol_weekly.holder.request import CountColumns
+from dpol.core.yaml_files import read_yaml
+from dpol.experts.interface import Algorithm, LocalAlgorithm, can_read
+from dpol.experts.registry import REGISTRY, label_of, make_members
+from dpol_weekly.memory import Memory, budget_of_period, numbers_of, row_weight
+from dpol_weekly.noise import CountNoise
 
+MANUAL = "docs/reference/deployment.md"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
 _LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
@@ -62,15 +65,16 @@ class Entity(Settings):
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
 
-    def member(self) -> Member:
-        """The facts that its holder needs."""
-        reported = self.capacity == "reported"
-        beds = None if reported else f"{Decimal(str(self.capacity)).normalize():f}"
-        return Member(beds, self.since, self.until)
+    @property
+    def beds(self) -> str | None:
+        """The capacity as decimal text; None if it is reported."""
+        if isinstance(self.capacity, str):
+            return None
+        return f"{Decimal(str(self.capacity)).normalize():f}"
 
     def takes_part(self, period: datetime.date) -> bool:
         """True if it reports, and may be chosen, in a period that starts at a date."""
-        return self.member().takes_part(period)
+        return (self.since or period) <= period and (self.until is None or period < self.until)
 
 
 class Columns(Settings):
@@ -84,6 +88,25 @@ class Columns(Settings):
     """Number of people counted."""
     capacity: str = "capacity"
     """Capacity of the entity in the period; read where it is `reported`."""
+
+    def names(self) -> list[str]:
+        """The columns that may be read."""
+        return [self.entity, self.period, self.count, self.capacity]
+
+    def header(self) -> list[str]:
+        """The columns of a released table."""
+        noisy = [self.entity, self.period, "noisy_count", self.capacity, "noisy_share"]
+        return [*noisy, "mu", "count_sensitivity", "noise_sd", "low", "high"]
+
+    def problem(self) -> str:
+        """The rule that the names break; empty if they break none."""
+        names, header = self.names(), self.header()
+        if len(set(names)) < len(names):
+            return "entity, period, count and capacity must be different columns"
+        if twice := [name for name in header if header.count(name) > 1]:
+            return f"a released table has a column {twice[0]} of its own; rename the input's"
+        faults = (f"the name of column {name} {fault_of(name)}" for name in names if fault_of(name))
+        return next(faults, "")
 
 
 class Periods(Settings):
@@ -115,7 +138,7 @@ class Deployment(Settings):
     """Periods in which counts are taken."""
     columns: Columns = Columns()
     """The names that the holders' tables use."""
-    entities: Annotated[dict[str, Entity], Field(min_length=2)]
+    entities: Annotated[dict[str, Entity], Field(min_length=1)]
     """Identifier of each entity, and what is public of it."""
     mu: MuDecimal
     """Gaussian-DP parameter of one person of the unit."""
@@ -157,19 +180,21 @@ class Deployment(Settings):
             if entity.since and entity.until and entity.until <= entity.since:
                 wrong = f"must be after since ({entity.since})"
                 yield Problem(("entities", name, "until"), str(entity.until), wrong)
-        if self.names >= len(self.entities):
+        # A lone hospital releases, and nobody decides among several.
+        if self.names >= max(2, len(self.entities)):
             allowed = f"must be below the number of entities ({len(self.entities)})"
             yield Problem(("names",), self.names, allowed)
         if self.longest_stay < self.unit_weeks:
             allowed = f"must be at least unit_weeks ({self.unit_weeks})"
             yield Problem(("longest_stay",), self.longest_stay, allowed)
-        unfit = []
-        for key, make in (("columns", self.count_columns), ("count_sensitivity", self.count_noise)):
-            try:
-                make()
-            except DataError as error:
-                unfit.append(Problem((key,), MISSING, str(error)))
-        yield from unfit or self._dear_period()
+        if wrong := self.columns.problem():
+            yield Problem(("columns",), MISSING, wrong)
+        try:
+            self.count_noise()
+        except DataError as error:
+            yield Problem(("count_sensitivity",), MISSING, str(error))
+        else:
+            yield from self._dear_period()
 
     def _dear_period(self) -> Iterator[Problem]:
         squared = self.squared_budget()
@@ -189,7 +214,8 @@ class Deployment(Settings):
         It pays for one release of each entity and period, and with corrections for a second one,
         see `budget_of_period`. Where capacities are reported, it is that of the worst memory.
         """
-        noise, memory = self.count_noise(), self.memory() or Memory((Decimal(0), Decimal(0)))
+        noise = self.count_noise()
+        memory = self.memory() or Memory((Decimal(0), Decimal(0)))
         # Less capacity means more memory, and a heavier row.
         beds = (it.capacity for it in self.entities.values())
         least = noise.standard_deviation / _LOUDEST
@@ -204,8 +230,7 @@ class Deployment(Settings):
         )
 
     def agreement(self) -> str:
-        """The agreement, which is what touches the guarantee, as `dpol_weekly.holder.agreement`
-        reads it.
+        """The agreement, which is what touches the guarantee, as JSON in one way only.
 
         The rest is the coordinator's and may change at any time: titles, algorithm, how many
         entities a decision names, and the seed.
@@ -220,40 +245,7 @@ class Deployment(Settings):
 
     def sha256(self) -> str:
         """Checksum of the agreement: nothing else in the file, and no spelling, matters."""
-        return checksum(self.agreement())
-
-    def agreed(self, entity: str | None = None, correct: Iterable[str] = ()) -> Agreed:
-        """The agreement of the deployment on the rows of one entity, or of all.
-
-        Args:
-            entity: its identifier.
-            correct: periods to release again, YYYY-MM-DD.
-
-        Raises:
-            DataError: there is no such entity, or corrections are not allowed.
-        """
-        if entity is not None and entity not in self.entities:
-            told = nearest(entity, self.entities)
-            raise DataError(f"the deployment {self.name} has no entity {entity!r}{told}")
-        terms = AgreedTerms(
-            name=self.name,
-            sha256=self.sha256(),
-            first=self.periods.first,
-            days=self.periods.days,
-            longest_stay=self.longest_stay,
-            budget_mu=Decimal(str(self.budget_mu)),
-        )
-        members = {
-            name: it.member() for name, it in self.entities.items() if entity in (None, name)
-        }
-        return Agreed(
-            terms=terms,
-            agreement=self.agreement(),
-            entities=frozenset(self.entities),
-            members=members,
-            corrections=self.corrections,
-            correct=frozenset(correct),
-        )
+        return hashlib.sha256(self.agreement().encode()).hexdigest()
 
     def count_noise(self) -> CountNoise:
         """The noise of every count."""
@@ -267,11 +259,6 @@ class Deployment(Settings):
         numbers = None if designed else (Decimal(0), Decimal(0))
         return Memory(numbers, self.unit_weeks, self.noise.chain_periods)
 
-    def count_columns(self) -> CountColumns:
-        """The columns of a holder's table, and of what is released."""
-        it = self.columns
-        return CountColumns(it.entity, it.period, it.count, it.capacity)
-
     def period_of(self, number: int) -> datetime.date:
         """The start of a period, counted from 0."""
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
@@ -280,3 +267,106 @@ class Deployment(Settings):
         """Number of the period that begins at a date, counted from 0; None if none does."""
         number, rest = divmod((period - self.periods.first).days, self.periods.days)
         return None if rest or number < 0 else number
+
+    def number_on(self, day: datetime.date) -> int:
+        """Number of the period of the grid that holds a day; below 0 before the first one."""
+        return (day - self.periods.first).days // self.periods.days
+
+
+def short(sha256: str) -> str:
+    """The first digits of a hash, enough to confirm it."""
+    return sha256[:12]
+
+
+def canonical_text(plain: Mapping[str, Any]) -> str:
+    """Plain values as JSON in one way only: keys sorted, 1.0 written as 1.
+
+    >>> canonical_text({"mu": 1.0, "days": 7}) == canonical_text({"days": 7.0, "mu": 1})
+    True
+    """
+    return json.dumps(_canonical(plain), sort_keys=True, ensure_ascii=False)
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(inner) for key, inner in value.items()}
+    whole = isinstance(value, float) and math.isfinite(value) and value == int(value)
+    return int(value) if whole else value
+
+
+def read_deployment(path: Path | str) -> Deployment:
+    """Read and check a deployment file.
+
+    Raises:
+        ConfigError: it cannot be read, or breaks rules; all are listed.
+    """
+    raw, place = read_yaml(path), str(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
+    return checked_deployment(raw, place)
+
+
+def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
+    """A deployment of plain values; `place` says in messages where they are from.
+
+    Raises:
+        ConfigError: it breaks rules; all are listed.
+    """
+    try:
+        # Where `disjoint` is missing, its own words say what it affirms.
+        deployment = Deployment.model_validate({"disjoint": MISSING, **raw})
+    except ValidationError as error:
+        raise refusal(place, problems_of(error, Deployment), MANUAL) from None
+    if problems := [*deployment.rules(), *_unfit_algorithm(deployment)]:
+        raise refusal(place, problems, MANUAL)
+    return deployment
+
+
+def algorithm_of(deployment: Deployment, spec: AlgorithmSpec | None = None) -> LocalAlgorithm[Any]:
+    """The algorithm that a deployment decides with, or another one that could.
+
+    Args:
+        deployment: what was agreed on.
+        spec: the other one, as an entry of a suite; None: the deployment's own.
+
+    Raises:
+        ValueError: it is unknown or several, or cannot play a live game; the text lists those that
+            can.
+    """
+    spec = deployment.algorithm if spec is None else spec
+    name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
+    memory = deployment.noise.memory != "none"
+    try:
+        if name not in tuple(REGISTRY):
+            raise ValueError(f"is not an algorithm{did_you_mean(name, REGISTRY)}")
+        members = make_members(spec)
+        if len(members) > 1:
+            labels = ", ".join(member.label for member in members)
+            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
+        if wrong := unfit(members[0].algorithm, memory):
+            raise ValueError(wrong)
+    except ValueError as error:
+        made = map(make_members, REGISTRY)
+        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
+        raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
+    return cast("LocalAlgorithm[Any]", members[0].algorithm)
+
+
+def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
+    """The reason why an algorithm cannot play a live game; empty if it can."""
+    if not isinstance(algorithm, LocalAlgorithm):
+        why = "needs raw counts; take a local algorithm, such as empirical-bayes"
+    elif algorithm.needs_all_rounds:
+        why = "must know beforehand how many rounds there will be; take another one"
+    elif not can_read(algorithm.reads_noise, "chains" if memory else "none"):
+        why = "takes noise as independent, and this noise has a memory; take another one"
+    else:
+        return ""
+    return f"{label_of(algorithm)} {why}"
+
+
+def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
+    try:
+        algorithm_of(deployment)
+    except ValueError as error:
+        yield Problem(("algorithm",), deployment.algorithm, str(error))

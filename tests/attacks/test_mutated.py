@@ -42,9 +42,9 @@ from dpol.data.settings import Dataset, Stream
 from dpol.data.table import read_table
 from dpol.privacy import noise
 from dpol.privacy.noise import SeededNoise
-from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder import counts
-from dpol_weekly.holder.views import checksum, record_of
+from dpol_weekly.released import checksum, record_of
 from releases import run
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ import pytest
 
 from dpol.core.errors import ConfigError
 from dpol_weekly.coordinator.cost import cost_of
-from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.deployment import read_deployment
 from dpol_weekly.deployment import Deployment
 from releases import run
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpol.cli import main
-from dpol_weekly.coordinator.deployment import read_deployment
+from dpol_weekly.deployment import read_deployment
 from releases import run
 
 FILE = "d.yaml"

@@ -23,8 +23,8 @@ import dpol.core.files
 import dpol_weekly.coordinator.log
 import dpol_weekly.holder.views
 from dpol.cli import main
-from dpol_weekly.coordinator.deployment import read_deployment
-from dpol_weekly.holder.views import checksum
+from dpol_weekly.deployment import read_deployment
+from dpol_weekly.released import checksum
 from weekly import agreed, day
 
 HOLDERS = "A", "B", "C"

@@ -21,9 +21,9 @@ from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import decisions_page
-from dpol_weekly.holder.memory import Memory, terms_of
-from dpol_weekly.holder.noise import CountNoise, interval
-from dpol_weekly.holder.views import record_of
+from dpol_weekly.memory import Memory, terms_of
+from dpol_weekly.noise import CountNoise, interval
+from dpol_weekly.released import record_of
 from weekly import MU, agreed, day, identity, recorded, report
 
 SD = CountNoise(MU).standard_deviation

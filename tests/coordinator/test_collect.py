@@ -18,9 +18,9 @@ from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.coordinator.aside import set_aside
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.holder.memory import Memory, terms_of
-from dpol_weekly.holder.noise import CountNoise
-from dpol_weekly.holder.views import record_of
+from dpol_weekly.memory import Memory, terms_of
+from dpol_weekly.noise import CountNoise
+from dpol_weekly.released import record_of
 from weekly import MU, agreed, collected, day, identity, recorded, report
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")

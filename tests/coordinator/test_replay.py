@@ -20,8 +20,8 @@ from dpol.noise import NoisyGains
 from dpol.privacy.chains import Chains
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol_weekly.coordinator.decide import check, decide
-from dpol_weekly.holder.noise import CountNoise
-from dpol_weekly.holder.views import record_of
+from dpol_weekly.noise import CountNoise
+from dpol_weekly.released import record_of
 from weekly import DESIGNED, MU, agreed, day, released
 
 PANEL = os.environ.get("DPOL_PANEL")

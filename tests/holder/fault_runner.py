@@ -16,8 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol_weekly.holder.memory import Memory
-from dpol_weekly.holder.noise import in_steps
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import in_steps
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, Request
 from dpol_weekly.holder.views import checksum

@@ -19,7 +19,7 @@ import yaml
 from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
-from dpol_weekly.coordinator.deployment import checked_deployment, read_deployment
+from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError, changes
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.holder.outputs import take_in

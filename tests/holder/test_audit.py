@@ -15,8 +15,8 @@ from conftest import ERROR
 from dpol.privacy.noise import SecureNoise
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder import chains
-from dpol_weekly.holder.memory import Memory
-from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import CountNoise
 from neighbours import in_process, in_real_process, play, refutations
 
 SCHEMES = {

@@ -28,12 +28,12 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.chains import Chains, designed
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import Collected, collect
-from dpol_weekly.coordinator.deployment import checked_deployment
+from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder import ceiling, entries, overlaps
 from dpol_weekly.holder.history import history
 from dpol_weekly.holder.ledger import open_ledger, transaction
-from dpol_weekly.holder.memory import Memory
-from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import CountNoise
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, Request
 from releases import LEDGER, NOISY, RECORD, ask, put

@@ -4,7 +4,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol_weekly.holder.counts import read_counts
-from dpol_weekly.holder.noise import Count
+from dpol_weekly.noise import Count
 from dpol_weekly.holder.request import Choices, CountColumns
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")

@@ -13,7 +13,7 @@ from scipy import special
 from dpol.core.errors import DataError
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
-from dpol_weekly.holder.noise import (
+from dpol_weekly.noise import (
     Count,
     CountNoise,
     decimal_text,

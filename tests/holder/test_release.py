@@ -11,7 +11,7 @@ import pytest
 
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.privacy.noise import SeededNoise
-from dpol_weekly.holder.noise import INTERVAL, CountNoise
+from dpol_weekly.noise import INTERVAL, CountNoise
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, CountColumns, Request
 from dpol_weekly.holder.text import describe

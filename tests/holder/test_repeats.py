@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from dpol_weekly.holder.noise import CountNoise
+from dpol_weekly.noise import CountNoise
 from releases import A1, A2, B1, TWICE, ask, files, output, put, record, refuse
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol_weekly.holder import chains, entries
-from dpol_weekly.holder.memory import Memory
+from dpol_weekly.memory import Memory
 from releases import LEDGER, NOISY, ask, output, put
 
 SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "200")) // 4

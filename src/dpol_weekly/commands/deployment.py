@@ -94,7 +94,7 @@ def _new(options: argparse.Namespace) -> None:
     import yaml
 
     from dpol.core.rounding import rounded_up
-    from dpol_weekly.coordinator.deployment import checked_deployment
+    from dpol_weekly.deployment import checked_deployment
     from dpol_weekly.holder.agreement import short
 
     given = vars(options)
@@ -177,7 +177,7 @@ def _cost(options: argparse.Namespace) -> None:
     from dpol.core.rounding import rounded_up
     from dpol.privacy.account import best_guess
     from dpol_weekly.coordinator.cost import CONFIDENCE, REPLICATES, USUAL_CAPACITY, WEEKS, cost_of
-    from dpol_weekly.coordinator.deployment import read_deployment
+    from dpol_weekly.deployment import read_deployment
 
     deployment = read_deployment(options.file)
     cost = cost_of(deployment)

@@ -197,10 +197,10 @@ def _why(error: Exception) -> str:
 
 def _request(options: argparse.Namespace) -> Request:
     """The request that the options or the file of a deployment describe."""
-    from dpol_weekly.coordinator.deployment import read_deployment
-    from dpol_weekly.holder.memory import Memory
-    from dpol_weekly.holder.noise import CountNoise
+    from dpol_weekly.deployment import read_deployment
     from dpol_weekly.holder.request import Choices, CountColumns, Request
+    from dpol_weekly.memory import Memory
+    from dpol_weekly.noise import CountNoise
 
     found = vars(options)
     if options.deployment:

@@ -14,11 +14,10 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.core.settings import AlgorithmSpec, Problem
 from dpol.experts.registry import make_members
 from dpol_weekly.coordinator.decide import check_ranked, number_of
-from dpol_weekly.coordinator.deployment import algorithm_of
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.panel import Panel, read_panel
 from dpol_weekly.coordinator.replay import games_before
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import Deployment, algorithm_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,8 @@ from dpol.core.words import printable, shortened
 from dpol_weekly.coordinator.log import Released
 from dpol_weekly.coordinator.report import Report, Row
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.chains import ChainTerms
-from dpol_weekly.holder.memory import stated_terms
-from dpol_weekly.holder.noise import CountNoise, decimal_text, interval
+from dpol_weekly.memory import ChainTerms, stated_terms
+from dpol_weekly.noise import CountNoise, decimal_text, interval
 
 MOST_DEVIATIONS = 40
 """A noisy count is at most the capacity and so many standard deviations of its noise.
@@ -157,7 +156,15 @@ def _noise(mu: str, sensitivity: str) -> CountNoise:
 @cache
 def independent_terms(noise: CountNoise) -> ChainTerms:
     """The public terms of independent noise."""
-    return ChainTerms("0", "0", 1, 1, decimal_text(noise.mu), noise.decimals, noise.scale)
+    return ChainTerms(
+        a="0",
+        b="0",
+        unit_weeks=1,
+        chain_periods=1,
+        mu=decimal_text(noise.mu),
+        decimals=noise.decimals,
+        scale=noise.scale,
+    )
 
 
 def _shown(text: str) -> str:

@@ -18,9 +18,8 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.noise import privatize
-from dpol_weekly.coordinator.deployment import algorithm_of
-from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.memory import numbers_of, terms_of
+from dpol_weekly.deployment import Deployment, algorithm_of
+from dpol_weekly.memory import numbers_of, terms_of
 
 WEEKS, REPLICATES, CONFIDENCE = 52, 20, 0.95
 USUAL_CAPACITY = 100.0

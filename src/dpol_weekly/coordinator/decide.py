@@ -23,14 +23,13 @@ from dpol_weekly.coordinator.decision import (
     as_ranges,
     read_decision,
 )
-from dpol_weekly.coordinator.deployment import algorithm_of
 from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.panel import Inputs, Panel, read_panel
 from dpol_weekly.coordinator.replay import games_before
 from dpol_weekly.coordinator.weights import above_budget, mu_of_stays, mu_of_such_stay
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import Deployment, algorithm_of
 
 LONGEST_GAP = 8
 """A decision is for a period so many after the last report, at most."""

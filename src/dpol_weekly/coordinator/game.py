@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.interface import (
-    Algorithm,
     LocalAlgorithm,
     LocalSetup,
     Observation,
-    can_read,
 )
 from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
+from dpol_weekly.deployment import unfit
 
 LEVEL_CHANGE = 0.02
 """Standard deviation of a period's change of the level before any was seen, in gain ranges."""
@@ -212,19 +211,6 @@ class Round:
     reported: NDArray[np.bool_]
     fresh_scale: Floats | None = None
     begun: NDArray[np.bool_] | None = None
-
-
-def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
-    """The reason why an algorithm cannot play a live game; empty if it can."""
-    if not isinstance(algorithm, LocalAlgorithm):
-        why = "needs raw counts; take a local algorithm, such as empirical-bayes"
-    elif algorithm.needs_all_rounds:
-        why = "must know beforehand how many rounds there will be; take another one"
-    elif not can_read(algorithm.reads_noise, "chains" if memory else "none"):
-        why = "takes noise as independent, and this noise has a memory; take another one"
-    else:
-        return ""
-    return f"{label_of(algorithm)} {why}"
 
 
 def _start(

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 from dpol.core.errors import DataError, OutputError
 from dpol.core.files import atomic_path, output_error
 from dpol.core.randomness import Floats
-from dpol_weekly.coordinator.deployment import read_deployment
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import Deployment, read_deployment
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""

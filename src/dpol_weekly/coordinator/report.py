@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.words import printable, shortened
+from dpol_weekly import released
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder import views
-from dpol_weekly.holder.chains import ChainRows
-from dpol_weekly.holder.noise import decimal_text
-from dpol_weekly.holder.views import record_of
+from dpol_weekly.noise import decimal_text
+from dpol_weekly.released import ChainRows, record_of
 
 _ID = re.compile("[0-9a-f]{16}")
 _WHOLE = "first_row", "releases", "unit_weeks", "chain_periods", "decimals", "scale"
@@ -99,7 +98,7 @@ def read_report(file: Path, deployment: Deployment, checksum: str) -> Report:
         )
     try:
         table = file.read_bytes()
-        origin, found = record["ledger"], views.checksum(table, record)
+        origin, found = record["ledger"], released.checksum(table, record)
         ids = [origin["id"], origin["output"]]
         claimed, chains = record["sha256"], record.get("chains", [])
     except OSError as error:
@@ -152,7 +151,7 @@ def _record(file: Path) -> tuple[dict[str, Any], Path]:
 
 def _cells(file: Path, table: bytes, deployment: Deployment) -> Iterator[tuple[int, Cells]]:
     """Line and cells of every row."""
-    names = deployment.count_columns().output_header()
+    names = deployment.columns.header()
     try:
         reader = csv.reader(io.StringIO(table.decode(), newline=""), strict=True)
         if next(reader, None) != names:

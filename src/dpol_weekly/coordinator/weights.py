@@ -1,7 +1,7 @@
 """Privacy that releases spend, compared with the budget of the deployment.
 
 Every ledger sees its own releases only. If no entity spends more in a period than its part of the
-budget (`dpol_weekly.holder.ceiling.budget_of_period`), then nobody who stays the longest stay
+budget (`dpol_weekly.memory.budget_of_period`), then nobody who stays the longest stay
 spends more than the budget, wherever they are counted: they move at most two counts in each period.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from dpol.core.randomness import Floats
 from dpol_weekly.coordinator.log import TERMS
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import budget_of_period, row_weight
+from dpol_weekly.memory import budget_of_period, row_weight
 
 _FLOAT_ERROR = 1e-12
 """Relative error of sums in floating point; see `dpol.core.rounding`."""

@@ -22,9 +22,9 @@ from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
 from dpol_weekly.holder.agreed import Agreed
 from dpol_weekly.holder.ledger import Ledger, transaction
-from dpol_weekly.holder.memory import Memory, numbers_of, terms_of
-from dpol_weekly.holder.noise import CountNoise, decimal_text
 from dpol_weekly.holder.request import Request
+from dpol_weekly.memory import Memory, numbers_of, terms_of
+from dpol_weekly.noise import CountNoise, decimal_text
 
 _MOST_NAMES = 10
 

@@ -1,6 +1,6 @@
 """The ceiling: what a person of the longest stay may lose, over all outputs of all ledgers.
 
-By `dpol_weekly.holder.memory` (independent noise is a case of it), a person counted in v rows of a
+By `dpol_weekly.memory` (independent noise is a case of it), a person counted in v rows of a
 chain has there at most (v / W) mu^2 / 2, or N_v^2 / N_W^2 mu^2 / 2 if that is more. N_v^2 / v does
 not fall with v. So a row adds at most its weight, mu^2 / 2 times the larger of 1 / W and
 N_m^2 / (m N_W^2), if no more than m rows of its chain are touched. Weights add up over chains,

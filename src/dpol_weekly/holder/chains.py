@@ -21,7 +21,7 @@ class ChainTerms(NamedTuple):
     """The public terms of a chain.
 
     Args:
-        a: of the memory, decimal text; see `dpol_weekly.holder.memory`.
+        a: of the memory, decimal text; see `dpol_weekly.memory`.
         b: likewise.
         unit_weeks: in how many periods in a row one person may be counted.
         chain_periods: the most releases of the chain.

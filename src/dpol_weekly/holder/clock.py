@@ -9,8 +9,8 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol_weekly.holder.agreed import Agreed
 from dpol_weekly.holder.entries import Place
-from dpol_weekly.holder.noise import Count
 from dpol_weekly.holder.request import Request
+from dpol_weekly.noise import Count
 
 LONGEST_GAP = 8
 """The most periods between two releases of an entity, without a question."""

@@ -19,8 +19,8 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol.core.names import fault_of
 from dpol_weekly.holder.agreed import Agreed
-from dpol_weekly.holder.noise import Count
 from dpol_weekly.holder.request import Choices, CountColumns
+from dpol_weekly.noise import Count
 
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
 # A date, or its midnight: another time, and one with an offset, may be another day elsewhere.

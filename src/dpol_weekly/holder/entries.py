@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dpol_weekly.holder.agreed import AgreedTerms
 from dpol_weekly.holder.ledger import Ledger, new_token
-from dpol_weekly.holder.noise import Cells, interval
+from dpol_weekly.noise import Cells, interval
 
 _ROWS = (
     "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dpol_weekly.holder.entries import Output
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.noise import Cells
+from dpol_weekly.noise import Cells
 
 
 class Held(NamedTuple):

@@ -12,11 +12,11 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol_weekly.holder import chains, entries
 from dpol_weekly.holder.ledger import Ledger, new_token
-from dpol_weekly.holder.memory import stated_terms
-from dpol_weekly.holder.noise import INTERVAL, Cells, CountNoise, decimal_text, interval
 from dpol_weekly.holder.repeats import places
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.views import Record, checksum, read_record, record_of
+from dpol_weekly.memory import stated_terms
+from dpol_weekly.noise import INTERVAL, Cells, CountNoise, decimal_text, interval
 
 
 def take_in(ledger: Ledger, request: Request) -> None:

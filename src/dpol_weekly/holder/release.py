@@ -21,8 +21,6 @@ from dpol_weekly.holder.clock import in_time
 from dpol_weekly.holder.columns import keep_columns, refuse_mixed_columns
 from dpol_weekly.holder.counts import read_counts
 from dpol_weekly.holder.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
-from dpol_weekly.holder.memory import draw_noise
-from dpol_weekly.holder.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
 from dpol_weekly.holder.outputs import take_in
 from dpol_weekly.holder.overlaps import most_in_a_period
 from dpol_weekly.holder.repeats import check_deployment, places, refuse_repeats, unreleased
@@ -34,6 +32,8 @@ from dpol_weekly.holder.views import (
     temporary_files,
     write_views,
 )
+from dpol_weekly.memory import draw_noise
+from dpol_weekly.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
 
 
 @dataclass(frozen=True)

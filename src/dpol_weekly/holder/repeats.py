@@ -19,8 +19,8 @@ from dpol_weekly.holder.agreed import Agreed, AgreedTerms
 from dpol_weekly.holder.clock import refuse_gap
 from dpol_weekly.holder.entries import Place, Released
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.noise import Count, decimal_text
 from dpol_weekly.holder.request import Choices, Request
+from dpol_weekly.noise import Count, decimal_text
 
 _NEAR = 7  # Days, where the length of a period is not known.
 History = Mapping[int, Sequence[Released]]

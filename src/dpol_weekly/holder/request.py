@@ -10,8 +10,8 @@ from pathlib import Path
 from dpol.core.errors import DataError
 from dpol.core.names import fault_of
 from dpol_weekly.holder.agreed import Agreed
-from dpol_weekly.holder.memory import Memory
-from dpol_weekly.holder.noise import INTERVAL, CountNoise, decimal_text
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import INTERVAL, CountNoise, decimal_text
 
 
 @dataclass(frozen=True)

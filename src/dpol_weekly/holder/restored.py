@@ -29,10 +29,10 @@ from dpol_weekly.holder.chains import ChainTerms
 from dpol_weekly.holder.entries import Place
 from dpol_weekly.holder.held import Held, held_rows, withdraw
 from dpol_weekly.holder.ledger import Ledger, new_token
-from dpol_weekly.holder.memory import Memory, stated_terms
-from dpol_weekly.holder.noise import Cells, CountNoise, decimal_text
 from dpol_weekly.holder.repeats import check_deployment, places
 from dpol_weekly.holder.request import Request
+from dpol_weekly.memory import Memory, stated_terms
+from dpol_weekly.noise import Cells, CountNoise, decimal_text
 
 _ID, _NUMBER, _WHOLE = "[0-9a-f]{16}", r"[0-9]{1,12}(\.[0-9]{1,12})?", "[0-9]{1,15}"
 _REAL = r"-?[0-9]{1,12}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?"

@@ -7,9 +7,8 @@ that is the noise of `dpol.privacy.chains`.
 
 Guarantee, for people who are counted in up to W periods in a row: moving one between entities is
 mu-GDP, adding or removing one mu / sqrt(2)-GDP. Proof: look at one entity and two tables, whose
-rounded counts differ by at most S steps in v of the W periods (`dpol_weekly.holder.noise`). Given
-what was released, n differs between the two by the differences of the counts, so u - u' is known
-from
+rounded counts differ by at most S steps in v of the W periods (`dpol_weekly.noise`). Given what
+was released, n differs between the two by the differences of the counts, so u - u' is known from
 these: u is fed with n, and in exact fractions. So the centre of the next release, count + r(u),
 moves by the entry of C x that the differences x make, plus r(u) - r(u') - (u - u'), less than a
 step. That error depends on the past, so the releases are composed adaptively (Smith and Thakurta,
@@ -29,9 +28,8 @@ period that is released again is in a chain again and counts again, as without m
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -41,12 +39,7 @@ import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.privacy.chains import designed, squared_norm
-from dpol.privacy.noise import NoiseSampler
-from dpol_weekly.holder import chains
-from dpol_weekly.holder.chains import Chain, ChainTerms
-from dpol_weekly.holder.entries import Output, Place
-from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.noise import Count, CountNoise, decimal_text
+from dpol_weekly.noise import CountNoise, decimal_text
 
 _MOST_WEEKS, _MOST_PERIODS = 52, 2000  # The state grows by up to two digits in each period.
 
@@ -92,35 +85,57 @@ class Memory:
             )
 
 
-def draw_noise(
-    ledger: Ledger,
-    output: Output,
-    rows: Sequence[tuple[Place, Count]],
-    noise: CountNoise,
-    memory: Memory,
-    sampler: NoiseSampler,
-) -> list[tuple[int, float, int]]:
-    """Noise for rows in the order of their periods, its deviation, and the chain's number.
+@dataclass(frozen=True, kw_only=True)
+class ChainTerms:
+    """The public terms of a chain.
 
-    The chains go on in the ledger. A new one begins where an entity has none yet, the last one has
-    other terms or is complete, or has released this period or a later one.
+    Args:
+        a: of the memory, decimal text.
+        b: likewise.
+        unit_weeks: in how many periods in a row one person may be counted.
+        chain_periods: the most releases of the chain.
+        mu: of a person of that unit, decimal text.
+        decimals: the noise has steps of 10^-decimals people.
+        scale: of the fresh noise, in steps.
     """
-    terms = _terms(ledger, output, rows, noise, memory)
-    needed = Counter(terms[place.entity].scale for place, _ in rows)
-    draws = {scale: iter(sampler.discrete_gaussian(scale, n)) for scale, n in needed.items()}
-    live = {entity: chains.live_chain(ledger, output, entity) for entity in terms}
-    drawn = []
-    for place, _ in rows:
-        wanted, chain = terms[place.entity], live[place.entity]
-        if chain is None or not _goes_on(chain, wanted, place.period):
-            chain = chains.add_chain(ledger, output, place.entity, wanted)
-        deviation = chain.terms.standard_deviation_after(chain.releases)
-        value, chain = released(chain, place.period, next(draws[wanted.scale]))
-        live[place.entity] = chain
-        drawn.append((value, deviation, chain.number))
-    for chain in filter(None, live.values()):
-        chains.keep_state(ledger, chain)
-    return drawn
+
+    a: str
+    b: str
+    unit_weeks: int
+    chain_periods: int
+    mu: str
+    decimals: int
+    scale: int
+
+    @property
+    def standard_deviation(self) -> float:
+        """Deviation of all noise on a count, in people, in the long run; at first it is less."""
+        return self.standard_deviation_after(math.inf)
+
+    def standard_deviation_after(self, releases: float) -> float:
+        """Deviation of the noise on the count after so many releases of the chain, taken alone."""
+        a, b = float(self.a), float(self.b)
+        kept = (1 - a ** (2 * releases)) / (1 - a * a)  # the sum of a^(2 i) over the releases
+        return self.scale / 10.0**self.decimals * math.sqrt(1 + (a - b) ** 2 * kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """A chain that may go on.
+
+    Args:
+        number: in the ledger.
+        terms: what is public of it.
+        u: its secret state: what is remembered, in steps.
+        last: the period that it released last; empty if none yet.
+        releases: how many it made.
+    """
+
+    number: int
+    terms: ChainTerms
+    u: Fraction = Fraction(0)
+    last: str = ""
+    releases: int = 0
 
 
 def released(chain: Chain, period: str, draw: int) -> tuple[int, Chain]:
@@ -128,7 +143,7 @@ def released(chain: Chain, period: str, draw: int) -> tuple[int, Chain]:
     a, b = Fraction(chain.terms.a), Fraction(chain.terms.b)
     value = math.floor(chain.u + Fraction(1, 2)) + draw
     u = b * chain.u + (a - b) * value
-    return value, chain._replace(u=u, last=period, releases=chain.releases + 1)
+    return value, replace(chain, u=u, last=period, releases=chain.releases + 1)
 
 
 def numbers_of(
@@ -148,8 +163,15 @@ def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory
     weeks, periods = memory.unit_weeks, memory.chain_periods
     errors = weeks * periods if a != b else 0  # u stays 0 otherwise
     scale = noise.scale_with_memory(squared_norm(a, b, weeks), errors)
-    shown, mu = [decimal_text(number) for number in numbers], decimal_text(noise.mu)
-    return ChainTerms(shown[0], shown[1], weeks, periods, mu, noise.decimals, scale)
+    return ChainTerms(
+        a=decimal_text(numbers[0]),
+        b=decimal_text(numbers[1]),
+        unit_weeks=weeks,
+        chain_periods=periods,
+        mu=decimal_text(noise.mu),
+        decimals=noise.decimals,
+        scale=scale,
+    )
 
 
 def stated_terms(noise: CountNoise, part: Mapping[str, Any]) -> ChainTerms:
@@ -173,21 +195,42 @@ def _expected(
     return terms_of(noise, numbers, Memory(numbers, weeks, periods))
 
 
-def _terms(
-    ledger: Ledger,
-    output: Output,
-    rows: Sequence[tuple[Place, Count]],
-    noise: CountNoise,
-    memory: Memory,
-) -> dict[int, ChainTerms]:
-    """The terms of each entity."""
-    first = {place.entity: count.capacity for place, count in reversed(rows)}
-    if memory.numbers:
-        return dict.fromkeys(first, terms_of(noise, memory.numbers, memory))
-    capacity = [float(chains.first_capacity(ledger, output, it) or first[it] or 0) for it in first]
-    found = numbers_of(noise, memory, capacity)
-    return {it: terms_of(noise, own, memory) for it, own in zip(first, found, strict=True)}
+def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
+    """Growth of mu for a person counted in so many periods, in a row or not, at most.
+
+    Args:
+        memories: (a, b) of the noise, and in how many periods in a row mu protects a person.
+        periods: their number.
+    """
+    return math.sqrt(max(squared_growth(memory, periods) for memory in memories))
 
 
-def _goes_on(chain: Chain, terms: ChainTerms, period: str) -> bool:
-    return chain.terms == terms and chain.last < period and chain.releases < terms.chain_periods
+def squared_growth(memory: tuple[Fraction, Fraction, int], periods: int) -> Fraction:
+    """The square of `growth` for one memory, exact."""
+    a, b, weeks = memory
+    norms = squared_norm(a, b, periods) / squared_norm(a, b, weeks)
+    # For stays shorter than the unit, the errors by rounding shrink no faster than this.
+    return max(norms, Fraction(periods, weeks))
+
+
+def row_weight(mu: Fraction, memory: tuple[Fraction, Fraction, int], most: int) -> Fraction:
+    """A bound on what a row adds to a stay's squared mu, for one of the two entities it moves.
+
+    Args:
+        mu: of the row.
+        memory: (a, b) of its chain and the unit.
+        most: how many rows of the chain a stay may touch.
+    """
+    return mu**2 / 2 * squared_growth(memory, most) / most
+
+
+def budget_of_period(budget_mu: Fraction, longest_stay: int) -> Fraction:
+    """The most that one entity may spend in one period, in weights of rows: budget^2 / (2 L).
+
+    See `dpol_weekly.holder.ceiling`.
+
+    Args:
+        budget_mu: the ceiling of the mu of a person of the longest stay.
+        longest_stay: L, in periods.
+    """
+    return budget_mu**2 / (2 * longest_stay)

@@ -16,49 +16,32 @@ post-processing.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import NORMAL_95
-from dpol.privacy.noise import NoiseSampler, gaussian_measurement
-
-Cells = tuple[str, str | None, str | None, str, str | None]
-"""Noisy count, capacity, noisy share, mu and standard deviation of the noise, as text.
-
-Without a capacity two of them are None, and the noise is that of the count; else of the share.
-"""
-INTERVAL = "noise_sd", "low", "high"
-"""The last columns of an output; one that was begun before there were such has none of them."""
+from dpol.privacy.noise import gaussian_measurement
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """One count, still raw.
+class Noisy(NamedTuple):
+    """The numbers of a row as they are released, as text; `noise_sd` is that of the share."""
 
-    Args:
-        line: where it was read, counted from 1.
-        entity: identifier.
-        period: date, YYYY-MM-DD.
-        count: decimal text.
-        capacity: decimal text, or None.
-    """
-
-    line: int
-    entity: str
-    period: str
-    count: str = field(repr=False)
-    capacity: str | None
+    noisy_count: str
+    capacity: str
+    noisy_share: str
+    mu: str
+    noise_sd: str
 
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Noise on counts, N(0, 2 s^2 / mu^2): the `capacity` calibration.
+    """Noise on counts, N(0, 2 s^2 / mu^2): of which `capacity` noise is made.
 
     Args:
         mu: privacy of one person in one period, from 0.001 to 100.
@@ -86,7 +69,7 @@ class CountNoise:
                 f" decimals, got {s}"
             )
 
-    @property
+    @cached_property
     def decimals(self) -> int:
         """m: the grid has steps of 10^-m people."""
         m = 0
@@ -94,7 +77,7 @@ class CountNoise:
             m += 1
         return m
 
-    @property
+    @cached_property
     def scale(self) -> int:
         """k, in steps: the least integer that is at least sqrt(2) S / mu + 1."""
         return math.isqrt(math.ceil(self._variance(self.decimals)) - 1) + 2
@@ -134,24 +117,35 @@ class CountNoise:
         return 2 * deviation * deviation
 
 
-def noisy_cells(counts: Sequence[Count], noise: CountNoise, sampler: NoiseSampler) -> list[Cells]:
-    """Some counts with independent noise, each as it is released."""
-    draws, deviation = sampler.discrete_gaussian(noise.scale, len(counts)), noise.standard_deviation
-    return cells_with(counts, noise, [(draw, deviation) for draw in draws])
+def noisy(count: str, capacity: str, noise: CountNoise, *, steps: int, deviation: float) -> Noisy:
+    """A count as it is released.
+
+    Args:
+        count: raw, decimal text.
+        capacity: of its entity, decimal text.
+        noise: its kind; it says the grid, and mu.
+        steps: the noise that was drawn, in steps of the grid.
+        deviation: the standard deviation of that noise, in people.
+    """
+    m = noise.decimals
+    value = f"{Decimal(in_steps(count, m) + steps).scaleb(-m):f}"
+    return Noisy(
+        noisy_count=value,
+        capacity=capacity,
+        noisy_share=share_of(value, capacity),
+        mu=decimal_text(noise.mu),
+        noise_sd=deviation_of_share(deviation, capacity),
+    )
 
 
-def cells_with(
-    counts: Sequence[Count], noise: CountNoise, drawn: Sequence[tuple[int, float]]
-) -> list[Cells]:
-    """Some counts, each as it is released with its noise in steps, of a deviation in people."""
-    m, mu = noise.decimals, decimal_text(noise.mu)
-    cells: list[Cells] = []
-    for count, (draw, deviation) in zip(counts, drawn, strict=True):
-        noisy = f"{Decimal(in_steps(count.count, m) + draw).scaleb(-m):f}"
-        capacity = count.capacity
-        share = None if capacity is None else f"{float(noisy) / float(capacity):.9g}"
-        cells.append((noisy, capacity, share, mu, f"{deviation / float(capacity or 1):.6g}"))
-    return cells
+def share_of(noisy_count: str, capacity: str) -> str:
+    """The noisy share, as it is written."""
+    return f"{float(noisy_count) / float(capacity):.9g}"
+
+
+def deviation_of_share(deviation: float, capacity: str) -> str:
+    """The standard deviation of the noise on a share, as it is written, from that on the count."""
+    return f"{deviation / float(capacity):.6g}"
 
 
 def interval(noisy: str, deviation: str) -> list[str]:
