@@ -16,7 +16,7 @@ from decimal import Decimal
 import pytest
 
 from dpol.cli import main
-from dpol_weekly.coordinator.aside import set_aside
+from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.log import Log, open_log

@@ -21,14 +21,14 @@ import pytest
 from dpol.cli import main
 from dpol.core.errors import DataError
 from dpol.privacy.chains import chain_norm
-from dpol_weekly.coordinator.aside import set_aside
+from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.decision import read_decision
 from dpol_weekly.deployment import algorithm_of
 from dpol_weekly.coordinator.game import Game
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.coordinator.panel import read_panel
-from dpol_weekly.coordinator.replay import games_before
+from dpol_weekly.coordinator.evidence import read_evidence
+from dpol_weekly.coordinator.choices import choices_before
 from dpol_weekly.memory import Memory, terms_of
 from dpol_weekly.noise import CountNoise
 from weekly import FIRST, agreed, collected, day, identity, report
@@ -315,7 +315,7 @@ def hash_of_what_was_read(folder, before):
 def test_the_hash_is_the_documented_one_of_every_column_however_it_is_read(
     world, monkeypatch, chunk
 ):
-    monkeypatch.setattr("dpol_weekly.coordinator.panel._CHUNK", chunk)
+    monkeypatch.setattr("dpol_weekly.coordinator.evidence._CHUNK", chunk)
     world.put(*range(4))
     world.put(4, mu="0.4")
     decision = decide(world.folder)

@@ -115,6 +115,7 @@ def make_tables(base: sqlite3.Connection, kind: Kind) -> None:
         if sqlite3.complete_statement(statement):
             base.execute(statement)
             statement = ""
+    base.execute(statement)  # what no semicolon ends
     base.execute(f"PRAGMA application_id = {kind.application}")
     base.execute(f"PRAGMA user_version = {kind.version}")
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpol.privacy.chains import chain_growth, squared_norm
+from dpol.privacy.chains import squared_norm
 from dpol_weekly.holder.entries import Output
 from dpol_weekly.holder.ledger import Ledger
 
@@ -45,8 +45,9 @@ class ChainTerms(NamedTuple):
 
     def standard_deviation_after(self, releases: float) -> float:
         """Deviation of the noise on the count after so many releases of the chain, taken alone."""
-        growth = chain_growth(float(self.a), float(self.b), releases)
-        return float(self.scale / 10.0**self.decimals * growth)
+        a, b = float(self.a), float(self.b)
+        kept = (1 - a ** (2 * releases)) / (1 - a * a)  # the sum of a^(2 i) over the releases
+        return self.scale / 10.0**self.decimals * math.sqrt(1 + (a - b) ** 2 * kept)
 
 
 class Chain(NamedTuple):
