@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 import pytest
 
 from dpol_weekly.coordinator.decision import Decision, Outlook
-from dpol_weekly.coordinator.spent import AboveBudget, Spent
-from dpol_weekly.coordinator.page import SHOWN, decisions_page, ranking, write_page
 from dpol_weekly.coordinator.evidence import SetAside
+from dpol_weekly.coordinator.page import SHOWN, decisions_page, ranking, write_page
+from dpol_weekly.coordinator.spent import AboveBudget, Spent
 
 SPENT = Spent(
     mu=0.5,

@@ -163,24 +163,24 @@ def open_log(
     agreed = read_deployment(deployment or copy)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output_error(folder, error) from error
-    with opened(path, _LOG) as base, transaction(base, write=new or write):
-        base.row_factory = sqlite3.Row
-        if new and is_empty(base):
-            make_tables(base, _LOG)
-            base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
-        check_kind(base, path, _LOG)
-        (begun_with,) = base.execute("SELECT sha256 FROM deployment").fetchone()
-        if agreed.sha256() != begun_with:
-            raise DataError(
-                f"{copy}: was changed after the first report was collected; put it back as it was,"
-                " or begin another folder"
-                if deployment is None
-                else f"{deployment}: is another agreement than {copy}, which this folder began"
-                " with; take that one, or another folder"
-            )
-        if deployment and not (copy.exists() and copy.read_bytes() == deployment.read_bytes()):
-            with atomic_path(copy) as temporary:  # titles, algorithm and seed may change
-                temporary.write_bytes(deployment.read_bytes())
-        yield Log(path=path, connection=base, deployment=agreed, sha256=begun_with)
+        with opened(path, _LOG) as base, transaction(base, write=new or write):
+            base.row_factory = sqlite3.Row
+            if new and is_empty(base):
+                make_tables(base, _LOG)
+                base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
+            check_kind(base, path, _LOG)
+            (begun_with,) = base.execute("SELECT sha256 FROM deployment").fetchone()
+            if agreed.sha256() != begun_with:
+                raise DataError(
+                    f"{copy}: was changed after the first report was collected; put it back as it was,"
+                    " or begin another folder"
+                    if deployment is None
+                    else f"{deployment}: is another agreement than {copy}, which this folder began"
+                    " with; take that one, or another folder"
+                )
+            if deployment and not (copy.exists() and copy.read_bytes() == deployment.read_bytes()):
+                with atomic_path(copy) as temporary:  # titles, algorithm and seed may change
+                    temporary.write_bytes(deployment.read_bytes())
+            yield Log(path=path, connection=base, deployment=agreed, sha256=begun_with)
+    except OSError as error:  # one of a write has no name
+        raise output_error(error.filename or folder, error) from error
