@@ -17,9 +17,9 @@ import pytest
 from dpol.cli import main
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
-from dpol_weekly.noise import CountNoise
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, CountColumns, Request
+from dpol_weekly.noise import CountNoise
 from dpol_weekly.released import checksum
 
 WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")

@@ -16,8 +16,7 @@ import pytest
 
 from dpol.core.errors import ConfigError
 from dpol_weekly.coordinator.cost import cost_of
-from dpol_weekly.deployment import read_deployment
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import Deployment, read_deployment
 from releases import run
 
 FILE = """\

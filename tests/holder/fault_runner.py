@@ -16,11 +16,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol_weekly.memory import Memory
-from dpol_weekly.noise import in_steps
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, Request
 from dpol_weekly.holder.views import checksum
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import in_steps
 from releases import HALF, LEDGER, NOISY, RECORD, TWICE, WITH_BEDS, ask, output, record
 
 ROWS, CANARY = 10, "86420.97531"

@@ -4,8 +4,8 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol_weekly.holder.counts import read_counts
-from dpol_weekly.noise import Count
 from dpol_weekly.holder.request import Choices, CountColumns
+from dpol_weekly.noise import Count
 
 COLUMNS = CountColumns("hospital", "week", "covid", "beds")
 WITHOUT_BEDS = CountColumns("hospital", "week", "covid")

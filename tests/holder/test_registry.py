@@ -13,9 +13,9 @@ from jsonschema import Draft7Validator
 
 from dpol.cli import main
 from dpol.core.errors import DataError
+from dpol_weekly.holder.registry import registry_entry
 from dpol_weekly.memory import Memory
 from dpol_weekly.noise import CountNoise
-from dpol_weekly.holder.registry import registry_entry
 from releases import A1, A2, B1, RECORD, put, record
 
 TEXT, FREE = {"type": "string"}, {}

@@ -11,11 +11,11 @@ import pytest
 
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.privacy.noise import SeededNoise
-from dpol_weekly.noise import INTERVAL, CountNoise
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, CountColumns, Request
 from dpol_weekly.holder.text import describe
 from dpol_weekly.holder.views import checksum
+from dpol_weekly.noise import INTERVAL, CountNoise
 from releases import (
     A1,
     A2,

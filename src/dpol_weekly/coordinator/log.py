@@ -170,13 +170,15 @@ def open_log(
                 base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
             check_kind(base, path, _LOG)
             (begun_with,) = base.execute("SELECT sha256 FROM deployment").fetchone()
+            if agreed.sha256() != begun_with and deployment:
+                raise DataError(
+                    f"{deployment}: is another agreement than {copy}, which this folder began with;"
+                    " take that one, or another folder"
+                )
             if agreed.sha256() != begun_with:
                 raise DataError(
-                    f"{copy}: was changed after the first report was collected; put it back as it was,"
-                    " or begin another folder"
-                    if deployment is None
-                    else f"{deployment}: is another agreement than {copy}, which this folder began"
-                    " with; take that one, or another folder"
+                    f"{copy}: was changed after the first report was collected; put it back as it"
+                    " was, or begin another folder"
                 )
             if deployment and not (copy.exists() and copy.read_bytes() == deployment.read_bytes()):
                 with atomic_path(copy) as temporary:  # titles, algorithm and seed may change
