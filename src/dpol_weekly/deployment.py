@@ -27,7 +27,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Algorithm, LocalAlgorithm, can_read
 from dpol.experts.registry import REGISTRY, label_of, make_members
 from dpol_weekly.memory import Memory, budget_of_period, numbers_of, row_weight
-from dpol_weekly.noise import CountNoise
+from dpol_weekly.noise import CountNoise, decimal_text
 
 MANUAL = "docs/reference/deployment.md"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
@@ -250,6 +250,11 @@ class Deployment(Settings):
     def count_noise(self) -> CountNoise:
         """The noise of every count."""
         return CountNoise(Decimal(str(self.mu)), Decimal(str(self.count_sensitivity)))
+
+    @property
+    def sensitivity_text(self) -> str:
+        """The count sensitivity as decimal text."""
+        return decimal_text(Decimal(str(self.count_sensitivity)))
 
     def memory(self) -> Memory | None:
         """The noise's memory of earlier noise; None without any, for a unit of one period."""

@@ -1,4 +1,4 @@
-"""The agreement of a deployment: in canonical form, in words, and confirmed by a holder.
+"""The agreement of a deployment: in words, and confirmed by a holder.
 
 It is what touches the guarantee. Its author decides what becomes public of a holder's table,
 so nothing is released before the holder has confirmed what it says.
@@ -6,11 +6,9 @@ so nothing is released before the holder has confirmed what it says.
 
 from __future__ import annotations
 
-import datetime
-import hashlib
 import json
-import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,11 +18,10 @@ from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
-from dpol_weekly.holder.agreed import Agreed
+from dpol_weekly.deployment import Deployment, short
+from dpol_weekly.holder.entries import add_deployment, agreements, is_confirmed
 from dpol_weekly.holder.ledger import Ledger, transaction
-from dpol_weekly.holder.request import Request
-from dpol_weekly.memory import Memory, numbers_of, terms_of
-from dpol_weekly.noise import CountNoise, decimal_text
+from dpol_weekly.memory import numbers_of, terms_of
 
 _MOST_NAMES = 10
 
@@ -34,125 +31,94 @@ class NotConfirmedError(DataError):
 
     Args:
         statement: the agreement in words, to be shown.
-        agreed: the deployment, and the hash to confirm it with.
+        deployment: the deployment.
     """
 
-    def __init__(self, statement: str, agreed: Agreed) -> None:
-        self.statement, self.sha256 = statement, agreed.terms.sha256
+    def __init__(self, statement: str, deployment: Deployment) -> None:
+        self.statement, self.sha256 = statement, deployment.sha256()
         super().__init__(
-            f"nothing was released: the agreement {agreed.terms.name} is not confirmed; read what"
+            f"nothing was released: the agreement {deployment.name} is not confirmed; read what"
             f" it says above, then add --agree {short(self.sha256)}"
         )
 
 
-def canonical_text(plain: Mapping[str, Any]) -> str:
-    """Plain values as JSON in one way only: keys sorted, 1.0 written as 1.
+@dataclass(frozen=True)
+class Consent:
+    """Whether a holder confirms an agreement now, and a count sensitivity below 1."""
 
-    >>> canonical_text({"mu": 1.0, "days": 7}) == canonical_text({"days": 7.0, "mu": 1})
-    True
-    """
-    return json.dumps(_canonical(plain), sort_keys=True, ensure_ascii=False)
-
-
-def checksum(text: str) -> str:
-    """The hash of an agreement in canonical form, 64 hex digits."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    agreement: bool
+    sensitivity: bool
 
 
-def short(sha256: str) -> str:
-    """The first digits of a hash, enough to confirm it."""
-    return sha256[:12]
-
-
-def confirm(ledger: Ledger, request: Request) -> None:
-    """Make sure that the holder has confirmed the agreement of a request.
+def confirm(ledger: Ledger, deployment: Deployment, consent: Consent) -> None:
+    """Make sure that the holder has confirmed the agreement of a deployment.
 
     The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
 
     Raises:
         NotConfirmedError, DataError: as `refuse_unconfirmed`, unless it was confirmed before.
     """
-    if agreed := request.agreed:
-        with transaction(ledger):
-            known = "SELECT 1 FROM deployment WHERE sha256 = ?"
-            if not ledger.execute(known, agreed.terms.sha256).fetchone():
-                refuse_unconfirmed(request, _last_agreement(ledger, agreed.terms.name))
-                keep_agreement(ledger, agreed)
+    with transaction(ledger):
+        if not is_confirmed(ledger, deployment.sha256()):
+            before = [it for it in agreements(ledger) if it.name == deployment.name]
+            refuse_unconfirmed(deployment, consent, before=before[-1] if before else None)
+            add_deployment(ledger, deployment)
 
 
 def refuse_unconfirmed(
-    request: Request, before: str | None = None, *, new_ledger: Path | None = None
+    deployment: Deployment,
+    consent: Consent,
+    *,
+    before: Deployment | None = None,
+    new_ledger: Path | None = None,
 ) -> None:
-    """Refuse a request for a deployment that does not confirm its agreement.
+    """Refuse to release for a deployment whose agreement is not confirmed.
 
     Args:
-        request: what is to be released.
-        before: the agreement of the deployment that was confirmed last.
+        deployment: the deployment.
+        consent: what the holder confirms.
+        before: the deployment as it was confirmed last.
         new_ledger: the ledger, if it is still to be made.
 
     Raises:
-        NotConfirmedError: the request does not confirm the agreement.
-        DataError: its count sensitivity is below 1, and the request does not confirm that.
+        NotConfirmedError: the agreement is not confirmed.
+        DataError: its count sensitivity is below 1, and that is not confirmed.
     """
-    agreed, sensitivity = request.agreed, request.noise.count_sensitivity
-    if agreed is None:
-        return
-    if sensitivity < 1 and request.agree_sensitivity is None:
-        number = decimal_text(sensitivity)
+    if deployment.count_sensitivity < 1 and not consent.sensitivity:
+        number = deployment.sensitivity_text
         raise DataError(
-            f"nothing was released: the deployment {agreed.terms.name} protects people who change a"
+            f"nothing was released: the deployment {deployment.name} protects people who change a"
             f" count by {number}, and one person who is counted changes it by 1; agree on"
             f" count_sensitivity: 1, or add --agree-sensitivity {number} if {number} is right"
         )
-    if request.agree is None:
-        raise NotConfirmedError(statement(request, before, new_ledger=new_ledger), agreed)
-
-
-def keep_agreement(ledger: Ledger, agreed: Agreed) -> None:
-    """Remember that the holder has confirmed an agreement."""
-    today, terms = datetime.datetime.now(datetime.UTC).date().isoformat(), agreed.terms
-    ledger.insert(
-        "INSERT INTO deployment (name, sha256, first, days, longest_stay, budget_mu, agreement,"
-        " confirmed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        *(terms.name, terms.sha256, str(terms.first), terms.days, terms.longest_stay),
-        *(f"{terms.budget_mu:f}", agreed.agreement, today),
-    )
-
-
-def agreements(ledger: Ledger) -> list[Mapping[str, Any]]:
-    """All agreements that were confirmed, as plain values."""
-    return [json.loads(text) for (text,) in ledger.execute("SELECT agreement FROM deployment")]
+    if not consent.agreement:
+        text = statement(deployment, before, new_ledger=new_ledger)
+        raise NotConfirmedError(text, deployment)
 
 
 def statement(
-    request: Request, before: str | None = None, *, new_ledger: Path | None = None
+    deployment: Deployment, before: Deployment | None = None, *, new_ledger: Path | None = None
 ) -> str:
-    """The agreement of a request in plain words; guarantees rounded to the safe side.
+    """The agreement in plain words; guarantees rounded to the safe side.
 
     Args:
-        request: for a deployment.
-        before: the agreement confirmed last, to say what has changed.
+        deployment: the deployment.
+        before: as it was confirmed last, to say what has changed.
         new_ledger: the ledger, if it is still to be made.
     """
-    assert request.agreed is not None
-    plain = json.loads(request.agreed.agreement)
-    capacities = {name: entity["capacity"] for name, entity in plain["entities"].items()}
-    reported = [name for name, beds in capacities.items() if beds == "reported"]
-    beds = [float(it) for it in capacities.values() if it != "reported"]
-    noise, columns = request.noise, request.columns
-    in_clear = [columns.entity, columns.period]
+    entities, columns = deployment.entities, deployment.columns
+    reported = [name for name, entity in entities.items() if entity.beds is None]
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
-        plain=plain,
-        short=short(request.agreed.terms.sha256),
-        changes=list(changes(before, request.agreed.agreement)) if before else [],
-        deviation=_least_deviation(noise, request.memory, beds, bool(reported)),
-        sensitivity=decimal_text(noise.count_sensitivity),
-        in_clear=in_clear,
-        capacity=columns.capacity,
-        reported=_listed(reported) if len(reported) < len(capacities) else "every entity",
+        agreed=deployment,
+        short=short(deployment.sha256()),
+        changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
+        deviation=_least_deviation(deployment),
+        sensitivity=deployment.sensitivity_text,
+        in_clear=[columns.entity, columns.period, *([columns.capacity] if reported else [])],
+        reported=_listed(reported) if len(reported) < len(entities) else "every entity",
         any_reported=bool(reported),
         new_ledger=new_ledger and printable(str(new_ledger)),
-        mu_of_one=plain["mu"] / float(noise.count_sensitivity),
+        mu_of_one=deployment.mu / deployment.count_sensitivity,
         counted=counted,
         up=lambda mu: rounded_up(mu, 4),
         guess=lambda mu: rounded_up(100 * best_guess(mu), 3),
@@ -169,33 +135,16 @@ def changes(before: str, now: str) -> Iterator[str]:
             yield f"{key}: {was} -> {will_be}"
 
 
-def _last_agreement(ledger: Ledger, name: str) -> str | None:
-    """The agreement of a deployment that was released for last, or confirmed last."""
-    found = ledger.execute(
-        "SELECT agreement FROM deployment LEFT JOIN run ON run.deployment = deployment.number"
-        " WHERE name = ? ORDER BY run.number DESC, deployment.number DESC LIMIT 1",
-        name,
-    ).fetchone()
-    return found and str(found[0])
-
-
-def _least_deviation(
-    noise: CountNoise, memory: Memory | None, beds: list[float], any_reported: bool
-) -> float:
+def _least_deviation(deployment: Deployment) -> float:
     """The least standard deviation of the noise on any count, in people."""
+    noise, memory = deployment.count_noise(), deployment.memory()
     if memory is None:
         return noise.standard_deviation
-    numbers = numbers_of(noise, memory, beds)
-    if any_reported:  # of a very large entity, whose noise remembers nothing
+    beds = [entity.beds for entity in deployment.entities.values()]
+    numbers = numbers_of(noise, memory, [float(it) for it in beds if it is not None])
+    if None in beds:  # of a very large entity, whose noise remembers nothing
         numbers.append((Decimal(0), Decimal(0)))
     return min(terms_of(noise, own, memory).standard_deviation_after(0) for own in numbers)
-
-
-def _canonical(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _canonical(inner) for key, inner in value.items()}
-    whole = isinstance(value, float) and math.isfinite(value) and value == int(value)
-    return int(value) if whole else value
 
 
 def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

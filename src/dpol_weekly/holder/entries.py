@@ -1,52 +1,47 @@
-"""Entries of a ledger and queries of them: outputs, runs, names, rows."""
+"""Entries of a ledger and queries of them: outputs, runs, entities, rows."""
 
 from __future__ import annotations
 
 import datetime
-import itertools
+import functools
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
-from dpol_weekly.holder.agreed import AgreedTerms
+from dpol.core.names import folded
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import Ledger, new_token
-from dpol_weekly.noise import Cells, interval
+from dpol_weekly.noise import Noisy, interval
+from dpol_weekly.released import Cells
 
-_ROWS = (
-    "release JOIN run ON run.number = release.run JOIN output ON output.number = run.output"
-    " JOIN name ON name.number = release.name"
-)
-_HELD = f"held AS {_ROWS}"  # rows that are in their outputs
-# Rows that were taken in may state any mu.
-_MU = (
-    "CASE WHEN CAST(least_mu AS REAL) > CAST(release.mu AS REAL) THEN least_mu ELSE release.mu END"
-)
+_ROWS = "release JOIN run ON run.number = release.run"
+_HELD = "held AS release JOIN run ON run.number = release.run"  # rows that are in their outputs
 
 
-class Output(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Output:
     """An output that a ledger knows.
 
     Args:
         number: in the ledger.
         id: chosen at random; its record tells it, so that a moved output is known again.
-        header: its columns.
-        count_sensitivity: of all its rows, decimal text.
+        path: to which it was last written, as seen from the folder of the ledger.
         written: whether table and record were written before.
     """
 
     number: int
     id: str
-    header: tuple[str, ...]
-    count_sensitivity: str
-    written: bool
+    path: str
+    written: int
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Run:
     """A run that released rows of an output.
 
     Args:
@@ -54,85 +49,91 @@ class Run(NamedTuple):
         token: chosen at random.
         date: YYYY-MM-DD, universal time.
         sampler: where its noise came from.
+        imported: whether its rows were taken in: another ledger, or a newer copy, released them.
         rows: how many of its rows are in the output.
         withdrawn: how many of its rows are not any more, see ledger.sql.
-        imported: whether its rows were taken in: another ledger, or a newer copy, released them.
     """
 
     number: int
     token: str
     date: str
     sampler: str
+    imported: int
     rows: int
     withdrawn: int
-    imported: bool
 
 
-class Place(NamedTuple):
-    """The place of a table's row in the ledger.
+@dataclass(frozen=True, kw_only=True)
+class Released:
+    """A row to enter into the ledger.
 
     Args:
-        line: of the row in its table.
-        name: number of the name that the table gave.
-        entity: number of the entity that has this name.
+        name: of the entity, as its table has it.
+        entity: its number.
         period: date, YYYY-MM-DD.
         version: 1 for the first release of this entity and period, over all outputs.
+        numbers: as they are released.
+        spent_mu: with which the row counts, decimal text.
+        chain: number of its chain of noise, or None.
     """
 
-    line: int
-    name: int
+    name: str
     entity: int
     period: str
     version: int
+    numbers: Noisy
+    spent_mu: str
+    chain: int | None
 
 
-class Released(NamedTuple):
-    """A release of an entity in one period of some days, and its output's path in the ledger."""
-
-    period: str
-    days: int | None
-    mu: str
-    count_sensitivity: str
-    path: str
-
-
-class Weighed(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Weighed:
     """The facts on which the privacy of a row depends.
 
     Args:
-        output: number.
         run: number.
         entity: number.
         period: date, YYYY-MM-DD.
-        days: length of the period; None if that was not stated.
-        version: as in `Place`.
-        mu: decimal text; of a row that was taken in, at least that of the run that did so.
+        days: length of the period.
+        version: as in `Released`.
+        mu: with which the row counts, decimal text.
         chain: number, or None.
+        output: number.
     """
 
-    output: int
     run: int
     entity: int
     period: str
-    days: int | None
+    days: int
     version: int
     mu: str
     chain: int | None
+    output: int
+
+
+def select(ledger: Ledger, statement: str, *values: str | int) -> list[sqlite3.Row]:
+    """The rows of a query, each with its columns by name."""
+    cursor = ledger.connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    return cursor.execute(statement, values).fetchall()
 
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
     """The output that was last written at a path."""
-    found = ledger.execute(f"{_OUTPUTS} WHERE path = ?", _seen_from(ledger, path)).fetchone()
-    return found and _output(*found)
+    seen = _seen_from(ledger, path)
+    return next((output for output in outputs(ledger) if output.path == seen), None)
 
 
-def add_output(ledger: Ledger, path: Path, header: Sequence[str], count_sensitivity: str) -> Output:
+def outputs(ledger: Ledger) -> list[Output]:
+    """All outputs."""
+    return [Output(**row) for row in select(ledger, "SELECT * FROM output ORDER BY number")]
+
+
+def add_output(ledger: Ledger, path: Path) -> Output:
     """Register an output."""
-    identity = new_token()
-    values = identity, _seen_from(ledger, path), json.dumps(list(header)), count_sensitivity
-    insert = "INSERT INTO output (id, path, header, count_sensitivity) VALUES (?, ?, ?, ?)"
-    number = ledger.insert(insert, *values)
-    return Output(number, identity, tuple(header), count_sensitivity, written=False)
+    identity, seen = new_token(), _seen_from(ledger, path)
+    number = ledger.insert("INSERT INTO output (id, path) VALUES (?, ?)", identity, seen)
+    return Output(number=number, id=identity, path=seen, written=False)
 
 
 def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
@@ -141,193 +142,230 @@ def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
     return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
 
 
-def outputs(ledger: Ledger) -> list[tuple[Output, str]]:
-    """All outputs, and their paths as seen from the folder of the ledger."""
-    paths = dict(ledger.execute("SELECT number, path FROM output"))
-    return [(_output(*row), paths[row[0]]) for row in ledger.execute(_OUTPUTS)]
-
-
 def output_paths(ledger: Ledger) -> list[Path]:
     """Paths to which all outputs were last written."""
     folder = ledger.path.parent.resolve()
-    return [folder / text for (text,) in ledger.execute("SELECT path FROM output")]
+    return [folder / output.path for output in outputs(ledger)]
+
+
+def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
+    """Remember that the holder has confirmed the agreement of a deployment."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    insert = "INSERT INTO deployment (name, sha256, agreement, confirmed) VALUES (?, ?, ?, ?)"
+    ledger.insert(insert, deployment.name, deployment.sha256(), deployment.agreement(), today)
+
+
+def is_confirmed(ledger: Ledger, sha256: str) -> bool:
+    """True if the holder has confirmed the agreement of that hash."""
+    return bool(select(ledger, "SELECT 1 FROM deployment WHERE sha256 = ?", sha256))
+
+
+def agreements(ledger: Ledger) -> list[Deployment]:
+    """All agreements that were confirmed; those of the last runs come last."""
+    found = select(
+        ledger,
+        "SELECT agreement FROM deployment LEFT JOIN run ON run.deployment = deployment.number"
+        " GROUP BY deployment.number ORDER BY IFNULL(MAX(run.number), 0), deployment.number",
+    )
+    return [_agreed(row["agreement"]) for row in found]
+
+
+def deployments(ledger: Ledger) -> list[Deployment]:
+    """The deployments that were released for, each as in its last run."""
+    found = _agreements_of_runs(ledger)
+    return list({deployment.name: deployment for deployment in found}.values())
+
+
+def deployment_of(ledger: Ledger, output: Output) -> Deployment | None:
+    """The deployment that an output was released for last; None for an output without rows."""
+    found = _agreements_of_runs(ledger, f"WHERE run.output = {output.number}")
+    return found[-1] if found else None
+
+
+def columns_in_clear(ledger: Ledger) -> set[str]:
+    """The columns of capacities whose cells were released as they are."""
+    found = _agreements_of_runs(ledger, "WHERE run.capacity_read")
+    return {deployment.columns.capacity for deployment in found}
 
 
 def add_run(
     ledger: Ledger,
     output: Output,
+    deployment: Deployment,
+    *,
     token: str,
     sampler: str,
-    *,
-    least_mu: str | None = None,
-    terms: AgreedTerms | None = None,
-    days: int | None = None,
+    imported: bool = False,
+    capacity_read: bool,
 ) -> int:
-    """Begin a run, for a deployment or for none, of periods of some days; its number.
+    """Begin a run for a deployment that was confirmed; its number.
 
-    Rows that are taken in, not drawn, count with `least_mu` at least.
+    Args:
+        ledger: the ledger.
+        output: which gets its rows.
+        deployment: as it was confirmed.
+        token: chosen at random.
+        sampler: where the noise comes from.
+        imported: its rows are taken in, not drawn.
+        capacity_read: it releases cells of the column of capacities as they are.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    deployment = _deployment_number(ledger, terms) if terms else None
     return ledger.insert(
-        "INSERT INTO run (token, date, output, sampler, least_mu, deployment, days)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        *(token, today, output.number, sampler, least_mu, deployment, days),
+        "INSERT INTO run (token, date, output, deployment, sampler, imported, capacity_read)"
+        " VALUES (?, ?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?)",
+        *(token, today, output.number, deployment.sha256(), sampler, imported, capacity_read),
     )
-
-
-def deployments(ledger: Ledger) -> list[AgreedTerms]:
-    """The deployments of a ledger, each as in its last run."""
-    return _deployments(ledger, "run.deployment IS NOT NULL GROUP BY name")
-
-
-def deployment_of(ledger: Ledger, output: Output) -> AgreedTerms | None:
-    """The deployment that an output was released for last, if it was for one."""
-    found = _deployments(ledger, f"run.output = {output.number} GROUP BY run.output")
-    return found[0] if found else None
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
     """True if a run of that token is in the ledger."""
-    return ledger.execute("SELECT 1 FROM run WHERE token = ?", token).fetchone() is not None
+    return bool(select(ledger, "SELECT 1 FROM run WHERE token = ?", token))
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     """The runs that released rows of an output."""
-    found = ledger.execute(
-        "SELECT run.number, token, date, sampler, COUNT(*), COUNT(withdrawn.release), least_mu"
+    found = select(
+        ledger,
+        "SELECT run.number, token, date, sampler, imported,"
+        " COUNT(*) - COUNT(withdrawn.release) AS rows, COUNT(withdrawn.release) AS withdrawn"
         " FROM run JOIN release ON release.run = run.number"
         " LEFT JOIN withdrawn ON withdrawn.release = release.number WHERE run.output = ?"
         " GROUP BY run.number ORDER BY run.number",
         output.number,
     )
-    return [
-        Run(number, token, date, sampler, rows - gone, gone, least is not None)
-        for number, token, date, sampler, rows, gone, least in found
-    ]
+    return [Run(**row) for row in found]
 
 
-def add_rows(
-    ledger: Ledger, run: int, rows: Iterable[tuple[Place, Cells]], chains: Iterable[int | None] = ()
-) -> None:
-    """Release rows; each is of a chain, see `dpol_weekly.holder.chains`, or of none."""
-    numbered = zip(rows, itertools.chain(chains, itertools.repeat(None)), strict=False)
-    ledger.connection.executemany(
-        "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
-        " noisy_share, mu, noise_sd, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (run, at.name, at.entity, at.period, at.version, *cells, chain)
-            for (at, cells), chain in numbered
-        ),
-    )
+def entity_of(ledger: Ledger, name: str) -> int:
+    """The number of the entity with a name; one that is new is registered."""
+    ledger.execute("INSERT OR IGNORE INTO entity (folded) VALUES (?)", folded(name))
+    (found,) = select(ledger, "SELECT number FROM entity WHERE folded = ?", folded(name))
+    return int(found["number"])
 
 
-def name_of(ledger: Ledger, text: str) -> tuple[int, int] | None:
-    """The numbers of a name and of its entity, if that very name was released before."""
-    select = "SELECT number, entity FROM name WHERE text = ?"
-    numbers: tuple[int, int] | None = ledger.execute(select, text).fetchone()
+def versions(ledger: Ledger, keys: Iterable[tuple[int, str]]) -> list[int]:
+    """The version that the next row of each entity and period has, as in `Released`."""
+    before: dict[tuple[int, str], int] = {}
+    numbers = []
+    count = "SELECT COUNT(*) AS rows FROM release WHERE entity = ? AND period = ?"
+    for key in keys:
+        if key not in before:
+            before[key] = select(ledger, count, *key)[0]["rows"]
+        before[key] += 1
+        numbers.append(before[key])
     return numbers
 
 
-def names_folded(ledger: Ledger, fold: str) -> list[tuple[str, int]]:
-    """Names with the same folded text, and their entities."""
-    select = "SELECT text, entity FROM name WHERE folded = ? ORDER BY number"
-    return ledger.execute(select, fold).fetchall()
-
-
-def add_name(ledger: Ledger, text: str, fold: str, entity: int | None) -> tuple[int, int]:
-    """Register a name of an entity, or with None of a new one; the numbers of both."""
-    if entity is None:
-        entity = ledger.insert("INSERT INTO entity DEFAULT VALUES")
-    insert = "INSERT INTO name (text, folded, entity) VALUES (?, ?, ?)"
-    return ledger.insert(insert, text, fold, entity), entity
-
-
-def releases_of(ledger: Ledger, entity: int) -> list[Released]:
-    """Every release of an entity."""
-    found = ledger.execute(
-        f"SELECT period, days, mu, count_sensitivity, path FROM {_ROWS}"
-        " WHERE release.entity = ? ORDER BY release.number",
-        entity,
+def add_rows(ledger: Ledger, run: int, rows: Iterable[Released]) -> None:
+    """Release rows."""
+    ledger.connection.executemany(
+        "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
+        " noisy_share, mu, noise_sd, spent_mu, chain) VALUES (:run, :name, :entity, :period,"
+        " :version, :noisy_count, :capacity, :noisy_share, :mu, :noise_sd, :spent_mu, :chain)",
+        (
+            {
+                "run": run,
+                "name": row.name,
+                "entity": row.entity,
+                "period": row.period,
+                "version": row.version,
+                "spent_mu": row.spent_mu,
+                "chain": row.chain,
+                **row.numbers._asdict(),
+            }
+            for row in rows
+        ),
     )
-    return [Released(*row) for row in found]
 
 
 def periods_of(ledger: Ledger, output: Output) -> dict[int, set[str]]:
     """The periods that each entity has released in an output."""
     found: dict[int, set[str]] = {}
-    select = f"SELECT release.entity, period FROM {_ROWS} WHERE run.output = ?"
-    for entity, period in ledger.execute(select, output.number):
-        found.setdefault(entity, set()).add(period)
+    rows = f"SELECT release.entity, period FROM {_ROWS} WHERE run.output = ?"
+    for row in select(ledger, rows, output.number):
+        found.setdefault(row["entity"], set()).add(row["period"])
     return found
 
 
-def released_for(ledger: Ledger, deployment: str) -> set[tuple[int, str]]:
-    """Entities and periods released for a deployment, or taken in: for which is not known then."""
-    found = ledger.execute(
-        f"SELECT release.entity, period FROM {_ROWS} LEFT JOIN deployment"
-        " ON deployment.number = run.deployment"
-        " WHERE deployment.name = ? OR (run.least_mu IS NOT NULL AND run.deployment IS NULL)",
-        deployment,
+def released_for(ledger: Ledger, name: str) -> set[tuple[int, str]]:
+    """Entities and periods released for the deployment of that name."""
+    found = select(
+        ledger,
+        f"SELECT release.entity, period FROM {_ROWS} JOIN deployment"
+        " ON deployment.number = run.deployment WHERE deployment.name = ?",
+        name,
     )
-    return set(found)
+    return {(row["entity"], row["period"]) for row in found}
 
 
 def weighed_rows(ledger: Ledger) -> list[Weighed]:
     """All rows of a ledger, without what was released."""
-    found = ledger.execute(
-        f"SELECT run.output, run, release.entity, period, days, version, {_MU}, chain FROM {_ROWS}"
+    found = select(
+        ledger,
+        "SELECT run, release.entity, period, version, spent_mu AS mu, chain, run.output,"
+        f" agreement FROM {_ROWS} JOIN deployment ON deployment.number = run.deployment",
     )
-    return [Weighed(*row) for row in found]
+    rows = []
+    for row in found:
+        facts = dict(row)
+        rows.append(Weighed(days=_agreed(facts.pop("agreement")).periods.days, **facts))
+    return rows
 
 
-def table_rows(ledger: Ledger, output: Output, *, withdrawn: bool = False) -> Iterator[list[str]]:
+def table_rows(ledger: Ledger, output: Output, *, withdrawn: bool = False) -> list[Cells]:
     """The rows of an output, in the order of their release; with those that left it if asked."""
-    found = ledger.execute(
-        "SELECT noise_sd, text, period, noisy_count, capacity, noisy_share, mu, count_sensitivity"
-        f" FROM {_ROWS if withdrawn else _HELD} WHERE run.output = ? ORDER BY release.number",
+    found = select(
+        ledger,
+        "SELECT release.name, period, noisy_count, capacity, noisy_share, mu, noise_sd, agreement"
+        f" FROM {_ROWS if withdrawn else _HELD} JOIN deployment"
+        " ON deployment.number = run.deployment WHERE run.output = ? ORDER BY release.number",
         output.number,
     )
-    for deviation, *cells in found:
-        row = [cell for cell in cells if cell is not None]
-        yield [*row, deviation, *interval(row[-3], deviation)]
+    rows = []
+    for row in found:
+        low, high = interval(row["noisy_share"], row["noise_sd"])
+        cells = Cells(
+            entity=row["name"],
+            period=row["period"],
+            noisy_count=row["noisy_count"],
+            capacity=row["capacity"],
+            noisy_share=row["noisy_share"],
+            mu=row["mu"],
+            count_sensitivity=_agreed(row["agreement"]).sensitivity_text,
+            noise_sd=row["noise_sd"],
+            low=low,
+            high=high,
+        )
+        rows.append(cells)
+    return rows
 
 
 def spent(ledger: Ledger, output: Output) -> float:
     """The largest mu of one entity in one period of an output."""
-    rows = f"FROM {_HELD} WHERE run.output = ?"
-    again = "(release.entity, period) IN (SELECT entity, period FROM release WHERE version > 1)"
-    found = ledger.execute(
-        f"SELECT {_MU} {rows} UNION SELECT group_concat({_MU}) {rows} AND {again}"
+    found = select(
+        ledger,
+        f"SELECT group_concat(spent_mu) AS mus FROM {_HELD} WHERE run.output = ?"
         " GROUP BY release.entity, period",
-        *(output.number, output.number),
+        output.number,
     )
-    return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for (mus,) in found))
+    sums = {row["mus"] for row in found}
+    return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for mus in sums))
 
 
-_OUTPUTS = "SELECT number, id, header, count_sensitivity, written FROM output"
-
-
-def _output(number: int, name: str, header: str, count_sensitivity: str, written: int) -> Output:
-    return Output(number, name, tuple(json.loads(header)), count_sensitivity, bool(written))
-
-
-def _deployments(ledger: Ledger, which: str) -> list[AgreedTerms]:
-    # With MAX, SQLite takes the other columns from the row of the maximum.
-    found = ledger.execute(
-        "SELECT name, sha256, first, deployment.days, longest_stay, budget_mu, MAX(run.number)"
-        f" FROM run JOIN deployment ON deployment.number = run.deployment WHERE {which}"
+def _agreements_of_runs(ledger: Ledger, which: str = "") -> Sequence[Deployment]:
+    """The agreements of runs, each once, in the order of its last run."""
+    found = select(
+        ledger,
+        "SELECT agreement FROM run JOIN deployment ON deployment.number = run.deployment"
+        f" {which} GROUP BY deployment.number ORDER BY MAX(run.number)",
     )
-    return [
-        AgreedTerms(name, sha256, datetime.date.fromisoformat(first), days, stay, Decimal(budget))
-        for name, sha256, first, days, stay, budget, _ in found
-    ]
+    return [_agreed(row["agreement"]) for row in found]
 
 
-def _deployment_number(ledger: Ledger, terms: AgreedTerms) -> int:
-    """The number of an agreement that was confirmed."""
-    found = ledger.execute("SELECT number FROM deployment WHERE sha256 = ?", terms.sha256)
-    return int(found.fetchone()[0])
+@functools.cache
+def _agreed(agreement: str) -> Deployment:
+    """The deployment of an agreement in canonical form; the coordinator's keys are defaults."""
+    return Deployment.model_validate(json.loads(agreement))
 
 
 def _seen_from(ledger: Ledger, path: Path) -> str:

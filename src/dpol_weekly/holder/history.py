@@ -9,10 +9,18 @@ from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
-from dpol_weekly.holder import ceiling, entries
-from dpol_weekly.holder.agreed import AgreedTerms
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.ceiling import Worst, most_in_a_period, worst_stay
+from dpol_weekly.holder.entries import (
+    Output,
+    Weighed,
+    deployment_of,
+    deployments,
+    outputs,
+    runs_of,
+    weighed_rows,
+)
 from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
-from dpol_weekly.holder.overlaps import most_in_a_period
 from dpol_weekly.holder.views import guarantee_of
 
 
@@ -26,20 +34,19 @@ def history(path: Path) -> list[str]:
     if not path.exists() or (path.is_file() and not path.stat().st_size):
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):
-        rows = entries.weighed_rows(ledger)
-        outputs = entries.outputs(ledger)
-        lines = [line for it in outputs for line in _of_output(ledger, *it, rows)]
+        rows = weighed_rows(ledger)
+        lines = [line for output in outputs(ledger) for line in _of_output(ledger, output, rows)]
         return (
             [*lines, *_over_all(ledger, rows)] if lines else [f"{path}: nothing was released yet."]
         )
 
 
-def _of_output(
-    ledger: Ledger, output: entries.Output, path: str, released: Sequence[entries.Weighed]
-) -> Iterator[str]:
-    deployment = entries.deployment_of(ledger, output)
-    yield printable(path) + (f" (deployment {deployment.name})" if deployment else "")
-    for run in entries.runs_of(ledger, output):
+def _of_output(ledger: Ledger, output: Output, released: Sequence[Weighed]) -> Iterator[str]:
+    deployment = deployment_of(ledger, output)
+    if deployment is None:
+        return
+    yield f"{printable(output.path)} (deployment {deployment.name})"
+    for run in runs_of(ledger, output):
         rows = [row for row in released if row.run == run.number]
         periods, mus = {row.period for row in rows}, sorted({row.mu for row in rows}, key=float)
         again = sum(row.version > 1 for row in rows)
@@ -50,7 +57,7 @@ def _of_output(
             + (", taken in after their ledger was lost" if run.imported else "")
             + (f"; {run.withdrawn} left the output, drawn from an older copy" * bool(run.withdrawn))
         )
-    given = guarantee_of(ledger, output)
+    given = guarantee_of(ledger, output, deployment.count_sensitivity)
     unit = given.unit.replace("round", "period").capitalize()
     yield (
         f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. A guess between two equally"
@@ -59,30 +66,30 @@ def _of_output(
     )
 
 
-def _over_all(ledger: Ledger, rows: Sequence[entries.Weighed]) -> Iterator[str]:
+def _over_all(ledger: Ledger, rows: Sequence[Weighed]) -> Iterator[str]:
     yield (
         f"One entity has at most mu = {rounded_up(most_in_a_period(rows), 4)} in one period: over"
         " all outputs, and all their periods that overlap it."
     )
-    for terms in entries.deployments(ledger):
-        worst = ceiling.worst_stay(ledger, terms)
+    for deployment in deployments(ledger):
+        worst = worst_stay(ledger, deployment)
         if worst:
             yield (
-                f"Deployment {terms.name}: a person who stays"
-                f" {counted(terms.longest_stay, 'period')} has at most mu ="
+                f"Deployment {deployment.name}: a person who stays"
+                f" {counted(deployment.longest_stay, 'period')} has at most mu ="
                 f" {rounded_up(worst.mu, 4)} in this ledger (the stay from {worst.start} on)."
-                f" {budget_in_words(terms, worst)}"
+                f" {budget_in_words(deployment, worst)}"
             )
 
 
-def budget_in_words(terms: AgreedTerms, worst: ceiling.Worst) -> str:
+def budget_in_words(deployment: Deployment, worst: Worst) -> str:
     """The budget of a deployment, and whether a ledger keeps its part of it."""
     if worst.kept:
         return (
-            f"The budget of {terms.budget_mu} also holds for people who move between the holders"
-            " that take part, if each ledger keeps to its half of it, as this one does."
+            f"The budget of {deployment.budget_mu:g} also holds for people who move between the"
+            " holders that take part, if each ledger keeps to its half of it, as this one does."
         )
     return (
-        f"The budget of {terms.budget_mu} does not hold: some period of an entity takes more than"
-        " its share, from releases made before the deployment or under an earlier agreement."
+        f"The budget of {deployment.budget_mu:g} does not hold: some period of an entity takes more"
+        " than its share, from releases made before the deployment or under an earlier agreement."
     )

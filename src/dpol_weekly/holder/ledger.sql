@@ -1,38 +1,27 @@
--- The tables of a ledger. Raw counts are in none of them. See `dpol.release.seal` for the seal.
+-- The tables of a ledger. Raw counts are in none of them. See `dpol_weekly.holder.seal` for the seal.
 CREATE TABLE ledger (id TEXT NOT NULL, seal TEXT NOT NULL);
 -- Its path is as seen from the folder of the ledger: whole folders may be moved. Once table and
 -- record were written, it is asked about if they are gone.
 CREATE TABLE output (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE,
-    header TEXT NOT NULL, count_sensitivity TEXT NOT NULL, written INTEGER NOT NULL DEFAULT 0
+    written INTEGER NOT NULL DEFAULT 0
 );
--- Columns of raw tables whose cells an output holds: counts with noise, or capacities as they are.
-CREATE TABLE raw_column (
-    output INTEGER NOT NULL REFERENCES output, name TEXT NOT NULL, in_clear INTEGER NOT NULL,
-    UNIQUE (output, name, in_clear)
-);
--- The agreements of deployments that the holder confirmed: in full, and what ceilings need of them.
+-- The agreements of deployments that the holder confirmed, in full.
 CREATE TABLE deployment (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL UNIQUE,
-    first TEXT NOT NULL, days INTEGER NOT NULL, longest_stay INTEGER NOT NULL,
-    budget_mu TEXT NOT NULL, agreement TEXT NOT NULL, confirmed TEXT NOT NULL
+    agreement TEXT NOT NULL, confirmed TEXT NOT NULL
 );
--- The token is chosen at random: a run of an older copy of the ledger has another one. A run
--- without a deployment was made by hand. days: length of its periods, NULL if not stated. Rows that
--- were taken in, not drawn, count with least_mu at least. The head is a digest of the head before
+-- The token is chosen at random: a run of an older copy of the ledger has another one. Rows of a run
+-- that is imported were not drawn, but taken from what a coordinator has. capacity_read: cells of
+-- the column of capacities are in its rows as they were. The head is a digest of the head before
 -- and of the run's rows.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, date TEXT NOT NULL,
-    output INTEGER NOT NULL REFERENCES output, sampler TEXT NOT NULL, least_mu TEXT,
-    deployment INTEGER REFERENCES deployment, days INTEGER, head TEXT
+    output INTEGER NOT NULL REFERENCES output, deployment INTEGER NOT NULL REFERENCES deployment,
+    sampler TEXT NOT NULL, imported INTEGER NOT NULL, capacity_read INTEGER NOT NULL, head TEXT
 );
-CREATE TABLE entity (number INTEGER PRIMARY KEY);
--- One entity may have several names, and names that are folded alike may be several entities.
-CREATE TABLE name (
-    number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, folded TEXT NOT NULL,
-    entity INTEGER NOT NULL REFERENCES entity
-);
-CREATE INDEX name_folded ON name (folded);
+-- Names that are folded alike are one entity: what they release adds up.
+CREATE TABLE entity (number INTEGER PRIMARY KEY, folded TEXT NOT NULL UNIQUE);
 -- Noise with memory: a chain is rows of an entity in an output, one after the other. Its state u, a
 -- fraction, is secret: with the noisy counts it gives counts back. NULL: the chain has ended.
 CREATE TABLE chain (
@@ -42,13 +31,13 @@ CREATE TABLE chain (
     decimals INTEGER NOT NULL, scale INTEGER NOT NULL, u TEXT
 );
 CREATE UNIQUE INDEX chain_live ON chain (output, entity) WHERE u IS NOT NULL;
--- Rows never change. noise_sd is the noise of the share, or of a count without capacity.
+-- Rows never change. A row counts with spent_mu, which is at least mu. noise_sd is that of the share.
 CREATE TABLE release (
-    number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run,
-    name INTEGER NOT NULL REFERENCES name, entity INTEGER NOT NULL REFERENCES entity,
-    period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
-    capacity TEXT, noisy_share TEXT, mu TEXT NOT NULL, noise_sd TEXT NOT NULL,
-    chain INTEGER REFERENCES chain, UNIQUE (entity, period, version)
+    number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES entity, period TEXT NOT NULL, version INTEGER NOT NULL,
+    noisy_count TEXT NOT NULL, capacity TEXT NOT NULL, noisy_share TEXT NOT NULL, mu TEXT NOT NULL,
+    noise_sd TEXT NOT NULL, spent_mu TEXT NOT NULL, chain INTEGER REFERENCES chain,
+    UNIQUE (entity, period, version)
 );
 CREATE INDEX release_repeated ON release (entity, period) WHERE version > 1;
 -- Rows that left their output: an older copy of the ledger had drawn them again. They stay spent.

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
-from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.noise import NoiseSampler
-from dpol_weekly.holder import ceiling, chains, entries
-from dpol_weekly.holder.agreed import Agreed
-from dpol_weekly.holder.agreement import confirm, keep_agreement, refuse_unconfirmed
-from dpol_weekly.holder.ceiling import Worst
-from dpol_weekly.holder.clock import in_time
-from dpol_weekly.holder.columns import keep_columns, refuse_mixed_columns
-from dpol_weekly.holder.counts import read_counts
-from dpol_weekly.holder.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
-from dpol_weekly.holder.outputs import take_in
-from dpol_weekly.holder.overlaps import most_in_a_period
-from dpol_weekly.holder.repeats import check_deployment, places, refuse_repeats, unreleased
-from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import continue_from
-from dpol_weekly.holder.views import (
-    guarantee_of,
-    record_of,
-    temporary_files,
-    write_views,
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.agreement import Consent, confirm, refuse_unconfirmed
+from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
+from dpol_weekly.holder.counts import Count, in_time, read_counts, reads_capacity
+from dpol_weekly.holder.draws import Place, any_chain, draw
+from dpol_weekly.holder.entries import (
+    add_deployment,
+    add_output,
+    add_rows,
+    add_run,
+    knows_run,
+    output_at,
 )
-from dpol_weekly.memory import draw_noise
-from dpol_weekly.noise import Count, CountNoise, cells_with, decimal_text, noisy_cells
+from dpol_weekly.holder.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
+from dpol_weekly.holder.repeats import check_output, places, refuse_mixed_columns, unreleased
+from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
+from dpol_weekly.holder.views import check_newest, temporary_files, write_views
+from dpol_weekly.released import record_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """The result of a release; it knows no counts.
 
@@ -45,17 +42,10 @@ class Release:
         ledger: the ledger.
         first: whether the ledger was begun.
         added: rows that this release added to the table.
-        rows: rows of the whole table.
-        guarantee: of the whole table: an entity's period that was released twice counts twice.
-        mu_over_all_outputs: the largest mu of an entity's period, over all periods of any output of
-            the ledger that overlap it.
-        noise: noise of the rows that were added.
-        parts: the chains of the table, where noise has memory.
-        remembers: whether the ledger has begun to hold memories of noise.
         skipped: rows of the raw table that the output held already.
         outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
-        agreed: what the deployment says, if it was made for one.
+        remembers: whether the ledger has begun to hold memories of noise.
         worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
@@ -63,26 +53,37 @@ class Release:
     ledger: Path
     first: bool
     added: int
-    rows: int
-    guarantee: Guarantee
-    mu_over_all_outputs: float
-    noise: CountNoise
-    parts: Sequence[chains.Part]
+    skipped: int
+    outside: int
+    periods: Sequence[str]
     remembers: bool
-    skipped: int = 0
-    outside: int = 0
-    periods: Sequence[str] = ()
-    agreed: Agreed | None = None
-    worst: Worst | None = None
+    worst: Worst | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Target:
+    """Where rows go, and for what.
+
+    Args:
+        output: the table.
+        ledger: the ledger.
+        deployment: the deployment.
+        capacity_read: whether cells of its column of capacities are published.
+    """
+
+    output: Path
+    ledger: Path
+    deployment: Deployment
+    capacity_read: bool
 
 
 def release(request: Request, sampler: NoiseSampler) -> Release:
     """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
 
-    The columns of the output are those of `CountColumns.output_header`. Noisy counts may be
-    negative. Nothing is released unless every row is good. What is released is in the ledger first,
-    in one transaction; output and record are written after that, and again by any further run that
-    finds them older than the ledger, before it judges its own rows.
+    The columns of the output are those of `Columns.header`. Noisy counts may be negative. Nothing
+    is released unless every row is good. What is released is in the ledger first, in one
+    transaction; output and record are written after that, and again by any further run that finds
+    them older than the ledger, before it judges its own rows.
 
     Args:
         request: what is to be released.
@@ -93,112 +94,129 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
-    request, book = _with_files(request)
-    output, token = request.output, new_token()
+    output, book = _files(request.table, request.output, request.ledger)
+    target = _Target(
+        output=output,
+        ledger=book,
+        deployment=request.deployment,
+        capacity_read=reads_capacity(request.deployment, request.entity),
+    )
+    consent = Consent(
+        agreement=request.agree is not None, sensitivity=request.agree_sensitivity is not None
+    )
+    token = new_token()
     try:
-        table = read_counts(request.table, request.columns, request.choices, request.agreed)
-        counts = in_time(request, table)
-        if request.memory or request.agreed:
-            counts.sort(key=lambda count: count.period)  # the order of a chain
-        if first := not book.exists():
-            _rehearse(book, request, counts, sampler)
+        table = read_counts(
+            request.table,
+            target.deployment,
+            request.entity,
+            over_capacity=request.over_capacity,
+            no_final_newline=request.no_final_newline,
+        )
+        counts = in_time(table, target.deployment, request.today)
+        theirs = None
+        if request.continue_from is not None:
+            theirs = read_export(
+                request.continue_from,
+                target.deployment,
+                members=[request.entity] if request.entity else target.deployment.entities,
+                reported={count.entity for count in counts},
+            )
+        if first := not target.ledger.exists():
+            # What has to be refused is refused before a ledger is made, without noise.
+            with open_ledger(target.ledger, in_memory=True) as ledger, transaction(ledger):
+                add_deployment(ledger, target.deployment)
+                _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
+                sampler.discrete_gaussian(target.deployment.count_noise().scale, 0)
+                new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
+                _put(ledger, target, new, _NoNoise(), token)
+            # Last, so that nobody confirms what is then refused.
+            refuse_unconfirmed(target.deployment, consent, new_ledger=target.ledger)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
-    with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
-        confirm(ledger, request)
+    saying = _saying_what_is_released
+    with open_ledger(target.ledger) as ledger, saying(ledger, target.output, token):
+        confirm(ledger, target.deployment, consent)
         with transaction(ledger):
-            _take_in(ledger, request, counts, sampler)
+            _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
         with transaction(ledger):
-            repaired = _up_to_date(ledger, output)
-        with _saying_that_repaired(output, repaired), transaction(ledger):
-            remembered = chains.any_chain(ledger)
-            known, new = _put(ledger, request, counts, sampler, token)
+            repaired = _up_to_date(ledger, target.output)
+        with _saying_that_repaired(target.output, repaired), transaction(ledger):
+            remembered = any_chain(ledger)
+            new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
+            _put(ledger, target, new, sampler, token)
         with transaction(ledger):
-            write_views(ledger, known, output)
-            remembers = chains.any_chain(ledger) and not remembered
-            done = _result(ledger, request, known, new, first=first, remembers=remembers)
-    return replace(done, skipped=len(counts) - len(new), outside=len(table) - len(counts))
-
-
-def _result(
-    ledger: Ledger,
-    request: Request,
-    output: entries.Output,
-    new: Sequence[Count],
-    *,
-    first: bool,
-    remembers: bool,
-) -> Release:
-    """The result of a release, but for the rows that were left out."""
-    agreed = request.agreed
-    return Release(
-        output=request.output,
-        ledger=ledger.path,
-        first=first,
-        added=len(new),
-        rows=sum(run.rows for run in entries.runs_of(ledger, output)),
-        guarantee=guarantee_of(ledger, output),
-        mu_over_all_outputs=most_in_a_period(entries.weighed_rows(ledger)),
-        noise=request.noise,
-        parts=chains.parts_of(ledger, output),
-        remembers=remembers,
-        periods=tuple(sorted({count.period for count in new})),
-        agreed=agreed,
-        worst=ceiling.worst_stay(ledger, agreed.terms) if agreed else None,
-    )
-
-
-def _target(path: Path) -> Path:
-    """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
-    found = path.resolve() if path.is_symlink() else path
-    if found.is_symlink():  # of a circle, Python 3.13 says nothing
-        raise RuntimeError
-    return found
-
-
-def _with_files(request: Request) -> tuple[Request, Path]:
-    """The request and its ledger, links to files resolved, if files can be what they are for."""
-    table, output, book = request.table, request.output, request.ledger
-    try:
-        output = _target(output)
-        book = _target(book or output.parent / LEDGER_NAME)
-        str(output.resolve()).encode()
-    except (OSError, RuntimeError, UnicodeEncodeError) as error:
-        why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
-        raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
-    if output.suffix != ".csv":
-        raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
-    for path in (output, record_of(output)):
-        if path.is_dir():
-            raise DataError(f"{path}: exists already, and is a folder; choose another output")
-    check_writable(output.parent)
-    check_writable(book.parent)
-    if book.resolve() in (output.resolve(), record_of(output).resolve(), table.resolve()):
-        raise DataError(f"{book}: cannot be the ledger too; choose another file with --ledger")
-    return replace(request, output=output), book
-
-
-def _rehearse(book: Path, request: Request, counts: Sequence[Count], sampler: NoiseSampler) -> None:
-    """Refuse what has to be refused before a ledger is made, without noise."""
-    with open_ledger(book, in_memory=True) as memory, transaction(memory):
-        if request.agreed:
-            keep_agreement(memory, request.agreed)
-        _take_in(memory, request, counts, sampler)
-        sampler.discrete_gaussian(request.noise.scale, 0)
-        _put(memory, request, counts, _NoNoise(), new_token())
-    # Last, so that nobody confirms what is then refused.
-    refuse_unconfirmed(request, new_ledger=book)
+            write_views(ledger, target.output)
+            return Release(
+                output=target.output,
+                ledger=target.ledger,
+                first=first,
+                added=len(new),
+                skipped=len(counts) - len(new),
+                outside=len(table) - len(counts),
+                periods=sorted({place.count.period for place in new}),
+                remembers=any_chain(ledger) and not remembered,
+                worst=worst_stay(ledger, target.deployment),
+            )
 
 
 def _take_in(
-    ledger: Ledger, request: Request, counts: Sequence[Count], sampler: NoiseSampler
+    ledger: Ledger,
+    target: _Target,
+    theirs: Sequence[ExportedRow] | None,
+    sampler: str,
+    *,
+    write_again: bool,
 ) -> None:
     """Let the ledger know all that was released, by the output or by a coordinator's numbers."""
-    if request.choices.continue_from:
-        entities = {count.entity for count in counts}
-        continue_from(ledger, request, entities, sampler.name)
-    else:
-        take_in(ledger, request)
+    if theirs is None:
+        check_newest(ledger, target.output, write_again=write_again)
+        return
+    check_output(ledger, target.output, target.deployment)
+    continue_from(
+        ledger,
+        target.output,
+        target.deployment,
+        theirs,
+        sampler=sampler,
+        capacity_read=target.capacity_read,
+    )
+
+
+def _unreleased(
+    ledger: Ledger, target: _Target, counts: Sequence[Count], *, correct: Set[str], gap: bool
+) -> list[Place]:
+    """The counts that are to be released now, if they may be."""
+    deployment = target.deployment
+    check_output(ledger, target.output, deployment)
+    refuse_mixed_columns(ledger, deployment, capacity_read=target.capacity_read)
+    rows = places(ledger, counts)
+    return unreleased(ledger, target.output, deployment, rows, correct=correct, gap=gap)
+
+
+def _put(
+    ledger: Ledger,
+    target: _Target,
+    new: Sequence[Place],
+    sampler: NoiseSampler,
+    token: str,
+) -> None:
+    """Draw the noise of new counts, and release them into the ledger."""
+    if not new:
+        return
+    deployment = target.deployment
+    output = output_at(ledger, target.output) or add_output(ledger, target.output)
+    rows = draw(ledger, output, new, deployment.count_noise(), deployment.memory(), sampler)
+    run = add_run(
+        ledger,
+        output,
+        deployment,
+        token=token,
+        sampler=sampler.name,
+        capacity_read=target.capacity_read,
+    )
+    add_rows(ledger, run, rows)
+    refuse_above(ledger, run, new)
 
 
 class _NoNoise:
@@ -210,13 +228,42 @@ class _NoNoise:
         return [0] * size
 
 
+def _files(table: Path, output: Path, book: Path | None) -> tuple[Path, Path]:
+    """The output and the ledger, links resolved, if the files can be what they are for."""
+    try:
+        output = _followed(output)
+        book = _followed(book or output.parent / LEDGER_NAME)
+        str(output.resolve()).encode()
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
+        raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
+    if output.suffix != ".csv":
+        raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
+    for path in (output, record_of(output)):
+        if path.is_dir():
+            raise DataError(f"{path}: exists already, and is a folder; choose another output")
+    check_writable(output.parent)
+    check_writable(book.parent)
+    used = [file.resolve() for file in (output, record_of(output), table)]
+    if book.resolve() in used:
+        raise DataError(f"{book}: cannot be the ledger too; choose another file with --ledger")
+    return output, book
+
+
+def _followed(path: Path) -> Path:
+    """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
+    found = path.resolve() if path.is_symlink() else path
+    if found.is_symlink():  # of a circle, Python 3.13 says nothing
+        raise RuntimeError
+    return found
+
+
 def _up_to_date(ledger: Ledger, path: Path) -> bool:
     """Write what an earlier run could not; whether something was written."""
-    known = entries.output_at(ledger, path)
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    return known is not None and write_views(ledger, known, path)
+    return write_views(ledger, path)
 
 
 @contextmanager
@@ -230,62 +277,6 @@ def _saying_that_repaired(path: Path, repaired: bool) -> Iterator[None]:
         raise DataError(f"{error}; {path} was not up to date and was written again") from None
 
 
-def _put(
-    ledger: Ledger, request: Request, table: Sequence[Count], sampler: NoiseSampler, token: str
-) -> tuple[entries.Output, list[Count]]:
-    """Release the new rows into the ledger; the output, and their counts."""
-    path, agreed = request.output, request.agreed
-    known = entries.output_at(ledger, path)
-    rows = _new_rows(ledger, request, known, table)
-    to, counts = [place for place, _ in rows], [count for _, count in rows]
-    if known and not counts:
-        return known, []
-    sensitivity = decimal_text(request.noise.count_sensitivity)
-    output = known or entries.add_output(ledger, path, request.columns.output_header(), sensitivity)
-    keep_columns(ledger, output, request)
-    chain_numbers: list[int] = []
-    if request.memory:
-        drawn = draw_noise(ledger, output, rows, request.noise, request.memory, sampler)
-        cells = cells_with(counts, request.noise, [(value, sd) for value, sd, _ in drawn])
-        chain_numbers = [number for *_, number in drawn]
-    else:
-        cells = noisy_cells(counts, request.noise, sampler)
-    terms = agreed.terms if agreed else None
-    days = request.days
-    run = entries.add_run(ledger, output, token, sampler.name, terms=terms, days=days)
-    entries.add_rows(ledger, run, zip(to, cells, strict=True), chain_numbers)
-    ceiling.refuse_above(ledger, run, request, to)
-    return output, counts
-
-
-def _new_rows(
-    ledger: Ledger, request: Request, known: entries.Output | None, counts: Sequence[Count]
-) -> list[tuple[entries.Place, Count]]:
-    """The rows of the table to release and their places, if they may be added."""
-    path, choices, agreed = request.output, request.choices, request.agreed
-    adding = choices.append or choices.again or agreed is not None
-    check_deployment(ledger, path, known, agreed.terms if agreed else None)
-    refuse_mixed_columns(ledger, known, request)
-    header = tuple(request.columns.output_header())
-    sensitivity = decimal_text(request.noise.count_sensitivity)
-    if known and adding and (known.header, known.count_sensitivity) != (header, sensitivity):
-        raise DataError(
-            f"{path}: was released with other columns or another count sensitivity; give the same"
-            " as then, or choose another output"
-        )
-    keys = ((count.line, count.entity, count.period) for count in counts)
-    rows = list(zip(places(ledger, request.table, keys, choices), counts, strict=True))
-    if agreed:
-        rows = unreleased(ledger, known, request, agreed, rows)
-    refuse_repeats(ledger, request, [place for place, _ in rows])
-    if known and not adding:
-        raise DataError(
-            f"{path}: exists already, and nothing is overwritten; choose another output, or add"
-            " further periods to it with --append"
-        )
-    return rows
-
-
 @contextmanager
 def _saying_what_is_released(ledger: Ledger, output: Path, token: str) -> Iterator[None]:
     """A failure in the block says whether the rows are in the ledger."""
@@ -294,7 +285,7 @@ def _saying_what_is_released(ledger: Ledger, output: Path, token: str) -> Iterat
     except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
         released = None
         with suppress(sqlite3.Error):
-            released = entries.knows_run(ledger, token)
+            released = knows_run(ledger, token)
         written = (
             f"the rows are released, and any further run with this output writes {output} from"
             f" {ledger.path}"

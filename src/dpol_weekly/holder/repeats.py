@@ -1,253 +1,176 @@
-"""Repeats that would spend the privacy of the same people twice, by intent or by accident."""
+"""What may be released into an output: no period twice unless it is to be corrected, one quantity.
+
+A column that is a count in one release and a capacity in another would be published in full.
+"""
 
 from __future__ import annotations
 
 import datetime
-import itertools
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.names import folded
-from dpol.core.rounding import rounded_up
-from dpol_weekly.holder import entries
-from dpol_weekly.holder.agreed import Agreed, AgreedTerms
-from dpol_weekly.holder.clock import refuse_gap
-from dpol_weekly.holder.entries import Place, Released
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.counts import Count
+from dpol_weekly.holder.draws import Place
+from dpol_weekly.holder.entries import (
+    agreements,
+    columns_in_clear,
+    deployment_of,
+    deployments,
+    entity_of,
+    output_at,
+    periods_of,
+    released_for,
+    versions,
+)
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.request import Choices, Request
-from dpol_weekly.noise import Count, decimal_text
 
-_NEAR = 7  # Days, where the length of a period is not known.
-History = Mapping[int, Sequence[Released]]
-"""All releases of entities, by number."""
+LONGEST_GAP = 8
+"""The most periods between two releases of an entity, without a question."""
 
 
-def places(
-    ledger: Ledger, table: Path, rows: Iterable[tuple[int, str, str]], choices: Choices
-) -> list[Place]:
-    """The places of a table's rows in the ledger; registers names that are new.
-
-    Args:
-        ledger: the ledger.
-        table: where the rows were read.
-        rows: line, name and period.
-        choices: what names that are much alike mean.
-
-    Raises:
-        DataError: a name is much like another one, and `choices` does not say what that means.
-    """
-    numbers: dict[str, tuple[int, int]] = {}
-    lines: dict[str, int] = {}
-    seen: dict[int, Counter[str]] = {}
-    found: list[Place] = []
-    for line, text, period in rows:
-        if text not in numbers:
-            numbers[text] = entries.name_of(ledger, text) or _new_name(
-                ledger, f"{table}, line {line}", text, lines, choices
-            )
-            lines[text] = line
-        name, entity = numbers[text]
-        if entity not in seen:
-            seen[entity] = Counter(one.period for one in entries.releases_of(ledger, entity))
-        seen[entity][period] += 1
-        found.append(Place(line, name, entity, period, seen[entity][period]))
-    return found
-
-
-def refuse_repeats(ledger: Ledger, request: Request, rows: Sequence[Place]) -> None:
-    """Refuse what would spend privacy again, unless the request says that it is meant.
-
-    Raises:
-        DataError: a row was released before, is too near to one that was, or has another noise
-            than the entity's last. Where a deployment allows no corrections, no request may say
-            that the first of these is meant.
-    """
-    entities = {row.entity for row in rows}
-    released = {entity: entries.releases_of(ledger, entity) for entity in entities}
-    _refuse_again(ledger, request, rows)
-    if not request.choices.again:
-        _refuse_second_releases(ledger, request, rows, released)
-    if not request.choices.change_noise:
-        _refuse_other_noise(request, rows, released)
-    _refuse_near_periods(request, rows, released)
+def places(ledger: Ledger, counts: Sequence[Count]) -> list[Place]:
+    """The places of counts in the ledger; registers entities that are new."""
+    entities = [entity_of(ledger, count.entity) for count in counts]
+    keys = zip(entities, (count.period for count in counts), strict=True)
+    return [
+        Place(count=count, entity=entity, version=version)
+        for count, entity, version in zip(counts, entities, versions(ledger, keys), strict=True)
+    ]
 
 
 def unreleased(
     ledger: Ledger,
-    output: entries.Output | None,
-    request: Request,
-    agreed: Agreed,
-    rows: Sequence[tuple[Place, Count]],
-) -> list[tuple[Place, Count]]:
+    path: Path,
+    deployment: Deployment,
+    rows: Sequence[Place],
+    *,
+    correct: Set[str],
+    gap: bool,
+) -> list[Place]:
     """The rows that an output does not hold yet, and those to be corrected.
 
+    Args:
+        ledger: the ledger.
+        path: of the output.
+        deployment: for which it is released.
+        rows: in the order of their periods.
+        correct: the periods to release again.
+        gap: nothing was counted in the many periods before a row.
+
     Raises:
-        DataError: a row is of a period before the last one released, and corrections are not
-            allowed, or long after it; or what is to be corrected was never released, or is not in
-            the table.
+        DataError: a row was released for the deployment in another output, or is of a period before
+            the last one released and corrections are not allowed, or long after it; or what is to
+            be corrected was never released, or is not in the table.
     """
-    table = request.table
-    released = entries.periods_of(ledger, output) if output else {}
+    output = output_at(ledger, path)
+    released = periods_of(ledger, output) if output else {}
+    elsewhere = released_for(ledger, deployment.name)
+    last = {entity: max(periods) for entity, periods in released.items()}
     kept, corrected = [], set()
-    for place, row in rows:
-        before = released.get(place.entity, set())
-        if place.period in before:
-            if place.period not in agreed.correct:
-                continue
-            corrected.add(place.period)
-        elif before and place.period < max(before) and not agreed.corrections:
+    for row in rows:
+        where, period = row.count.where, row.count.period
+        if period in released.get(row.entity, ()):
+            if period in correct:
+                corrected.add(period)
+                kept.append(row)
+            continue
+        if (row.entity, period) in elsewhere:
             raise DataError(
-                f"{table}, line {place.line}: this period was not released, and a later one was;"
-                f" the deployment {agreed.terms.name} does not allow that; leave the row out, or"
-                " agree on corrections: true"
+                f"{where}: this entity and period was released for the deployment"
+                f" {deployment.name} in another output; go on with that output"
             )
-        kept.append((place, row))
-    if missing := sorted(agreed.correct - corrected):
+        before = last.get(row.entity)
+        if before and period < before and not deployment.corrections:
+            raise DataError(
+                f"{where}: this period was not released, and a later one was; the deployment"
+                f" {deployment.name} does not allow that; leave the row out, or agree on"
+                " corrections: true"
+            )
+        if before and not gap:
+            _refuse_gap(where, before, period, deployment)
+        last[row.entity] = max(before or period, period)
+        kept.append(row)
+    if missing := sorted(correct - corrected):
         raise DataError(
-            f"{table}: no row of {missing[0]} was released before, so none can be corrected; give"
-            " --correct the start of a period that was released and is in the table"
+            f"--correct: no row of {missing[0]} was released before, so none can be corrected; give"
+            " the start of a period that was released and is in the table"
         )
-    if not request.choices.gap:
-        refuse_gap(table, agreed, [place for place, _ in kept], released)
     return kept
 
 
-def check_deployment(
-    ledger: Ledger, path: Path, output: entries.Output | None, terms: AgreedTerms | None
-) -> None:
-    """Refuse to mix deployments, or what is released for one with what is not.
+def check_output(ledger: Ledger, path: Path, deployment: Deployment) -> None:
+    """Refuse to mix deployments, columns or sensitivities in an output.
 
     Raises:
         DataError: the ledger knows the deployment with other periods, or the output is of another
-            one, or of none.
+            one, or holds other columns, or another count sensitivity.
     """
-    for known in entries.deployments(ledger):
-        if (
-            terms
-            and known.name == terms.name
-            and (known.first, known.days) != (terms.first, terms.days)
-        ):
+    for before in deployments(ledger):
+        if before.name == deployment.name and before.periods != deployment.periods:
             raise DataError(
-                f"{ledger.path}: knows the deployment {terms.name} with periods of {known.days}"
-                f" days from {known.first} on; keep these, or give the new deployment another name"
+                f"{ledger.path}: knows the deployment {before.name} with periods of"
+                f" {before.periods.days} days from {before.periods.first} on; keep these, or give"
+                " the new deployment another name"
             )
-    # What was taken in from a lost ledger is of any: its record does not say.
-    if output and not all(run.imported for run in entries.runs_of(ledger, output)):
-        of = entries.deployment_of(ledger, output)
-        name = of and of.name
-        if name != (terms and terms.name):
-            was = (
-                f"for the deployment {name}; give its file" if of else "without a deployment; do so"
-            )
-            raise DataError(f"{path}: was released {was} again, or choose another output")
-
-
-def _new_name(
-    ledger: Ledger, where: str, text: str, lines: dict[str, int], choices: Choices
-) -> tuple[int, int]:
-    fold = folded(text)
-    alike = entries.names_folded(ledger, fold)
-    entities = {entity for _, entity in alike}
-    if alike and not (choices.new_entity or choices.same_entity):
-        other = alike[0][0]
-        there = f"on line {lines[other]}" if other in lines else repr(other)
-        raise DataError(
-            f"{where}: the name differs from the one {there} only in its spelling (Unicode form,"
-            " case, spaces, zeros, punctuation, look-alike letters); write it as there, or add"
-            " --same-entity if both are one entity, --new-entity if not"
-        )
-    if len(entities) > 1 and choices.same_entity:
-        raise DataError(
-            f"{where}: the name is like those of {len(entities)} entities; write it as it was"
-            " released before"
-        )
-    same = entities.pop() if choices.same_entity and entities else None
-    return entries.add_name(ledger, text, fold, same)
-
-
-def _refuse_again(ledger: Ledger, request: Request, rows: Sequence[Place]) -> None:
-    if request.agreed is None or request.agreed.corrections:
+    output = output_at(ledger, path)
+    held = deployment_of(ledger, output) if output else None
+    if held is None:
         return
-    name = request.agreed.terms.name
-    before = entries.released_for(ledger, name)
-    if twice := [row for row in rows if (row.entity, row.period) in before]:
+    if held.name != deployment.name:
         raise DataError(
-            f"{request.table}, line {twice[0].line}: this entity and period was released for the"
-            f" deployment {name} in another output, and the deployment allows no corrections; go"
-            " on with that output, or agree on corrections: true"
+            f"{path}: was released for the deployment {held.name}; give its file again, or choose"
+            " another output"
+        )
+    if held.columns.count != deployment.columns.count:
+        raise DataError(
+            f"{path}: holds counts of column {held.columns.count}, another quantity than column"
+            f" {deployment.columns.count}; choose another output"
+        )
+    if (held.columns, held.count_sensitivity) != (deployment.columns, deployment.count_sensitivity):
+        raise DataError(
+            f"{path}: was released with other columns or another count sensitivity; agree on the"
+            " same as then, or choose another output"
         )
 
 
-def _refuse_second_releases(
-    ledger: Ledger, request: Request, rows: Sequence[Place], released: History
-) -> None:
-    meant = request.agreed.correct if request.agreed else ()
-    twice = [row for row in rows if row.version > 1 and row.period not in meant]
-    if not twice:
-        return
-    before = [[one for one in released[row.entity] if one.period == row.period] for row in twice]
-    most = max(
-        sum(Fraction(one.mu) ** 2 for one in ones)
-        + (row.version - len(ones)) * Fraction(request.noise.mu) ** 2
-        for row, ones in zip(twice, before, strict=True)
-    )
-    if not before[0]:
-        where = "another line, under another name,"
-    elif (ledger.path.parent / before[0][0].path).resolve() == request.output.resolve():
-        where = str(request.output)
-    else:
-        where = f"{before[0][0].path} (another output of this ledger)"
-    raise DataError(
-        f"{request.table}, line {twice[0].line}: {where} holds this entity and period already"
-        f" ({len(twice)} of {len(rows)} rows are such); releasing them again spends their budget"
-        f" twice, mu becomes {rounded_up(math.sqrt(most), 4)}: leave them out, or add --again if"
-        " you mean it"
-    )
+def refuse_mixed_columns(ledger: Ledger, deployment: Deployment, *, capacity_read: bool) -> None:
+    """Refuse a capacity that is or was a count, and the reverse.
 
+    Args:
+        ledger: the ledger.
+        deployment: whose columns are to be read.
+        capacity_read: whether cells of its column of capacities are published.
 
-def _refuse_other_noise(request: Request, rows: Sequence[Place], released: History) -> None:
-    mu, sensitivity = request.noise.mu, request.noise.count_sensitivity
-    for row in rows:
-        for last in released[row.entity][-1:]:
-            if (Decimal(last.mu), Decimal(last.count_sensitivity)) != (mu, sensitivity):
-                raise DataError(
-                    f"{request.table}, line {row.line}: the last release of this entity had mu"
-                    f" {last.mu} and count sensitivity {last.count_sensitivity}, this one would"
-                    f" have mu {decimal_text(mu)} and {decimal_text(sensitivity)}; give the same,"
-                    " or add --change-noise"
-                )
-
-
-def _refuse_near_periods(request: Request, rows: Sequence[Place], released: History) -> None:
-    days = request.choices.period_days or request.days or _NEAR
-    lines = {(row.entity, row.period): row.line for row in reversed(rows)}
-    # A period of another length is another period, and counts in all that it overlaps.
-    before = (
-        (entity, one.period)
-        for entity, ones in released.items()
-        for one in ones
-        if one.days in (None, request.days) or request.days is None
-    )
-    near = [
-        lines.get(two) or lines[one]
-        for one, two in itertools.pairwise(sorted({*lines, *before}))
-        if one[0] == two[0]
-        and _day(two[1]) - _day(one[1]) < days
-        and (one in lines or two in lines)
-    ]
-    if near:
+    Raises:
+        DataError: the deployment reads such a column.
+    """
+    count, capacity = deployment.columns.count, deployment.columns.capacity
+    with_noise = {agreed.columns.count for agreed in agreements(ledger)} | {count}
+    if capacity_read and folded(capacity) in map(folded, with_noise):
         raise DataError(
-            f"{request.table}, line {min(near)}: this date is less than {days} days from another"
-            " period of the same entity, in the table or released before"
-            f" ({len(near)} of {len(rows)} rows are such); write the date as it was released, or"
-            " give the true length of a period with --period-days"
+            f"columns.capacity: column {capacity} is, or was, released with noise, as a count of"
+            " people; as a capacity every cell of it would be published as it is; agree on the"
+            " column that holds the beds"
+        )
+    if folded(count) in map(folded, columns_in_clear(ledger)):
+        raise DataError(
+            f"columns.count: column {count} was published as a capacity, without noise; noise does"
+            " not hide it any more; count another column"
         )
 
 
-def _day(period: str) -> int:
-    return datetime.date.fromisoformat(period).toordinal()
+def _refuse_gap(where: str, before: str, period: str, deployment: Deployment) -> None:
+    """Refuse a period long after the last one of its entity: its date may be mistyped."""
+    first, second = (
+        deployment.number_on(datetime.date.fromisoformat(day)) for day in (before, period)
+    )
+    gap = second - first
+    if gap > LONGEST_GAP:
+        raise DataError(
+            f"{where}: its entity released no period after that from {before}, {gap} periods"
+            " earlier; correct the date, add the periods between, or add --gap if nobody counted"
+            " in them"
+        )

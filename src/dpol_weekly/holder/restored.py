@@ -14,59 +14,48 @@ from __future__ import annotations
 import csv
 import datetime
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from dpol.core.errors import DataError
-from dpol_weekly.holder import chains, entries
-from dpol_weekly.holder.agreed import Agreed
-from dpol_weekly.holder.chains import ChainTerms
-from dpol_weekly.holder.entries import Place
-from dpol_weekly.holder.held import Held, held_rows, withdraw
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.draws import add_chain, end_all
+from dpol_weekly.holder.entries import (
+    Output,
+    Released,
+    add_output,
+    add_rows,
+    add_run,
+    entity_of,
+    output_at,
+    select,
+    versions,
+)
 from dpol_weekly.holder.ledger import Ledger, new_token
-from dpol_weekly.holder.repeats import check_deployment, places
-from dpol_weekly.holder.request import Request
-from dpol_weekly.memory import Memory, stated_terms
-from dpol_weekly.noise import Cells, CountNoise, decimal_text
+from dpol_weekly.memory import ChainTerms, stated_terms
+from dpol_weekly.noise import CountNoise, Noisy, decimal_text, deviation_of_share
+from dpol_weekly.released import PATTERNS, check_numbers
 
-_ID, _NUMBER, _WHOLE = "[0-9a-f]{16}", r"[0-9]{1,12}(\.[0-9]{1,12})?", "[0-9]{1,15}"
-_REAL = r"-?[0-9]{1,12}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?"
-_PATTERNS = {
-    "period": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
-    "version": _WHOLE,
-    "noisy_count": f"-?{_NUMBER}",
-    "capacity": r"[0-9]{1,9}(\.[0-9]{0,40})?",
-    "noisy_share": _REAL,
-    "chain": f"({_ID}/{_ID}/[0-9]{{1,15}})?",
-    "place": "[1-9][0-9]{0,14}",
-    "mu": _NUMBER,
-    "count_sensitivity": _NUMBER,
-    "a": f"-?{_NUMBER}",
-    "b": f"-?{_NUMBER}",
-    "unit_weeks": _WHOLE,
-    "scale": _WHOLE,
-    "decimals": "[0-9]{1,2}",
-    "noise_sd": _REAL,
-    "ledger": _ID,
-    "report": _WHOLE,
-}
-_CLOSE = 1e-5  # The table shows six digits of a deviation.
+_CLOSE = 1e-5  # A released table shows six digits of a deviation.
+_WRITTEN = "ask the coordinator again for the table, as dpol export writes it to a .csv file"
+_Key = tuple[int, str, Noisy]
+"""The number of an entity, a period, and what was released: by it a row is known again."""
 
 
-class _Row(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class ExportedRow:
     """A row that a coordinator has.
 
     Args:
-        line: of the export.
+        where: it was read, such as `releases.csv, line 3`.
         entity: identifier.
         period: date, YYYY-MM-DD.
         version: from 1; corrections follow.
-        cells: as they were released.
+        numbers: as they were released.
         ledger: id of the ledger that released it.
         report: number of the report that it came with.
         set_aside: whether the coordinator has set it aside.
@@ -75,11 +64,11 @@ class _Row(NamedTuple):
         terms: of that chain.
     """
 
-    line: int
+    where: str
     entity: str
     period: str
     version: int
-    cells: Cells
+    numbers: Noisy
     ledger: str
     report: int
     set_aside: bool
@@ -88,195 +77,262 @@ class _Row(NamedTuple):
     terms: ChainTerms | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Held:
+    """A row that an output holds; its number is that of the ledger."""
+
+    number: int
+    key: _Key
+    chain: int | None
+
+
+def read_export(
+    export: Path, deployment: Deployment, *, members: Collection[str], reported: Collection[str]
+) -> list[ExportedRow]:
+    """A holder's rows in a coordinator's table; see `continue_from`.
+
+    Args:
+        export: the table.
+        deployment: of which it is.
+        members: the entities to release.
+        reported: those of them that are in the holder's table.
+
+    Returns:
+        Rows of an entity in the order of their periods, the rows of a chain one after the other.
+
+    Raises:
+        DataError: it cannot be read, is not of one holder, or breaks a rule.
+    """
+    return _of_holder(export, list(_rows(export, deployment, members)), reported)
+
+
 def continue_from(
-    ledger: Ledger, request: Request, entities: Collection[str], sampler: str
+    ledger: Ledger,
+    path: Path,
+    deployment: Deployment,
+    rows: Sequence[ExportedRow],
+    *,
+    sampler: str,
+    capacity_read: bool,
 ) -> None:
     """Let an output hold what a coordinator has of a holder, and end all chains.
 
     Args:
         ledger: an older copy, or a new one: it takes the id that the coordinator knows.
-        request: `choices.continue_from` is the coordinator's export.
-        entities: of the holder.
+        path: of the output.
+        deployment: for which it is released.
+        rows: as `read_export` gives them.
         sampler: where noise comes from at this holder.
+        capacity_read: as in `add_run`.
 
     Raises:
-        DataError: the request is for no deployment or for another one than the output, or the
-            export cannot be read, is not of this holder, or breaks a rule.
+        DataError: earlier rows of a chain are missing.
     """
-    path, export, agreed = request.output, request.choices.continue_from, request.agreed
-    if export is None or agreed is None:
-        raise DataError("--continue-from needs a deployment; give its file with --deployment")
-    output = entries.output_at(ledger, path)
-    check_deployment(ledger, path, output, agreed.terms)
-    header, rows = request.columns.output_header(), _read(export, request, agreed, entities)
-    sensitivity = decimal_text(request.noise.count_sensitivity)
-    output = output or entries.add_output(ledger, path, header, sensitivity)
-    if (output.header, output.count_sensitivity) != (tuple(header), sensitivity):
-        raise DataError(f"{path}: was released with other columns or another count sensitivity")
+    output = output_at(ledger, path) or add_output(ledger, path)
     last = max(rows, key=lambda row: row.report)
     ledger.execute("UPDATE ledger SET id = ?", last.ledger)
-    staying = _withdraw_others(ledger, output, rows)
-    known = {(it.entity, it.period, it.cells) for it in staying}
-    new = [row for row in rows if _key(ledger, row) not in known]
-    if new:
-        keys = ((row.line, row.entity, row.period) for row in new)
-        to = places(ledger, export, keys, request.choices)
-        of_chains = _chains(ledger, output, export, staying, rows, dict(zip(new, to, strict=True)))
-        least_mu = decimal_text(request.noise.mu)
-        run = entries.add_run(
+    keys = [(entity_of(ledger, row.entity), row.period, row.numbers) for row in rows]
+    staying = _withdraw_others(ledger, output, keys, rows)
+    known = {held.key: held.chain for held in staying}
+    if any(key not in known for key in keys):
+        run = add_run(
             ledger,
             output,
-            new_token(),
-            sampler,
-            least_mu=least_mu,
-            terms=agreed.terms,
-            days=agreed.terms.days,
+            deployment,
+            token=new_token(),
+            sampler=sampler,
+            imported=True,
+            capacity_read=capacity_read,
         )
-        entries.add_rows(ledger, run, zip(to, (row.cells for row in new), strict=True), of_chains)
+        chains = _chains(ledger, output, known, keys, rows)
+        new = [place for place, key in enumerate(keys) if key not in known]
+        numbers = versions(ledger, (keys[place][:2] for place in new))
+        # The numbers may have been changed on their way: their mu is no more than a claim.
+        least = Decimal(str(deployment.mu))
+        add_rows(
+            ledger,
+            run,
+            [
+                Released(
+                    name=rows[place].entity,
+                    entity=keys[place][0],
+                    period=rows[place].period,
+                    version=version,
+                    numbers=rows[place].numbers,
+                    spent_mu=decimal_text(max(Decimal(rows[place].numbers.mu), least)),
+                    chain=chains[place],
+                )
+                for place, version in zip(new, numbers, strict=True)
+            ],
+        )
         # To receivers, its further chains and rows are new.
         ledger.execute("UPDATE output SET id = ? WHERE number = ?", new_token(), output.number)
-    chains.end_all(ledger)
+    end_all(ledger)
 
 
-def _chains(
-    ledger: Ledger,
-    output: entries.Output,
-    export: Path,
-    staying: Sequence[Held],
-    rows: Sequence[_Row],
-    new: Mapping[_Row, Place],
-) -> list[int | None]:
-    """The chains of new rows: that of rows which stay, if the coordinator says so, or a new one."""
-    known = {(it.entity, it.period, it.cells): it.chain for it in staying}
-    released, numbers = Counter(row.chain for row in staying), dict[str, int | None]()
-    found: list[int | None] = []
-    for row in rows:
-        if row not in new:
-            numbers[row.chain] = known[_key(ledger, row)]
-        elif row.terms is None:
-            found.append(None)
-        else:
-            if numbers.get(row.chain) is None:
-                begun = chains.add_chain(ledger, output, new[row].entity, row.terms)
-                numbers[row.chain] = begun.number
-            found.append(numbers[row.chain])
-            released[found[-1]] += 1
-            if released[found[-1]] != row.place:
-                raise DataError(
-                    f"{export}, line {row.line}: earlier releases of its chain of noise are"
-                    " missing; ask the coordinator for a table of all of them"
-                )
-    return found
-
-
-def _withdraw_others(ledger: Ledger, output: entries.Output, rows: Sequence[_Row]) -> list[Held]:
+def _withdraw_others(
+    ledger: Ledger, output: Output, keys: Sequence[_Key], rows: Sequence[ExportedRow]
+) -> list[_Held]:
     """Withdraw what was drawn from an older copy and is not the coordinator's; the rows that stay.
 
     These are rows for periods that the coordinator has, and chains that went on in two ways.
     """
-    theirs = {_key(ledger, row): row.chain for row in rows}
+    theirs = {key: row.chain for key, row in zip(keys, rows, strict=True)}
     periods = {key[:2] for key in theirs}
-    held = {(it.entity, it.period, it.cells): it for it in held_rows(ledger, output)}
-    unknown = [it for key, it in held.items() if key not in theirs]
-    again = [it for it in unknown if (it.entity, it.period) in periods]
+    held = {row.key: row for row in _held_rows(ledger, output)}
+    unknown = [row for key, row in held.items() if key not in theirs]
+    again = {row.number for row in unknown if row.key[:2] in periods}
     went_on = {chain for key, chain in theirs.items() if key not in held}
     known_as = {held[key].chain: chain for key, chain in theirs.items() if key in held}
-    ended = {it.chain for it in again}
-    ended |= {it.chain for it in unknown if known_as.get(it.chain) in went_on}
-    left = {it for it in held.values() if it.chain in ended - {None}} | set(again)
-    withdraw(ledger, left)
-    return [it for it in held.values() if it not in left]
+    ended = {row.chain for row in unknown if row.number in again}
+    ended |= {row.chain for row in unknown if known_as.get(row.chain) in went_on}
+    ended -= {None}
+    left = {row.number for row in held.values() if row.chain in ended} | again
+    ledger.connection.executemany("INSERT INTO withdrawn VALUES (?)", ((it,) for it in left))
+    return [row for row in held.values() if row.number not in left]
 
 
-def _key(ledger: Ledger, row: _Row) -> tuple[int, str, Cells]:
-    """The entity of a row (0 if the ledger does not know it), its period and its cells."""
-    _, entity = entries.name_of(ledger, row.entity) or (0, 0)
-    return entity, row.period, row.cells
+def _held_rows(ledger: Ledger, output: Output) -> list[_Held]:
+    """The rows that an output holds, in the order of their release."""
+    found = select(
+        ledger,
+        f"SELECT held.number, entity, period, chain, {', '.join(Noisy._fields)} FROM held"
+        " JOIN run ON run.number = held.run WHERE run.output = ? ORDER BY held.number",
+        output.number,
+    )
+    rows = []
+    for row in found:
+        numbers = Noisy._make(row[name] for name in Noisy._fields)
+        key = row["entity"], row["period"], numbers
+        rows.append(_Held(number=row["number"], key=key, chain=row["chain"]))
+    return rows
 
 
-def _read(export: Path, request: Request, agreed: Agreed, entities: Collection[str]) -> list[_Row]:
+def _chains(
+    ledger: Ledger,
+    output: Output,
+    known: Mapping[_Key, int | None],
+    keys: Sequence[_Key],
+    rows: Sequence[ExportedRow],
+) -> list[int | None]:
+    """The chain of each row: that of rows which stay, if the coordinator says so, or a new one."""
+    released = Counter(known.values())
+    numbers: dict[str, int | None] = {}
+    chains: list[int | None] = []
+    for key, row in zip(keys, rows, strict=True):
+        if key in known:
+            numbers[row.chain] = known[key]
+        elif row.terms is None:
+            numbers[row.chain] = None
+        else:
+            if numbers.get(row.chain) is None:
+                numbers[row.chain] = add_chain(ledger, output, key[0], row.terms).number
+            released[numbers[row.chain]] += 1
+            if released[numbers[row.chain]] != row.place:
+                raise DataError(
+                    f"{row.where}: earlier releases of its chain of noise are"
+                    " missing; ask the coordinator for a table of all of them"
+                )
+        chains.append(numbers[row.chain])
+    return chains
+
+
+def _of_holder(
+    export: Path, rows: Sequence[ExportedRow], reported: Collection[str]
+) -> list[ExportedRow]:
     """The holder's rows, each chain in its order; of an entity, chains by their first periods."""
-    rows = list(_rows(export, request, agreed))
-    standing = [row for row in rows if row.entity in entities and not row.set_aside]
+    standing = [row for row in rows if row.entity in reported and not row.set_aside]
     # That of the last report counts: the coordinator may have accepted a new ledger.
     last = {row.entity: row.ledger for row in sorted(standing, key=lambda row: row.report)}
     if len(ledgers := set(last.values())) != 1:
         raise DataError(
-            f"{export}: has releases of {len(ledgers)} ledgers for the entities of"
-            f" {request.table}, not of one; ask the coordinator for what dpol export writes, and"
-            " name your entity with --entity-id"
+            f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
+            " of one; ask the coordinator for what dpol export writes, and name your entity with"
+            " --entity-id"
         )
-    own = [
-        row
-        for row in rows
-        if row.entity in agreed.members and (row.ledger in ledgers or row in standing)
-    ]
+    chosen = [row for row in rows if row.ledger in ledgers or row in standing]
     begun: dict[tuple[str, str], tuple[str, int]] = {}
-    for row in own:
+    for row in chosen:
         key, first = (row.entity, row.chain), (row.period, row.version)
         begun[key] = min(first, begun.get(key, first))
 
-    def order(row: _Row) -> tuple[str, tuple[str, int], int]:
-        own_key = row.period, row.version
-        return row.entity, begun[row.entity, row.chain] if row.chain else own_key, row.place
+    def order(row: ExportedRow) -> tuple[str, tuple[str, int], int]:
+        alone = row.period, row.version
+        return row.entity, begun[row.entity, row.chain] if row.chain else alone, row.place
 
-    return sorted(own, key=order)
+    return sorted(chosen, key=order)
 
 
-def _rows(export: Path, request: Request, agreed: Agreed) -> Iterator[_Row]:
-    """All rows of an export about entities of the deployment."""
+def _rows(export: Path, deployment: Deployment, members: Collection[str]) -> Iterator[ExportedRow]:
+    """All rows of an export about entities to release."""
     try:
         with export.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, restkey="more", strict=True)
-            if missing := {"entity", "set_aside", *_PATTERNS} - set(reader.fieldnames or ()):
+            if missing := {"entity", "set_aside", *PATTERNS} - set(reader.fieldnames or ()):
                 raise DataError(f"{export}: lacks the column {min(missing)}; {_WRITTEN}")
             for cells in reader:
                 where = f"{export}, line {reader.line_num}"
-                if cells["entity"] not in agreed.members:
+                if cells["entity"] not in members:
                     continue
-                for name, pattern in _PATTERNS.items():
-                    if "more" in cells or not re.fullmatch(pattern, cells[name] or ""):
+                for name, pattern in PATTERNS.items():
+                    if "more" in cells or not pattern.fullmatch(cells[name] or ""):
                         raise DataError(f"{where}: column {name} holds something else; {_WRITTEN}")
-                yield _row(where, reader.line_num, cells, request, agreed)
+                yield _row(where, cells, deployment)
     except OSError as error:
         raise DataError(f"{export}: cannot be read ({error.strerror}); check the path") from None
     except (ValueError, csv.Error):
         raise DataError(f"{export}: is not CSV; {_WRITTEN}") from None
 
 
-_WRITTEN = "ask the coordinator again for the table, as dpol export writes it to a .csv file"
-
-
-def _row(where: str, line: int, cells: Mapping[str, str], request: Request, agreed: Agreed) -> _Row:
+def _row(where: str, cells: Mapping[str, str], deployment: Deployment) -> ExportedRow:
     """A row, each cell of which fits the others and the deployment."""
-    count, beds, place = cells["noisy_count"], cells["capacity"], int(cells["place"])
+    capacity, place = cells["capacity"], int(cells["place"])
     try:
-        datetime.date.fromisoformat(cells["period"])
+        period = datetime.date.fromisoformat(cells["period"])
         noise = CountNoise(Decimal(cells["mu"]), Decimal(cells["count_sensitivity"]))
         deviation, terms = noise.standard_deviation, None
         scale = int(cells["scale"]), int(cells["decimals"])
         if cells["chain"]:
-            periods = (request.memory or Memory((Decimal(0), Decimal(0)))).chain_periods
-            terms = _terms(noise, cells["a"], cells["b"], cells["unit_weeks"], periods, *scale)
+            terms = _terms(
+                noise,
+                a=cells["a"],
+                b=cells["b"],
+                unit_weeks=cells["unit_weeks"],
+                chain_periods=deployment.noise.chain_periods,
+                scale=scale[0],
+                decimals=scale[1],
+            )
             deviation = terms.standard_deviation_after(place - 1)
+        check_numbers(
+            noisy_count=cells["noisy_count"],
+            capacity=capacity,
+            noisy_share=cells["noisy_share"],
+            decimals=noise.decimals,
+        )
+        shown = deviation / float(capacity)
         fits = (
             (terms is not None or scale == (noise.scale, noise.decimals))
-            and noise.count_sensitivity == request.noise.count_sensitivity
-            and f"{float(count) / float(beds):.9g}" == cells["noisy_share"]
-            and math.isclose(float(cells["noise_sd"]), deviation / float(beds), rel_tol=_CLOSE)
+            and cells["count_sensitivity"] == deployment.sensitivity_text
+            and math.isclose(float(cells["noise_sd"]), shown, rel_tol=_CLOSE)
         )
     except (ValueError, ArithmeticError, DataError):
         fits = False
     if not fits:
         raise DataError(f"{where}: its numbers do not fit each other; {_WRITTEN}")
-    agreed.check_period(where, cells["period"])
-    released = count, beds, cells["noisy_share"], cells["mu"], f"{deviation / float(beds):.6g}"
-    return _Row(
-        line=line,
+    if deployment.number_of(period) is None:
+        raise DataError(f"{where}: no period of the deployment begins on its date; {_WRITTEN}")
+    return ExportedRow(
+        where=where,
         entity=cells["entity"],
         period=cells["period"],
         version=int(cells["version"]),
-        cells=released,
+        numbers=Noisy(
+            noisy_count=cells["noisy_count"],
+            capacity=capacity,
+            noisy_share=cells["noisy_share"],
+            mu=cells["mu"],
+            noise_sd=deviation_of_share(deviation, capacity),
+        ),
         ledger=cells["ledger"],
         report=int(cells["report"]),
         set_aside=bool(cells["set_aside"]),
@@ -287,8 +343,5 @@ def _row(where: str, line: int, cells: Mapping[str, str], request: Request, agre
 
 
 @cache
-def _terms(
-    noise: CountNoise, a: str, b: str, weeks: str, periods: int, scale: int, decimals: int
-) -> ChainTerms:
-    part = {"a": a, "b": b, "unit_weeks": weeks, "chain_periods": periods}
-    return stated_terms(noise, {**part, "scale": scale, "decimals": decimals})
+def _terms(noise: CountNoise, **stated: str | int) -> ChainTerms:
+    return stated_terms(noise, stated)
