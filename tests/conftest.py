@@ -149,10 +149,10 @@ def checks():
 
 @pytest.fixture(scope="session")
 def under_faults(tmp_path_factory):
-    """Run a script with release/faults.c loaded before libc: the JSON lines that it prints."""
+    """Run a script with holder/faults.c loaded before libc: the JSON lines that it prints."""
     library = tmp_path_factory.mktemp("shim") / "faults.so"
     command = ["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library]
-    source = Path(__file__).parent / "release" / "faults.c"
+    source = Path(__file__).parent / "holder" / "faults.c"
     subprocess.run([*command, source, "-ldl"], check=True)
 
     def run(script, *arguments):

@@ -6,16 +6,16 @@ import datetime
 import hashlib
 import json
 from decimal import Decimal
-from unittest import mock
 
 import numpy as np
 import yaml
 
-from dpol.cli import main
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.deployment import read_deployment
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Request
 from dpol_weekly.memory import Memory, stated_terms, terms_of
 from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.released import ChainRows, checksum, record_of
@@ -136,9 +136,7 @@ def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
 
     NaN in the counts: no report. The noise is that of `dpol privatize`, from a seeded sampler.
     """
-    sampler = SeededNoise(np.random.default_rng(1))
-    sampler.name = "secure"
-    agree = "--deployment", str(deployment), "--agree", read_deployment(deployment).sha256()
+    sampler, made = SeededNoise(np.random.default_rng(1)), read_deployment(deployment)
     for start in range(0, len(counts), step):
         weeks, outputs = range(start, min(start + step, len(counts))), []
         for holder in range(holders):
@@ -152,9 +150,14 @@ def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
             ]
             (own / "raw.csv").write_text("\n".join(["entity,period,count,capacity", *lines, ""]))
             outputs.append(own / "noisy.csv")
-            files = str(own / "raw.csv"), "--output", str(outputs[-1])
-            with mock.patch("dpol.privacy.noise.SecureNoise", lambda: sampler):
-                assert main(["privatize", *files, *agree, "--over-capacity"]) == 0
+            request = Request(
+                table=own / "raw.csv",
+                output=outputs[-1],
+                deployment=made,
+                agree=made.sha256(),
+                over_capacity=True,
+            )
+            release(request, sampler)
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
         yield weeks.stop

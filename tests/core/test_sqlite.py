@@ -40,9 +40,12 @@ def test_every_statement_of_a_script_makes_its_part(tmp_path, kind):
         check_kind(base, tmp_path / "x", kind)
         assert not is_empty(base)
         assert base.execute("SELECT * FROM kept").fetchall() == [(1,)]
-    with pytest.raises(sqlite3.IntegrityError, match="kept; as it is"):
-        with opened(tmp_path / "x", kind) as base, transaction(base):
-            base.execute("UPDATE kept SET number = 2")
+    with (
+        pytest.raises(sqlite3.IntegrityError, match="kept; as it is"),
+        opened(tmp_path / "x", kind) as base,
+        transaction(base),
+    ):
+        base.execute("UPDATE kept SET number = 2")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,6 @@ def test_a_failure_names_the_file_and_the_remedy(tmp_path, kind):
     (tmp_path / "x").write_text("no database, and long enough to be looked at" * 99)
     with pytest.raises(DataError, match="x: is no list"), opened(tmp_path / "x", kind) as base:
         is_empty(base)
-    with pytest.raises(OutputError, match="the list cannot be opened; make it and its folder"):
-        with opened(tmp_path / "none" / "x", kind):
-            pass
+    unopened = pytest.raises(OutputError, match="the list cannot be opened; make it and its folder")
+    with unopened, opened(tmp_path / "none" / "x", kind):
+        pass
